@@ -1,0 +1,43 @@
+// `npm ci` must work on every platform, though the lockfile was written on one. npm leaves a platform's
+// package out of the lockfile when the registry does not have it yet, and `npm ci` then fails there with
+// "Missing: … from lock file". The remedy is to pin a version for which all of them exist.
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { repoRoot } from "./support/repo.ts";
+
+interface LockedPackage {
+  version?: string;
+  resolved?: string;
+  dependencies?: Record<string, string>;
+  devDependencies?: Record<string, string>;
+  optionalDependencies?: Record<string, string>;
+}
+
+const lockfile = JSON.parse(readFileSync(join(repoRoot, "package-lock.json"), "utf8"));
+const locked: Record<string, LockedPackage> = lockfile.packages;
+
+test("the packages of all platforms are locked", () => {
+  const missing = Object.entries(locked).flatMap(([path, { optionalDependencies = {} }]) =>
+    Object.keys(optionalDependencies)
+      .filter((name) => !(`node_modules/${name}` in locked) && !(`${path}/node_modules/${name}` in locked))
+      .map((name) => `${path} needs ${name}`),
+  );
+  expect(missing).toEqual([]);
+});
+
+test("no package is tied to the registry that it was installed from", () => {
+  const tied = Object.values(locked).filter(({ resolved }) => resolved?.includes("://"));
+  expect(tied).toEqual([]);
+});
+
+test("the repo names exact versions", () => {
+  const workspaces = Object.entries(locked).filter(([path]) => !path.includes("node_modules/"));
+  const ranges = workspaces.flatMap(([path, { dependencies, devDependencies, optionalDependencies }]) =>
+    Object.entries({ ...dependencies, ...devDependencies, ...optionalDependencies })
+      // "*" is how one workspace names another.
+      .filter(([, version]) => version !== "*" && !/^(npm:.+@)?\d+\.\d+\.\d+$/.test(version))
+      .map(([name, version]) => `${path || "the root"} wants ${name} ${version}`),
+  );
+  expect(ranges).toEqual([]);
+});
