@@ -3,25 +3,16 @@
 // Written in old JavaScript, because a Node that is too old must still be able to parse it.
 "use strict";
 
-var NEEDED = 24;
 var found = process.versions.node;
+var platform = process.platform + "-" + process.arch;
 
-if (parseInt(found, 10) < NEEDED) {
-  console.error(
-    [
-      "Rondo needs Node " + NEEDED + " or newer, but this script runs on Node " + found + " (" + process.execPath + ").",
-      "",
-      "npm normally installs a Node of the repo's own. Either it has none for this platform (" +
-        process.platform +
-        "-" +
-        process.arch +
-        "),",
-      "or optional dependencies were left out of the install.",
-      "",
-      "What to do: run `npm ci --include=optional`; if the message stays, install Node " +
-        NEEDED +
-        " or newer (https://nodejs.org).",
-    ].join("\n"),
-  );
+if (parseInt(found, 10) < 24) {
+  console.error("Rondo needs Node 24 or newer, but this script runs on Node " + found + " from");
+  console.error(process.execPath);
+  console.error("");
+  console.error("npm normally installs a Node of the repo's own. Either there is no such package for this");
+  console.error("platform (" + platform + "), or optional dependencies were left out of the install.");
+  console.error("");
+  console.error("What to do: `npm ci --include=optional`; if that does not help, install Node 24 or newer.");
   process.exit(1);
 }

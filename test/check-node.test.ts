@@ -9,19 +9,24 @@ const script = join(repoRoot, "scripts/check-node.cjs");
 /** Runs the script in a Node that claims to be the given version. */
 function checkOn(version: string) {
   const pretend = `Object.defineProperty(process, "versions", { value: { node: ${JSON.stringify(version)} } })`;
-  return spawnSync(process.execPath, ["-e", `${pretend}; require(${JSON.stringify(script)})`], { encoding: "utf8" });
+  return spawnSync(process.execPath, ["-e", `${pretend}; require(${JSON.stringify(script)})`], {
+    encoding: "utf8",
+  });
 }
 
-test.each(["0.12.18", "9.11.2", "20.20.2", "23.11.1"])("Node %s is refused with a reason and a remedy", (version) => {
-  const { status, stdout, stderr } = checkOn(version);
-  expect(status).toBe(1);
-  expect(stdout).toBe("");
-  expect(stderr).toContain("needs Node 24 or newer");
-  expect(stderr).toContain(`runs on Node ${version}`);
-  expect(stderr).toContain(`${process.platform}-${process.arch}`);
-  expect(stderr).toContain("npm ci --include=optional");
-  expect(stderr).toContain("install Node 24 or newer");
-});
+test.each(["0.12.18", "9.11.2", "20.20.2", "23.11.1"])(
+  "Node %s is refused with a reason and a remedy",
+  (version) => {
+    const { status, stdout, stderr } = checkOn(version);
+    expect(status).toBe(1);
+    expect(stdout).toBe("");
+    expect(stderr).toContain("needs Node 24 or newer");
+    expect(stderr).toContain(`runs on Node ${version}`);
+    expect(stderr).toContain(`${process.platform}-${process.arch}`);
+    expect(stderr).toContain("npm ci --include=optional");
+    expect(stderr).toContain("install Node 24 or newer");
+  },
+);
 
 test.each(["24.0.0", "26.1.0", "100.0.0"])("Node %s passes in silence", (version) => {
   expect(checkOn(version)).toMatchObject({ status: 0, stdout: "", stderr: "" });

@@ -1,0 +1,67 @@
+// Everything that is to be right besides the tests, behind `npm run check`. All steps run even if one fails,
+// so that one run shows all there is to repair. Nothing but dist and caches is written.
+import { spawnSync } from "node:child_process";
+import { globSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { delimiter, dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const root = fileURLToPath(new URL("..", import.meta.url));
+const tarballs = mkdtempSync(join(tmpdir(), "rondo-check-"));
+const failed: string[] = [];
+
+try {
+  step("types", "tsc -b");
+  step("lint", "oxlint --type-aware --deny-warnings");
+  step("format", "biome check --error-on-warnings", "`npm run format` repairs most of it.");
+  step("dead code", "knip --no-progress --no-config-hints");
+  for (const folder of publicPackages()) {
+    if (!step(`pack ${folder}`, `npm pack --silent --workspace ${folder} --pack-destination ${tarballs}`))
+      continue;
+    const [tarball] = globSync(join(tarballs, "*.tgz"));
+    step(`publint ${folder}`, `publint run ${tarball} --strict`);
+    step(`attw ${folder}`, `attw ${tarball} --profile esm-only --no-definitely-typed --no-color --no-emoji`);
+    rmSync(`${tarball}`);
+  }
+} finally {
+  rmSync(tarballs, { recursive: true });
+}
+
+if (failed.length > 0) {
+  console.log(`\nCheck failed: ${failed.join(", ")}.`);
+  process.exitCode = 1;
+} else {
+  console.log("\nAll checks passed.");
+}
+
+/** Runs one command, shows its output only if it fails, and says whether it passed. */
+function step(name: string, command: string, remedy?: string): boolean {
+  const start = performance.now();
+  process.stdout.write(`${name} … `);
+  // A shell finds the commands on Windows too, where they are .cmd files.
+  const { status, stdout, stderr, error } = spawnSync(command, {
+    cwd: root,
+    env: { ...process.env, PATH: `${join(root, "node_modules/.bin")}${delimiter}${process.env["PATH"]}` },
+    encoding: "utf8",
+    shell: true,
+    stdio: ["ignore", "pipe", "pipe"],
+    maxBuffer: Number.POSITIVE_INFINITY,
+  });
+  const seconds = ((performance.now() - start) / 1000).toFixed(1);
+  if (status === 0) {
+    console.log(`ok (${seconds} s)`);
+    return true;
+  }
+  console.log(`failed (${seconds} s)`);
+  console.log(`\n$ ${command}\n${error?.message ?? ""}${stdout}${stderr}${remedy ? `\n${remedy}` : ""}`);
+  failed.push(name);
+  return false;
+}
+
+/** Folders of the workspaces that are meant for the registry. */
+function publicPackages(): string[] {
+  return globSync("packages/*/package.json", { cwd: root })
+    .filter((manifest) => !JSON.parse(readFileSync(join(root, manifest), "utf8")).private)
+    .map(dirname)
+    .sort();
+}
