@@ -1,0 +1,207 @@
+// The folder tree is the architecture: imports point down the layers, and the library's root runs anywhere.
+import { spawnSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { afterEach, describe, expect, test } from "vitest";
+import { cycles, packagesImported, reachableFrom, wrongDirections } from "./support/architecture.ts";
+import { exportsEverythingOf } from "./support/imports.ts";
+import { repoRoot } from "./support/repo.ts";
+
+const library = join(repoRoot, "packages/rondo");
+const libraryTree = join(library, "src");
+const libraryEntry = join(libraryTree, "index.ts");
+
+const foundation = ["error", "async", "json", "hook", "registry", "context"];
+const libraryLayers = {
+  below: {
+    error: [],
+    async: ["error"],
+    json: ["error", "async"],
+    hook: ["error", "async"],
+    registry: ["error", "async", "hook"],
+    context: ["error", "async", "json", "hook", "registry"],
+    tool: foundation,
+    turn: [...foundation, "tool"],
+    agent: [...foundation, "tool", "turn"],
+    // A model knows how to describe tools to a server, and nothing of those who run them.
+    model: ["error", "async", "json", "tool"],
+    loop: [...foundation, "tool", "turn", "model"],
+    client: [...foundation, "tool", "turn", "model", "loop"],
+    testing: ["error", "async", "json", "tool", "model"],
+  },
+  vocabulary: ["hook/events.ts", "tool/tool-context.ts", "registry/registry.ts"],
+  entries: ["index.ts"],
+};
+
+describe("the library", () => {
+  test("imports only down the layers", () => {
+    expect(wrongDirections(libraryTree, libraryLayers)).toEqual([]);
+  });
+
+  test("has no import cycles at run time", () => {
+    expect(cycles(libraryTree)).toEqual([]);
+  });
+
+  test("needs no Node built-in, neither itself nor through its dependencies", () => {
+    const chains = [...reachableFrom(libraryEntry)].filter(([file]) => file.startsWith("node:"));
+    expect(chains.map(([, chain]) => chain.join(" → "))).toEqual([]);
+  });
+
+  test("loads where there is no process and no Buffer", () => {
+    const program = `delete globalThis.process; delete globalThis.Buffer; await import("rondo");`;
+    const { status, stderr } = spawnSync(
+      process.execPath,
+      ["--conditions=rondo-source", "--input-type=module", "--eval", program],
+      { cwd: repoRoot, encoding: "utf8" },
+    );
+    expect(stderr).toBe("");
+    expect(status).toBe(0);
+  });
+
+  test("depends on one package, and imports no other", () => {
+    const manifest = JSON.parse(readFileSync(join(library, "package.json"), "utf8"));
+    expect(Object.keys(manifest.dependencies)).toEqual(["@cfworker/json-schema"]);
+    expect(manifest).not.toHaveProperty("peerDependencies");
+    expect(manifest).not.toHaveProperty("optionalDependencies");
+    expect(packagesImported(libraryTree)).toEqual(["@cfworker/json-schema"]);
+  });
+
+  test("names each of its exports", () => {
+    expect(exportsEverythingOf(libraryEntry)).toBe(false);
+  });
+});
+
+describe("the rules find", () => {
+  let tree = "";
+  afterEach(() => rmSync(tree, { recursive: true }));
+
+  function treeOf(files: Record<string, string>): string {
+    tree = mkdtempSync(join(tmpdir(), "rondo-architecture-"));
+    for (const [file, text] of Object.entries(files)) {
+      mkdirSync(dirname(join(tree, file)), { recursive: true });
+      writeFileSync(join(tree, file), text);
+    }
+    return tree;
+  }
+
+  const layers = { below: { low: [], high: ["low"] }, vocabulary: [], entries: ["index.ts"] };
+
+  test("nothing where all is well", () => {
+    const good = treeOf({
+      "index.ts": `export { a } from "./high/a.ts";`,
+      "high/a.ts": `import { b } from "../low/b.ts"; import type { D } from "./d.ts"; export const a = b;`,
+      "high/d.ts": `import { a } from "./a.ts"; export type D = typeof a;`,
+      "low/b.ts": "export const b = 1;",
+      "low/b.test.ts": `import "../high/a.ts";`,
+    });
+    expect(wrongDirections(good, layers)).toEqual([]);
+    expect(cycles(good)).toEqual([]);
+    expect([...reachableFrom(join(good, "index.ts")).keys()].length).toBe(3);
+  });
+
+  test.each([
+    [`import { a } from "../high/a.ts";`],
+    [`import { type A } from "../high/a.ts";`],
+    [`import "../high/a.ts";`],
+    [`export { a } from "../high/a.ts";`],
+    [`export * from "../high/a.ts";`],
+    [`await import("../high/a.ts");`],
+  ])("an import that points up: %s", (text) => {
+    const bad = treeOf({ "low/b.ts": text, "high/a.ts": "export const a = 1; export type A = 1;" });
+    const line = "low/b.ts imports high/a.ts, but 'low' may only import itself.";
+    expect(wrongDirections(bad, layers)).toEqual([line]);
+    // A vocabulary may name types from above, and still not load anything.
+    expect(wrongDirections(bad, { ...layers, vocabulary: ["low/b.ts"] })).toContain(line);
+  });
+
+  test.each([
+    [`import type { A } from "../high/a.ts";`],
+    [`export type { A } from "../high/a.ts";`],
+    [`export type * from "../high/a.ts";`],
+    [`export type B = import("../high/a.ts").A;`],
+  ])("a type from above, unless the file is a vocabulary: %s", (text) => {
+    const bad = treeOf({ "low/b.ts": text, "high/a.ts": "export type A = 1;" });
+    expect(wrongDirections(bad, layers)).toEqual([
+      "low/b.ts imports types of high/a.ts, but 'low' may only import itself.",
+    ]);
+    expect(wrongDirections(bad, { ...layers, vocabulary: ["low/b.ts"] })).toEqual([]);
+  });
+
+  test("a vocabulary that needs no exception any more", () => {
+    const bad = treeOf({ "low/b.ts": "export type B = 1;" });
+    expect(wrongDirections(bad, { ...layers, vocabulary: ["low/b.ts"] })).toEqual([
+      "low/b.ts no longer names types from above: take it off the vocabulary.",
+    ]);
+  });
+
+  test("an import of the entry from inside", () => {
+    const bad = treeOf({
+      "index.ts": "export const a = 1;",
+      "high/b.ts": `import { a } from "../index.ts";`,
+    });
+    expect(wrongDirections(bad, layers)).toEqual([
+      "high/b.ts imports index.ts, but 'high' may only import itself, low.",
+    ]);
+  });
+
+  test("a folder or a file without a layer", () => {
+    const bad = treeOf({ "misc/a.ts": "", "util.ts": "" });
+    expect(wrongDirections(bad, layers)).toEqual([
+      "The folder of misc/a.ts is not in the table of layers: add 'misc' and what it may import.",
+      "util.ts lies in no folder: only index.ts may.",
+    ]);
+  });
+
+  test("a cycle at run time", () => {
+    const bad = treeOf({
+      "low/a.ts": `import "./b.ts";`,
+      "low/b.ts": `import "./c.ts";`,
+      "low/c.ts": `import "./b.ts";`,
+    });
+    expect(cycles(bad)).toEqual(["low/b.ts → low/c.ts → low/b.ts"]);
+  });
+
+  test.each([
+    [`import { readFileSync } from "fs";`, "node:fs"],
+    [`import "node:sqlite";`, "node:sqlite"],
+    [`export * from "fs/promises";`, "node:fs/promises"],
+    [`await import("node:http");`, "node:http"],
+    [`require("path");`, "node:path"],
+  ])("a Node built-in in a dependency: %s", (text, builtin) => {
+    const bad = treeOf({
+      "index.ts": `import "dependency";`,
+      "node_modules/dependency/package.json": `{ "name": "dependency", "exports": "./main.js" }`,
+      "node_modules/dependency/main.js": `import "./deep.js";`,
+      "node_modules/dependency/deep.js": text,
+    });
+    const chain = reachableFrom(join(bad, "index.ts")).get(builtin);
+    expect(chain?.map((file) => file.slice(file.lastIndexOf("/") + 1)).slice(0, -1)).toEqual([
+      "index.ts",
+      "main.js",
+      "deep.js",
+    ]);
+  });
+
+  test("an import that cannot be followed", () => {
+    const bad = treeOf({ "low/a.ts": "await import(globalThis.name);" });
+    expect(() => wrongDirections(bad, layers)).toThrow("imports a computed name");
+  });
+
+  test("packages that are imported", () => {
+    const some = treeOf({
+      "a.ts": `import "@scope/one/sub"; import "two/sub"; import type { T } from "two"; import "./b.ts"; import "node:fs";`,
+      "b.ts": "",
+    });
+    expect(packagesImported(some)).toEqual(["@scope/one", "two"]);
+  });
+
+  test.each([
+    [`export * from "./a.ts";`],
+    [`export * as a from "./a.ts";`],
+    [`export type * from "./a.ts";`],
+  ])("exports that are not named: %s", (text) => {
+    const bad = treeOf({ "index.ts": text });
+    expect(exportsEverythingOf(join(bad, "index.ts"))).toBe(true);
+  });
+});
