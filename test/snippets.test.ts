@@ -1,0 +1,89 @@
+// What the documentation shows is compiled and run, so it cannot go stale.
+import { execFile } from "node:child_process";
+import { globSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { expectToRun, statedOutput } from "./support/programs.ts";
+import { repoRoot } from "./support/repo.ts";
+import { extract, snippetsIn } from "./support/snippets.ts";
+
+const documents = globSync(["*.md", "docs/**/*.md", "packages/*/README.md"], { cwd: repoRoot })
+  .map((document) => document.replaceAll("\\", "/"))
+  .sort();
+const snippets = documents.flatMap((document) =>
+  snippetsIn(document, readFileSync(join(repoRoot, document), "utf8")),
+);
+
+// Inside the repo, so that `rondo` and the test dependencies are found from there.
+const folder = join(repoRoot, ".cache/snippets");
+extract(snippets, folder);
+
+describe("the programs in the documentation", { timeout: 60_000 }, () => {
+  // One run for all of them: starting the compiler is what takes the time.
+  const errors = snippets.length > 0 ? compile() : Promise.resolve([]);
+
+  test.concurrent.for(snippets)("$title", async ({ title, file, source }) => {
+    const own = (await errors).filter((line) => line.includes(file));
+    expect(own.map((line) => line.replace(/^.*?\((\d+),\d+\)/, `${title.replace(/:\d+$/, "")}:$1`))).toEqual(
+      [],
+    );
+    await expectToRun(join(folder, file), source, title);
+  });
+
+  test("compile as a whole", async () => {
+    expect(await errors).toEqual([]);
+  });
+});
+
+function compile(): Promise<string[]> {
+  const tsc = join(repoRoot, "node_modules/@typescript/native/bin/tsc");
+  return new Promise((resolve) => {
+    execFile(
+      process.execPath,
+      [tsc, "--noEmit", "--pretty", "false", "-p", folder],
+      (error, stdout, stderr) => {
+        resolve(error ? `${stdout}${stderr}`.trim().split("\n") : []);
+      },
+    );
+  });
+}
+
+describe("a snippet", () => {
+  test("keeps the line numbers of its document", () => {
+    const [snippet, ...others] = snippetsIn("docs/a.md", "# A\n\n```ts\nfirst();\nsecond();\n```\n");
+    expect(others).toEqual([]);
+    expect(snippet).toEqual({
+      title: "docs/a.md:3",
+      file: "docs-a.md-3.ts",
+      source: "\n\n\nfirst();\nsecond();\n",
+    });
+  });
+
+  test("may be indented, as in a list", () => {
+    const [snippet] = snippetsIn("a.md", "- so:\n  ```ts\n  if (a) {\n    b();\n  }\n  ```\n");
+    expect(snippet?.source.trim()).toBe("if (a) {\n  b();\n}");
+  });
+
+  test("is not looked for inside of other blocks", () => {
+    expect(snippetsIn("a.md", "````md\n```ts\nfirst();\n```\n````\n\n```sh\nnpm test\n```\n")).toEqual([]);
+  });
+
+  test.each(["ts skip", "ts no-run", "typescript", "js", "TSX"])("cannot escape by the mark '%s'", (mark) => {
+    expect(() => snippetsIn("a.md", `\`\`\`${mark}\nfirst();\n\`\`\`\n`)).toThrow("a.md:1 is marked");
+  });
+
+  test("must end", () => {
+    expect(() => snippetsIn("a.md", "text\n```ts\nfirst();\n")).toThrow(
+      "a.md:2 begins a block that does not end",
+    );
+  });
+
+  test("states its output in comments", () => {
+    expect(statedOutput(`log("a"); // → a\n// → b c\n// →\nlog(1); // no output\n`)).toEqual([
+      "a",
+      "b c",
+      "",
+    ]);
+    expect(statedOutput("run();\n")).toBeUndefined();
+  });
+});

@@ -1,0 +1,35 @@
+// Programs that state their own output: a comment `// → text` at the end of a line is a line that is printed.
+import { execFile } from "node:child_process";
+import { expect } from "vitest";
+import { repoRoot } from "./repo.ts";
+
+/** The lines that a program says it prints, or undefined if it says nothing about its output. */
+export function statedOutput(source: string): string[] | undefined {
+  const lines = [...source.matchAll(/\/\/ →(?: (.*))?$/gm)].map(([, text]) => text ?? "");
+  return lines.length > 0 ? lines : undefined;
+}
+
+/** Runs a program in a process of its own, and expects it to succeed and to print what it states. */
+export async function expectToRun(file: string, source: string, title: string): Promise<void> {
+  const { code, stdout, stderr } = await run(file);
+  if (code !== 0) expect.fail(`${title} ended with code ${code}:\n${stdout}${stderr}`);
+  const stated = statedOutput(source);
+  if (!stated) return;
+  const printed = stdout.replace(/\n$/, "").split("\n");
+  expect(printed, `${title} prints something else than its comments say.\n${stderr}`).toEqual(stated);
+}
+
+function run(file: string): Promise<{ code: unknown; stdout: string; stderr: string }> {
+  // A program that hangs fails with what it printed so far, before the test's own limit cuts it off.
+  const options = {
+    cwd: repoRoot,
+    timeout: 20_000,
+    env: { ...process.env, NO_COLOR: "1", FORCE_COLOR: undefined },
+  };
+  return new Promise((resolve) => {
+    execFile(process.execPath, ["--conditions=rondo-source", file], options, (error, stdout, stderr) => {
+      const code = error === null ? 0 : error.killed ? "none, after 20 s" : (error.code ?? error.signal);
+      resolve({ code, stdout, stderr });
+    });
+  });
+}

@@ -1,0 +1,51 @@
+// The programs in the documentation: each ```ts block is one, whole and runnable.
+import { mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+
+export interface Snippet {
+  /** `docs/tools.md:12`: the document and the line on which the block begins. */
+  readonly title: string;
+  readonly source: string;
+  /** Name of the extracted file. */
+  readonly file: string;
+}
+
+const otherSpellings = ["typescript", "mts", "cts", "tsx", "js", "javascript", "mjs", "cjs", "jsx"];
+
+/** Finds the programs in a document. Throws at a block that would escape being run. */
+export function snippetsIn(document: string, markdown: string): Snippet[] {
+  const snippets: Snippet[] = [];
+  const lines = markdown.split("\n");
+  for (let i = 0; i < lines.length; i++) {
+    const [, indent = "", fence, language = "", rest = ""] =
+      /^(\s*)(`{3,}|~{3,})\s*([^\s`]*)\s*([^`]*)$/.exec(lines[i] ?? "") ?? [];
+    if (!fence) continue;
+    const title = `${document}:${i + 1}`;
+    const isEnd = (line: string) => line.trim().startsWith(fence) && /^[`~]+$/.test(line.trim());
+    const end = lines.findIndex((line, at) => at > i && isEnd(line));
+    if (end < 0) throw new Error(`${title} begins a block that does not end.`);
+    if (otherSpellings.includes(language.toLowerCase()))
+      throw new Error(`${title} is marked '${language}': mark programs as 'ts', so that they are run.`);
+    if (language === "ts") {
+      if (rest !== "")
+        throw new Error(`${title} is marked 'ts ${rest}': a program takes no marks, all are run.`);
+      const body = lines
+        .slice(i + 1, end)
+        .map((line) => (line.startsWith(indent) ? line.slice(indent.length) : line));
+      // Empty lines in front give each line the number that it has in the document, also in error messages.
+      const source = `${"\n".repeat(i + 1)}${body.join("\n")}\n`;
+      snippets.push({ title, source, file: `${title.replace(/[^\w.]+/g, "-")}.ts` });
+    }
+    i = end;
+  }
+  return snippets;
+}
+
+/** Writes the programs into an empty folder, with a configuration to compile them by. */
+export function extract(snippets: readonly Snippet[], folder: string): void {
+  rmSync(folder, { recursive: true, force: true });
+  mkdirSync(folder, { recursive: true });
+  const config = { extends: "../../tsconfig.dev.json", include: ["*.ts"] };
+  writeFileSync(join(folder, "tsconfig.json"), JSON.stringify(config));
+  for (const { file, source } of snippets) writeFileSync(join(folder, file), source);
+}

@@ -1,0 +1,63 @@
+import { spawnSync } from "node:child_process";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { repoRoot } from "./support/repo.ts";
+
+/** Takes the tour without a terminal, in a folder with the given examples. */
+function tour(examples: Record<string, string>) {
+  const folder = mkdtempSync(join(tmpdir(), "rondo-tour-"));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  for (const [name, text] of Object.entries(examples)) writeFileSync(join(folder, name), text);
+  const env = { ...process.env, FORCE_COLOR: undefined };
+  return spawnSync(process.execPath, [join(repoRoot, "scripts/tour.ts"), folder], {
+    cwd: folder,
+    encoding: "utf8",
+    env,
+  });
+}
+
+test("the tour runs the examples in order, in plain lines, without waiting", () => {
+  const { status, stdout } = tour({
+    "02-second.ts": `// The second.\nconsole.log("two");\n`,
+    "01-first.ts": `// The first.\nconst word: string = "one";\nconsole.log(word);\n`,
+  });
+  expect(stdout.split("\n")).toEqual([
+    "A tour of Rondo in 2 examples.",
+    "",
+    "1/2  The first.",
+    "01-first.ts",
+    "",
+    "one",
+    "",
+    "2/2  The second.",
+    "02-second.ts",
+    "",
+    "two",
+    "",
+    expect.stringContaining("Read next"),
+    "",
+  ]);
+  expect(status).toBe(0);
+});
+
+test("an example that fails makes the tour fail, after it has shown the others", () => {
+  const { status, stdout } = tour({
+    "01-bad.ts": "// Bad.\nprocess.exit(3);\n",
+    "02-good.ts": `// Good.\nconsole.log("shown");\n`,
+  });
+  expect(stdout).toContain("01-bad failed (3)");
+  expect(stdout).toContain("shown");
+  expect(stdout).toContain("failures: 01-bad.");
+  expect(status).toBe(1);
+});
+
+test.each([
+  ["pipeline.ts", "// A title.", "needs a name like"],
+  ["01-untitled.ts", "export {};", "needs a title"],
+])("an example that does not fit in is refused: %s", (name, text, complaint) => {
+  const { status, stderr } = tour({ [name]: text });
+  expect(stderr).toContain(complaint);
+  expect(status).toBe(1);
+});
