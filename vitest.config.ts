@@ -4,6 +4,8 @@ export default defineConfig({
   ssr: { resolve: { conditions: ["rondo-source", "module", "node"] } },
   test: {
     include: ["packages/*/src/**/*.test.ts", "test/**/*.test.ts"],
+    // Said aloud, because the default registry belongs to the process: test files must not share one.
+    isolate: true,
     typecheck: { enabled: true, include: ["packages/*/src/**/*.test-d.ts"], tsconfig: "tsconfig.dev.json" },
   },
 });
