@@ -5,6 +5,7 @@ import { globSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { stripVTControlCharacters } from "node:util";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const tarballs = mkdtempSync(join(tmpdir(), "rondo-check-"));
@@ -53,7 +54,9 @@ function step(name: string, command: string, remedy?: string): boolean {
     return true;
   }
   console.log(`failed (${seconds} s)`);
-  console.log(`\n$ ${command}\n${error?.message ?? ""}${stdout}${stderr}${remedy ? `\n${remedy}` : ""}`);
+  // Some of the tools colour their output even where nobody can see colours.
+  const output = stripVTControlCharacters(`${error?.message ?? ""}${stdout}${stderr}`);
+  console.log(`\n$ ${command}\n${output}${remedy ? `\n${remedy}\n` : ""}`);
   failed.push(name);
   return false;
 }
@@ -63,5 +66,5 @@ function publicPackages(): string[] {
   return globSync("packages/*/package.json", { cwd: root })
     .filter((manifest) => !JSON.parse(readFileSync(join(root, manifest), "utf8")).private)
     .map(dirname)
-    .sort();
+    .toSorted();
 }

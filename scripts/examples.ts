@@ -14,7 +14,7 @@ export interface Example {
 /** Reads the examples in a folder; their numbers give the order. */
 export function readExamples(folder: string): Example[] {
   return globSync("*.ts", { cwd: folder })
-    .sort()
+    .toSorted()
     .map((name) => {
       const path = join(folder, name);
       const source = readFileSync(path, "utf8");

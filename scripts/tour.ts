@@ -49,9 +49,9 @@ async function pause(): Promise<void> {
   if (!atTerminal) return;
   process.stdout.write(dim("\nEnter goes on, q leaves. "));
   const terminal = createInterface({ input: process.stdin, output: process.stdout, prompt: "" });
-  const answer = await new Promise<string>((resolve) => {
-    terminal.once("line", resolve);
-    terminal.once("close", () => resolve("q"));
+  const answer = await new Promise<string>((answered) => {
+    terminal.once("line", answered);
+    terminal.once("close", () => answered("q"));
     terminal.once("SIGINT", () => leave(130));
   });
   terminal.close();

@@ -9,7 +9,7 @@ import { extract, snippetsIn } from "./support/snippets.ts";
 
 const documents = globSync(["*.md", "docs/**/*.md", "packages/*/README.md"], { cwd: repoRoot })
   .map((document) => document.replaceAll("\\", "/"))
-  .sort();
+  .toSorted();
 const snippets = documents.flatMap((document) =>
   snippetsIn(document, readFileSync(join(repoRoot, document), "utf8")),
 );

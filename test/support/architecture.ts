@@ -13,10 +13,10 @@ export interface Layers {
 }
 
 /** The source files that ship, as paths relative to the tree. */
-export function sourceFiles(tree: string): string[] {
+function sourceFiles(tree: string): string[] {
   return globSync("**/*.ts", { cwd: tree, exclude: ["**/*.test.ts", "**/*.test-d.ts", "**/testkit/**"] })
     .map((file) => file.replaceAll("\\", "/"))
-    .sort();
+    .toSorted();
 }
 
 /** Imports that point up, and folders or files that have no place in the layers. */
@@ -90,7 +90,7 @@ export function packagesImported(tree: string): string[] {
     .flatMap((file) => importsOf(join(tree, file)))
     .filter(({ specifier }) => !/^[.#/]/.test(specifier) && !specifier.startsWith("node:"))
     .map(({ specifier }) => specifier.split("/", specifier.startsWith("@") ? 2 : 1).join("/"));
-  return [...new Set(names)].sort();
+  return [...new Set(names)].toSorted();
 }
 
 function localImports(tree: string, file: string): { target: string; typeOnly: boolean }[] {

@@ -19,7 +19,7 @@ export async function expectToRun(file: string, source: string, title: string): 
   expect(printed, `${title} prints something else than its comments say.\n${stderr}`).toEqual(stated);
 }
 
-function run(file: string): Promise<{ code: unknown; stdout: string; stderr: string }> {
+function run(file: string): Promise<{ code: number | string; stdout: string; stderr: string }> {
   // A program that hangs fails with what it printed so far, before the test's own limit cuts it off.
   const options = {
     cwd: repoRoot,
@@ -28,7 +28,8 @@ function run(file: string): Promise<{ code: unknown; stdout: string; stderr: str
   };
   return new Promise((resolve) => {
     execFile(process.execPath, ["--conditions=rondo-source", file], options, (error, stdout, stderr) => {
-      const code = error === null ? 0 : error.killed ? "none, after 20 s" : (error.code ?? error.signal);
+      const code =
+        error === null ? 0 : error.killed ? "none, after 20 s" : (error.code ?? error.signal ?? "unknown");
       resolve({ code, stdout, stderr });
     });
   });
