@@ -3,7 +3,7 @@ import { globSync, readFileSync } from "node:fs";
 import { basename, join } from "node:path";
 
 export interface Example {
-  /** `01-pipeline.ts` */
+  /** `01-pipeline` */
   readonly name: string;
   readonly path: string;
   /** The first line of the file, which is a comment that says what it shows. */
