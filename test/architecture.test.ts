@@ -12,15 +12,15 @@ const library = join(repoRoot, "packages/rondo");
 const libraryTree = join(library, "src");
 const libraryEntry = join(libraryTree, "index.ts");
 
-const foundation = ["error", "async", "json", "hook", "registry", "context"];
+const foundation = ["error", "json", "async", "registry", "hook", "context"];
 const libraryLayers = {
   below: {
     error: [],
-    async: ["error"],
-    json: ["error", "async"],
-    hook: ["error", "async"],
-    registry: ["error", "async", "hook"],
-    context: ["error", "async", "json", "hook", "registry"],
+    json: ["error"],
+    async: ["error", "json"],
+    registry: ["error"],
+    hook: ["error", "json", "async", "registry"],
+    context: ["error", "json", "async", "registry", "hook"],
     tool: foundation,
     turn: [...foundation, "tool"],
     agent: [...foundation, "tool", "turn"],
@@ -30,7 +30,7 @@ const libraryLayers = {
     client: [...foundation, "tool", "turn", "model", "loop"],
     testing: ["error", "async", "json", "tool", "model"],
   },
-  vocabulary: ["hook/events.ts", "tool/tool-context.ts", "registry/registry.ts"],
+  vocabulary: ["hook/events.ts", "registry/registry.ts", "tool/tool-context.ts", "turn/turn-options.ts"],
   entries: ["index.ts"],
 };
 

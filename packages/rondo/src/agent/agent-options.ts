@@ -1,0 +1,111 @@
+// What an agent can be told, and the checks of that.
+
+import { ContextPool } from "../context/context-pool.ts";
+import { ContextQueue } from "../context/context-queue.ts";
+import { InvalidArgumentError, InvalidTypeError } from "../error/argument-errors.ts";
+import { UnregisteredToolError } from "../error/lookup-errors.ts";
+import type { Hook } from "../hook/hook.ts";
+import type { Registry } from "../registry/registry.ts";
+import type { RegistryOption } from "../registry/registry-option.ts";
+import { AnyTool } from "../tool/tool.ts";
+import { withSubtools } from "../turn/turn-options.ts";
+
+export interface AgentOptions {
+  /** 1 to 64 letters, digits, `_` or `-`. */
+  name: string;
+  /** What it is for. Default: empty. */
+  description?: string;
+  /** The tools whose turns it runs, with all their subtools; a name stands for a registered tool. */
+  tools: Iterable<AnyTool | string>;
+  /** Default: a queue of 10 items. */
+  contextQueue?: ContextQueue;
+  /** Default: a pool without a limit. */
+  contextPool?: ContextPool;
+  /** Words by which global hooks choose. Default: none. */
+  tags?: Iterable<string>;
+  /** Where it is registered: a registry, or `false` for nowhere. Default: the process's default registry. */
+  registry?: RegistryOption;
+}
+
+export interface RunOptions {
+  /** Aborts the run; its reason is thrown. */
+  signal?: AbortSignal;
+  /** Whether an empty queue is waited at, until a completion check or an abort ends the run. Default: false. */
+  wait?: boolean;
+  /** How long an aborted tool may clean up before it is left behind. Default: 1,000. */
+  graceMs?: number;
+}
+
+export interface AgentBranchOptions {
+  /** Default: the same description. */
+  description?: string;
+  /** Default: the same tools. Each queued turn must find its own among them. */
+  tools?: Iterable<AnyTool | string>;
+  /** Default: all hooks of this agent; `null` or an empty list for none. */
+  hooks?: readonly Hook[] | null;
+}
+
+/** The given tools, each name resolved. Throws before anything has changed. */
+export function readTools(tools: unknown, registry: Registry): AnyTool[] {
+  const expected = "a list of tools, or of names of registered tools";
+  if (
+    typeof tools === "string" ||
+    typeof (tools as Partial<Iterable<unknown>> | null)?.[Symbol.iterator] !== "function"
+  )
+    throw new InvalidTypeError({ field: "tools", expected, received: tools });
+  return [...(tools as Iterable<unknown>)].map((tool, index) => {
+    if (typeof tool === "string") return registry.tools.get(tool);
+    if (!(tool instanceof AnyTool))
+      throw new InvalidTypeError({
+        field: `tools[${index}]`,
+        expected: "a tool made by tool()",
+        received: tool,
+      });
+    return checkIsCurrent(tool, index);
+  });
+}
+
+/** A tool that claims to be registered must be the one that its registry has under that name. */
+function checkIsCurrent(tool: AnyTool, index: number): AnyTool {
+  if (!tool.isRegistered) return tool;
+  const { tools } = tool.registry;
+  if (!tools.has(tool.name))
+    throw new UnregisteredToolError(
+      tool.name,
+      tools.all().map(({ name }) => name),
+    );
+  if (tools.get(tool.name) === tool) return tool;
+  throw new InvalidArgumentError({
+    field: `tools[${index}]`,
+    expected: `the tool '${tool.name}' of its registry`,
+    received: tool,
+    hint: "What is registered under that name is not the instance given: it was defined again. Use the new one.",
+  });
+}
+
+/** Tools and their subtools by full name. What is defined below them later is not among them. */
+export function byName(tools: readonly AnyTool[]): Map<string, AnyTool> {
+  const named = new Map<string, AnyTool>();
+  for (const tool of tools.flatMap(withSubtools)) {
+    const other = named.get(tool.name);
+    if (other !== undefined && other !== tool)
+      throw new InvalidArgumentError({
+        field: "tools",
+        expected: "each tool name once",
+        received: tool.name,
+        hint: `Duplicate tool name: ${tool.name}.`,
+      });
+    named.set(tool.name, tool);
+  }
+  return named;
+}
+
+export function checkContextQueue(value: unknown): ContextQueue {
+  if (value instanceof ContextQueue) return value;
+  throw new InvalidTypeError({ field: "contextQueue", expected: "a ContextQueue", received: value });
+}
+
+export function checkContextPool(value: unknown): ContextPool {
+  if (value instanceof ContextPool) return value;
+  throw new InvalidTypeError({ field: "contextPool", expected: "a ContextPool", received: value });
+}

@@ -1,0 +1,31 @@
+// Knows which locks the running code holds already, so that a wait that could never end is an error at once.
+
+import type { Hold } from "./lock.ts";
+
+interface Storage {
+  run<R>(store: readonly Hold[], fn: () => R): R;
+  getStore(): readonly Hold[] | undefined;
+}
+
+/**
+ * Following a call through its awaits needs AsyncLocalStorage. It is asked for and not imported, because the
+ * library must load where there is none: there, the time limit of the lock ends such a wait.
+ */
+function findStorage(): Storage | undefined {
+  const host = globalThis as {
+    process?: { getBuiltinModule?: (id: string) => { AsyncLocalStorage: new () => Storage } | undefined };
+  };
+  const hooks = host.process?.getBuiltinModule?.("node:async_hooks");
+  return hooks && new hooks.AsyncLocalStorage();
+}
+
+const storage = findStorage();
+
+/** Runs `fn` as code that holds `hold` besides what its caller holds. */
+export function runHolding<R>(hold: Hold, fn: () => R): R {
+  return storage ? storage.run([...(storage.getStore() ?? []), hold], fn) : fn();
+}
+
+export function isHeldHere(isWanted: (hold: Hold) => boolean): boolean {
+  return storage?.getStore()?.some(isWanted) ?? false;
+}

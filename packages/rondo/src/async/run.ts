@@ -1,0 +1,112 @@
+// The one shape of everything long that is iterated: a run that can be left at any moment.
+
+import { warn } from "../error/logger.ts";
+import { settlesWithin } from "./timer.ts";
+
+/** How long a tool may clean up after an abort before it is left behind, unless told otherwise. */
+export const defaultGraceMs = 1_000;
+
+export interface RunSetup {
+  /** Aborts the run from outside; `next()` then rejects with its reason. */
+  signal?: AbortSignal | undefined;
+  /** How long leaving waits for a tool's cleanup; the hooks after it get as long again. Default: 1,000. */
+  graceMs?: number | undefined;
+}
+
+/**
+ * An async iterable that can be left at once. The `return()` of a bare async generator waits behind a pending
+ * `next()`; this one aborts the work first, and then waits for its cleanup, but not forever.
+ *
+ * Nothing runs before the first `next()`.
+ */
+export class Run<T, R = void> implements AsyncIterableIterator<T, R | undefined, void>, AsyncDisposable {
+  readonly #start: (signal: AbortSignal) => AsyncGenerator<T, R, void>;
+  readonly #outside: AbortSignal | undefined;
+  readonly #graceMs: number;
+  readonly #controller = new AbortController();
+  #inner: AsyncGenerator<T, R, void> | undefined;
+  #pending: Promise<unknown> | undefined;
+  #isLeft = false;
+  #isOver = false;
+
+  constructor(
+    start: (signal: AbortSignal) => AsyncGenerator<T, R, void>,
+    { signal, graceMs = defaultGraceMs }: RunSetup = {},
+  ) {
+    this.#start = start;
+    this.#outside = signal;
+    this.#graceMs = graceMs;
+  }
+
+  /** The next value; starts the work when called first. */
+  next(): Promise<IteratorResult<T, R | undefined>> {
+    if (this.#isLeft) return Promise.resolve({ done: true, value: undefined });
+    const step = (this.#inner ?? this.#begin()).next();
+    this.#pending = step;
+    return step.then(
+      (result) => this.#passOn(result),
+      (error: unknown) => this.#fail(error),
+    );
+  }
+
+  /**
+   * Leaves the run: aborts what is under way and waits for its cleanup. A `break` out of `for await` calls
+   * this. Errors of the cleanup are thrown here.
+   */
+  async return(): Promise<IteratorResult<T, R | undefined>> {
+    if (!this.#isLeft) {
+      this.#isLeft = true;
+      if (this.#inner && !this.#isOver) await this.#leave(this.#inner);
+    }
+    return { done: true, value: undefined };
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.return();
+  }
+
+  #begin(): AsyncGenerator<T, R, void> {
+    if (this.#outside?.aborted) this.#onOutsideAbort();
+    else this.#outside?.addEventListener("abort", this.#onOutsideAbort);
+    this.#inner = this.#start(this.#controller.signal);
+    return this.#inner;
+  }
+
+  async #leave(inner: AsyncGenerator<T, R, void>): Promise<void> {
+    const reason = new DOMException("The run was left before it had ended.", "AbortError");
+    this.#controller.abort(reason);
+    this.#end();
+    // Errors of the cleanup come out of a pending `next()`, if there is one. All but our own abort is news.
+    const closing = Promise.all([this.#pending, inner.return(undefined as R)]);
+    if (!(await settlesWithin(closing, this.#graceMs * 2)))
+      warn("A run that was left has not finished its cleanup in time: a hook or a tool is still busy.");
+    else
+      await closing.catch((error: unknown) => {
+        if (error !== reason) throw error;
+      });
+  }
+
+  #passOn(step: IteratorResult<T, R>): IteratorResult<T, R | undefined> {
+    if (step.done) this.#end();
+    return this.#isLeft ? { done: true, value: undefined } : step;
+  }
+
+  #fail(error: unknown): IteratorResult<T, R | undefined> {
+    this.#end();
+    if (this.#isLeft) return { done: true, value: undefined }; // return() tells
+    throw error;
+  }
+
+  readonly #onOutsideAbort = (): void => {
+    this.#controller.abort(this.#outside?.reason);
+  };
+
+  #end(): void {
+    this.#isOver = true;
+    this.#outside?.removeEventListener("abort", this.#onOutsideAbort);
+  }
+}

@@ -1,0 +1,115 @@
+// Watches over one run of a tool's code: passes an abort on to it, counts the time inside it, and stops
+// waiting for it when either ends the run. The code cannot hold the run, even if it ignores its signal.
+
+import { timerMs } from "./timer.ts";
+
+export interface WatchOptions {
+  /** Aborts the run from outside. */
+  signal?: AbortSignal | undefined;
+  /** How long the watched code may take in all; waiting between its parts does not count. */
+  timeoutMs: number;
+  /** Makes the error for code that took too long. */
+  timeoutError: () => Error;
+}
+
+export class Watch {
+  readonly #controller = new AbortController();
+  readonly #outside: AbortSignal | undefined;
+  readonly #timeoutMs: number;
+  readonly #timeoutError: () => Error;
+  #usedMs = 0;
+  #enteredAt: number | undefined;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  #interrupt: ((reason: unknown) => void) | undefined;
+  #stoppedBy: "timeout" | "cancelled" | undefined;
+
+  constructor({ signal, timeoutMs, timeoutError }: WatchOptions) {
+    this.#outside = signal;
+    this.#timeoutMs = timeoutMs;
+    this.#timeoutError = timeoutError;
+    if (signal?.aborted) this.#onOutsideAbort();
+    else signal?.addEventListener("abort", this.#onOutsideAbort);
+  }
+
+  /** Aborted when the run is, for whatever reason. */
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  /** What ended the run before its time, if `error` is the result of that. */
+  endedBy(error: unknown): "timeout" | "cancelled" | undefined {
+    return this.#stoppedBy !== undefined && error === this.signal.reason ? this.#stoppedBy : undefined;
+  }
+
+  /** Runs a part of the watched code on the clock. Rejects with the signal's reason as soon as it is aborted. */
+  async time<T>(part: () => PromiseLike<T>): Promise<T> {
+    this.signal.throwIfAborted();
+    this.#enter();
+    try {
+      this.signal.throwIfAborted();
+      return await this.#untilStopped(part());
+    } finally {
+      this.#leave();
+    }
+  }
+
+  /** Releases the listener and the timer. */
+  [Symbol.dispose](): void {
+    this.#outside?.removeEventListener("abort", this.#onOutsideAbort);
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+  }
+
+  readonly #onOutsideAbort = (): void => {
+    this.#stop("cancelled", this.#outside?.reason);
+  };
+
+  #stop(by: "timeout" | "cancelled", reason: unknown): void {
+    if (this.#stoppedBy) return;
+    this.#stoppedBy = by;
+    this.#controller.abort(reason);
+    // In the same tick: a tool that answers the abort by returning must not win the race against it.
+    this.#interrupt?.(reason);
+  }
+
+  #untilStopped<T>(work: PromiseLike<T>): Promise<T> {
+    // Not Promise.race with a promise that lives as long as the run: each value would add a reaction to it.
+    return new Promise<T>((resolve, reject) => {
+      this.#interrupt = reject;
+      if (this.signal.aborted) reject(this.signal.reason);
+      work.then(resolve, reject);
+    });
+  }
+
+  #enter(): void {
+    this.#enteredAt = performance.now();
+    if (this.#timeoutMs === Number.POSITIVE_INFINITY) return;
+    if (this.#usedMs >= this.#timeoutMs) this.#stop("timeout", this.#timeoutError());
+    // One timer serves many short parts: it is only armed again when it has fired too early.
+    else this.#timer ??= this.#arm();
+  }
+
+  #leave(): void {
+    this.#usedMs = this.#currentlyUsedMs();
+    this.#enteredAt = undefined;
+    this.#interrupt = undefined;
+  }
+
+  #arm(): ReturnType<typeof setTimeout> {
+    return setTimeout(this.#onTimer, timerMs(this.#timeoutMs - this.#currentlyUsedMs()));
+  }
+
+  readonly #onTimer = (): void => {
+    this.#timer = undefined;
+    if (this.#enteredAt === undefined) return;
+    // setTimeout may fire a fraction of a millisecond early; half a millisecond counts as reached.
+    if (this.#currentlyUsedMs() + 0.5 >= this.#timeoutMs) this.#stop("timeout", this.#timeoutError());
+    else this.#timer = this.#arm();
+  };
+
+  #currentlyUsedMs(): number {
+    return this.#enteredAt === undefined
+      ? this.#usedMs
+      : this.#usedMs + (performance.now() - this.#enteredAt);
+  }
+}

@@ -1,0 +1,224 @@
+// What an agent knows by name: items with an id, looked up when they are needed.
+
+import { InvalidArgumentError } from "../error/argument-errors.ts";
+import { checkLimit, checkOptions, checkString } from "../error/check.ts";
+import { InvalidJsonError } from "../error/json-errors.ts";
+import { MissingContextItemError } from "../error/lookup-errors.ts";
+import type { HookEvent, HookEvents, HookFunction } from "../hook/events.ts";
+import { fire } from "../hook/fire.ts";
+import type { AttachOptions, Hook } from "../hook/hook.ts";
+import { HookList } from "../hook/hook-list.ts";
+import { toTags } from "../hook/tags.ts";
+import type { JsonObject } from "../json/json-value.ts";
+import { formatVersion, SavedObject } from "../json/read.ts";
+import { defaultRegistry, type Registry } from "../registry/registry.ts";
+import { chooseRegistry } from "../registry/registry-option.ts";
+import { ContextItem, checkItem } from "./context-item.ts";
+import type { ContextBranchOptions } from "./context-queue.ts";
+import { neverAborted } from "./no-signal.ts";
+
+export interface ContextPoolOptions {
+  /** How many items it holds: a whole number from 1, or `null` for any number (the default). */
+  limit?: number | null;
+  /** Words by which global hooks choose. Default: none. */
+  tags?: Iterable<string>;
+  /** Whose global hooks it fires. Default: the process's default registry. */
+  registry?: Registry;
+}
+
+/** Keeps items by their id. When it is full, the one that was added or refreshed longest ago makes room. */
+export class ContextPool implements Iterable<ContextItem> {
+  readonly limit: number | null;
+  readonly tags: ReadonlySet<string>;
+  readonly registry: Registry;
+  readonly #items = new Map<string, ContextItem>();
+  readonly #hooks = new HookList();
+
+  constructor(options: ContextPoolOptions = {}) {
+    checkOptions("options", options, ["limit", "tags", "registry"]);
+    const { limit = null } = options;
+    this.limit = limit === null ? null : checkLimit("limit", limit);
+    this.tags = toTags("tags", options.tags);
+    this.registry = chooseRegistry(options.registry).registry;
+  }
+
+  get size(): number {
+    return this.#items.size;
+  }
+
+  /** A copy of the items, oldest first. */
+  get items(): ContextItem[] {
+    return [...this.#items.values()];
+  }
+
+  /** The hooks of this pool alone. */
+  get hooks(): readonly Hook[] {
+    return this.#hooks.all();
+  }
+
+  [Symbol.iterator](): Iterator<ContextItem> {
+    return this.items[Symbol.iterator]();
+  }
+
+  has(id: string): boolean {
+    return this.#items.has(id);
+  }
+
+  /** The item of that id; throws when there is none. */
+  get(id: string): ContextItem {
+    const item = this.#items.get(checkString("id", id));
+    if (!item) throw new MissingContextItemError(id, [...this.#items.keys()]);
+    return item;
+  }
+
+  /**
+   * Adds an item, which must have an id and a description. One of the same id is replaced, and counts as new.
+   * A `beforeAdd` hook that throws keeps the item out, and nothing is evicted for it.
+   */
+  async add(item: ContextItem): Promise<void> {
+    const id = checkPoolItem(item);
+    await this.#fire("pool.beforeAdd", this, item);
+    await this.#makeRoomFor(id);
+    this.#items.delete(id); // so that a refreshed item moves to the end and is not the first to go
+    this.#items.set(id, item);
+    await this.#fire("pool.afterAdd", this, item);
+  }
+
+  /** Removes the item of that id; throws when there is none. */
+  async remove(id: string): Promise<void> {
+    const item = this.get(id);
+    await this.#fire("pool.beforeRemove", this, item);
+    this.#items.delete(id);
+    await this.#fire("pool.afterRemove", this, item);
+  }
+
+  /** Removes all items. */
+  async clear(): Promise<void> {
+    await this.#fire("pool.beforeClear", this, new Map(this.#items));
+    this.#items.clear();
+    await this.#fire("pool.afterClear", this);
+  }
+
+  /** What there is, a line each: `- [id] description`. For a prompt, so that a model can ask for an item. */
+  catalogue(): string {
+    return this.items.map(({ id, description }) => `- [${id}] ${description}`).join("\n");
+  }
+
+  /** An independent copy, of the same class. With a smaller limit it keeps the newest items. Fires no hooks. */
+  branch(options: ContextBranchOptions<number | null> = {}): this {
+    checkOptions("options", options, ["limit", "hooks"]);
+    const { limit = this.limit, hooks } = options;
+    const Class = this.constructor as new (options: ContextPoolOptions) => this;
+    const child = new Class({ limit, tags: this.tags, registry: this.registry });
+    const kept = child.limit === null ? this.items : this.items.slice(-child.limit);
+    for (const item of kept) child.#items.set(item.id as string, item);
+    child.#hooks.inherit(this.#hooks, hooks);
+    return child;
+  }
+
+  toJSON(): JsonObject {
+    return {
+      version: formatVersion,
+      limit: this.limit,
+      items: this.items.map((item) => item.toJSON()),
+      tags: [...this.tags],
+    };
+  }
+
+  /** Restores exactly what was saved, without hooks and eviction. */
+  static fromJSON(json: unknown, options: { registry?: Registry; path?: string } = {}): ContextPool {
+    const { registry = defaultRegistry, path = "contextPool" } = options;
+    const saved = new SavedObject(json, path);
+    const pool = new ContextPool({
+      limit: saved.number("limit") ?? null,
+      tags: saved.strings("tags"),
+      registry,
+    });
+    for (const [index, data] of saved.list("items").entries()) {
+      const itemPath = `${saved.pathOf("items")}[${index}]`;
+      const item = ContextItem.fromJSON(data, itemPath);
+      if (item.id === null) throw new InvalidJsonError(`${itemPath}.id`, "a string", null);
+      pool.#items.set(item.id, item);
+    }
+    return pool;
+  }
+
+  /** Before an item is added: `(pool, item)`. Throwing keeps it out. */
+  beforeAdd(fn: HookFunction<"pool.beforeAdd"> | Hook, options?: AttachOptions): Hook<"pool.beforeAdd"> {
+    return this.#hooks.attach("pool.beforeAdd", fn, options);
+  }
+
+  /** After an item was added: `(pool, item)`. */
+  afterAdd(fn: HookFunction<"pool.afterAdd"> | Hook, options?: AttachOptions): Hook<"pool.afterAdd"> {
+    return this.#hooks.attach("pool.afterAdd", fn, options);
+  }
+
+  /** Before an item is removed: `(pool, item)`. Throwing keeps it. */
+  beforeRemove(
+    fn: HookFunction<"pool.beforeRemove"> | Hook,
+    options?: AttachOptions,
+  ): Hook<"pool.beforeRemove"> {
+    return this.#hooks.attach("pool.beforeRemove", fn, options);
+  }
+
+  /** After an item was removed: `(pool, item)`. */
+  afterRemove(
+    fn: HookFunction<"pool.afterRemove"> | Hook,
+    options?: AttachOptions,
+  ): Hook<"pool.afterRemove"> {
+    return this.#hooks.attach("pool.afterRemove", fn, options);
+  }
+
+  /** Before the pool is cleared: `(pool, current)`. Throwing keeps the items. */
+  beforeClear(
+    fn: HookFunction<"pool.beforeClear"> | Hook,
+    options?: AttachOptions,
+  ): Hook<"pool.beforeClear"> {
+    return this.#hooks.attach("pool.beforeClear", fn, options);
+  }
+
+  /** After the pool was cleared: `(pool)`. */
+  afterClear(fn: HookFunction<"pool.afterClear"> | Hook, options?: AttachOptions): Hook<"pool.afterClear"> {
+    return this.#hooks.attach("pool.afterClear", fn, options);
+  }
+
+  /** Before the oldest item makes room: `(pool, oldest)`. */
+  onEvict(fn: HookFunction<"pool.onEvict"> | Hook, options?: AttachOptions): Hook<"pool.onEvict"> {
+    return this.#hooks.attach("pool.onEvict", fn, options);
+  }
+
+  async #makeRoomFor(id: string): Promise<void> {
+    while (this.limit !== null && this.#items.size >= this.limit && !this.#items.has(id)) {
+      const oldest = this.#oldest() as ContextItem;
+      await this.#fire("pool.onEvict", this, oldest);
+      // While the hooks ran, the item may have been refreshed or removed.
+      if (this.#oldest() === oldest) this.#items.delete(oldest.id as string);
+    }
+  }
+
+  #oldest(): ContextItem | undefined {
+    return this.#items.values().next().value;
+  }
+
+  #fire<E extends HookEvent>(event: E, ...args: HookEvents[E]): Promise<void> | undefined {
+    return fire(event, { hooks: [this.#hooks], registry: this.registry, tags: this.tags }, args, {
+      pool: this,
+      signal: neverAborted,
+    });
+  }
+}
+
+function checkPoolItem(item: unknown): string {
+  const { id, description } = checkItem("item", item);
+  const hint = "A pool finds its items by id and lists them by description.";
+  if (id === null)
+    throw new InvalidArgumentError({ field: "item.id", expected: "a string", received: id, hint });
+  if (description === null)
+    throw new InvalidArgumentError({
+      field: "item.description",
+      expected: "a string",
+      received: description,
+      hint,
+    });
+  return id;
+}

@@ -1,0 +1,196 @@
+// The recent past of an agent: a queue of items that forgets the oldest when it is full.
+
+import { InvalidArgumentError } from "../error/argument-errors.ts";
+import { checkLimit, checkOptions } from "../error/check.ts";
+import type { HookEvent, HookEvents, HookFunction } from "../hook/events.ts";
+import { fire } from "../hook/fire.ts";
+import type { AttachOptions, Hook } from "../hook/hook.ts";
+import { HookList } from "../hook/hook-list.ts";
+import { toTags } from "../hook/tags.ts";
+import type { JsonObject } from "../json/json-value.ts";
+import { formatVersion, SavedObject } from "../json/read.ts";
+import { defaultRegistry, type Registry } from "../registry/registry.ts";
+import { chooseRegistry } from "../registry/registry-option.ts";
+import { ContextItem, checkItem } from "./context-item.ts";
+import { neverAborted } from "./no-signal.ts";
+
+export interface ContextQueueOptions {
+  /** How many items it holds: a whole number from 1. */
+  limit: number;
+  /** Words by which global hooks choose. Default: none. */
+  tags?: Iterable<string>;
+  /** Whose global hooks it fires. Default: the process's default registry. */
+  registry?: Registry;
+}
+
+export interface ContextBranchOptions<Limit> {
+  /** The limit of the branch. Default: the same. */
+  limit?: Limit;
+  /** The hooks of the branch. Default: all of this one's; `null` or an empty list for none. */
+  hooks?: readonly Hook[] | null;
+}
+
+/** Keeps the newest `limit` items in order. */
+export class ContextQueue implements Iterable<ContextItem> {
+  readonly limit: number;
+  readonly tags: ReadonlySet<string>;
+  readonly registry: Registry;
+  #items: ContextItem[] = [];
+  readonly #hooks = new HookList();
+
+  constructor(options: ContextQueueOptions) {
+    checkOptions("options", options, ["limit", "tags", "registry"]);
+    this.limit = checkLimit("limit", options.limit);
+    this.tags = toTags("tags", options.tags);
+    this.registry = chooseRegistry(options.registry).registry;
+  }
+
+  get size(): number {
+    return this.#items.length;
+  }
+
+  /** A copy of the items, oldest first. Assigning replaces them all, without hooks. */
+  get items(): ContextItem[] {
+    return [...this.#items];
+  }
+
+  set items(items: readonly ContextItem[]) {
+    const list = [...items].map((item, index) => checkItem(`items[${index}]`, item));
+    if (list.length > this.limit)
+      throw new InvalidArgumentError({
+        field: "items",
+        expected: `at most ${this.limit} items, the limit of the queue`,
+        received: items,
+      });
+    this.#items = list;
+  }
+
+  /** The hooks of this queue alone. */
+  get hooks(): readonly Hook[] {
+    return this.#hooks.all();
+  }
+
+  [Symbol.iterator](): Iterator<ContextItem> {
+    return this.items[Symbol.iterator]();
+  }
+
+  /**
+   * Appends items; where the queue is full, the oldest make room. All items are checked before anything
+   * happens, and a `beforeAppend` hook that throws keeps all of them out.
+   */
+  async append(...items: ContextItem[]): Promise<void> {
+    const incoming = items.map((item, index) => checkItem(`items[${index}]`, item));
+    await this.#fire("queue.beforeAppend", this, [...incoming], this.items);
+    for (const item of incoming) {
+      await this.#makeRoom();
+      this.#items.push(item);
+    }
+    await this.#fire("queue.afterAppend", [...incoming], this.items);
+  }
+
+  /** Removes all items. */
+  async clear(): Promise<void> {
+    await this.#fire("queue.beforeClear", this, this.items);
+    this.#items = [];
+    await this.#fire("queue.afterClear", this);
+  }
+
+  /** The contents of the newest `last` items (all, if not given), a line each; what is not text, as JSON. */
+  history(last?: number): string {
+    const count = last === undefined ? this.size : checkCount(last);
+    const newest = count === 0 ? [] : this.#items.slice(-count);
+    return newest
+      .map(({ content }) => (typeof content === "string" ? content : JSON.stringify(content)))
+      .join("\n");
+  }
+
+  /** An independent copy, of the same class. With a smaller limit it keeps the newest items. Fires no hooks. */
+  branch(options: ContextBranchOptions<number> = {}): this {
+    checkOptions("options", options, ["limit", "hooks"]);
+    const { limit = this.limit, hooks } = options;
+    const Class = this.constructor as new (options: ContextQueueOptions) => this;
+    const child = new Class({ limit, tags: this.tags, registry: this.registry });
+    child.items = this.#items.slice(-child.limit);
+    child.#hooks.inherit(this.#hooks, hooks);
+    return child;
+  }
+
+  toJSON(): JsonObject {
+    return {
+      version: formatVersion,
+      limit: this.limit,
+      items: this.#items.map((item) => item.toJSON()),
+      tags: [...this.tags],
+    };
+  }
+
+  /** Restores exactly what was saved, without hooks. */
+  static fromJSON(json: unknown, options: { registry?: Registry; path?: string } = {}): ContextQueue {
+    const { registry = defaultRegistry, path = "contextQueue" } = options;
+    const saved = new SavedObject(json, path);
+    const queue = new ContextQueue({
+      limit: saved.number("limit") as number,
+      tags: saved.strings("tags"),
+      registry,
+    });
+    queue.items = saved
+      .list("items")
+      .map((item, index) => ContextItem.fromJSON(item, `${saved.pathOf("items")}[${index}]`));
+    return queue;
+  }
+
+  /** Before items are appended: `(queue, incoming, current)`. Throwing keeps them out. */
+  beforeAppend(
+    fn: HookFunction<"queue.beforeAppend"> | Hook,
+    options?: AttachOptions,
+  ): Hook<"queue.beforeAppend"> {
+    return this.#hooks.attach("queue.beforeAppend", fn, options);
+  }
+
+  /** After items were appended: `(appended, current)`. */
+  afterAppend(
+    fn: HookFunction<"queue.afterAppend"> | Hook,
+    options?: AttachOptions,
+  ): Hook<"queue.afterAppend"> {
+    return this.#hooks.attach("queue.afterAppend", fn, options);
+  }
+
+  /** Before the queue is cleared: `(queue, current)`. Throwing keeps the items. */
+  beforeClear(
+    fn: HookFunction<"queue.beforeClear"> | Hook,
+    options?: AttachOptions,
+  ): Hook<"queue.beforeClear"> {
+    return this.#hooks.attach("queue.beforeClear", fn, options);
+  }
+
+  /** After the queue was cleared: `(queue)`. */
+  afterClear(fn: HookFunction<"queue.afterClear"> | Hook, options?: AttachOptions): Hook<"queue.afterClear"> {
+    return this.#hooks.attach("queue.afterClear", fn, options);
+  }
+
+  /** Before the oldest item makes room: `(queue, oldest)`. */
+  onEvict(fn: HookFunction<"queue.onEvict"> | Hook, options?: AttachOptions): Hook<"queue.onEvict"> {
+    return this.#hooks.attach("queue.onEvict", fn, options);
+  }
+
+  async #makeRoom(): Promise<void> {
+    while (this.#items.length >= this.limit) {
+      const oldest = this.#items[0] as ContextItem;
+      await this.#fire("queue.onEvict", this, oldest);
+      // While the hooks ran, another append may have evicted it already.
+      if (this.#items[0] === oldest) this.#items.shift();
+    }
+  }
+
+  #fire<E extends HookEvent>(event: E, ...args: HookEvents[E]): Promise<void> | undefined {
+    return fire(event, { hooks: [this.#hooks], registry: this.registry, tags: this.tags }, args, {
+      queue: this,
+      signal: neverAborted,
+    });
+  }
+}
+
+function checkCount(last: number): number {
+  if (Number.isInteger(last) && last >= 0) return last;
+  throw new InvalidArgumentError({ field: "last", expected: "a whole number from 0", received: last });
+}

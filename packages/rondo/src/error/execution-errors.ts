@@ -1,0 +1,91 @@
+// What goes wrong while turns and agents run.
+
+import { describe } from "./describe.ts";
+import { brandError, RondoError } from "./rondo-error.ts";
+
+/** Something was started or changed that must not be while it runs: a turn run twice at once, a held lock. */
+export class SafeExecutionError extends RondoError {
+  static {
+    brandError(SafeExecutionError, "SafeExecutionError");
+  }
+  readonly code = "unsafe_execution";
+}
+
+/** `returning()` was called for a streaming tool, or `yielding()` for a tool with a single value. */
+export class WrongRunMethodError extends RondoError {
+  static {
+    brandError(WrongRunMethodError, "WrongRunMethodError");
+  }
+  readonly code = "wrong_run_method";
+  readonly toolName: string;
+
+  constructor(toolName: string, { streaming }: { streaming: boolean }) {
+    super(
+      streaming
+        ? `The tool '${toolName}' streams its values: run its turn with yielding(), not returning().`
+        : `The tool '${toolName}' returns one value: run its turn with returning(), not yielding().`,
+    );
+    this.toolName = toolName;
+  }
+}
+
+/** The base of everything that took too long. */
+export abstract class TimeoutError extends RondoError {
+  static {
+    brandError(TimeoutError, "TimeoutError");
+  }
+  /** The limit that was exceeded, in milliseconds. */
+  abstract readonly timeoutMs: number;
+}
+
+/** A tool's code took longer than its turn's `timeoutMs`. */
+export class TurnTimeoutError extends TimeoutError {
+  static {
+    brandError(TurnTimeoutError, "TurnTimeoutError");
+  }
+  readonly code = "turn_timeout";
+  readonly toolName: string;
+  readonly timeoutMs: number;
+
+  constructor(toolName: string, timeoutMs: number) {
+    super(
+      `The tool '${toolName}' ran for more than its ${timeoutMs} ms and was aborted. ` +
+        "Give the tool or the turn a larger timeoutMs, or let the tool do less at once.",
+    );
+    this.toolName = toolName;
+    this.timeoutMs = timeoutMs;
+  }
+}
+
+/** A lock was not free within the time limit of the one who waited for it. */
+export class LockTimeoutError extends TimeoutError {
+  static {
+    brandError(LockTimeoutError, "LockTimeoutError");
+  }
+  readonly code = "lock_timeout";
+  readonly timeoutMs: number;
+
+  constructor(owner: string, timeoutMs: number) {
+    super(
+      `The lock of ${owner} was not free within ${timeoutMs} ms. ` +
+        "Whoever holds it is slow or stuck: give the waiting turn a larger timeoutMs, or shorten the locked work.",
+    );
+    this.timeoutMs = timeoutMs;
+  }
+}
+
+/** A completion check returned something that is not a boolean. Extends `TypeError`. */
+export class CompletionCheckReturnError extends TypeError {
+  static {
+    brandError(CompletionCheckReturnError, "CompletionCheckReturnError");
+  }
+  readonly code = "completion_check_return";
+  readonly toolName: string;
+  readonly received: unknown;
+
+  constructor(toolName: string, received: unknown) {
+    super(`The completion check '${toolName}' must return true or false, got ${describe(received)}.`);
+    this.toolName = toolName;
+    this.received = received;
+  }
+}

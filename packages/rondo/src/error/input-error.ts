@@ -1,0 +1,30 @@
+// Input that a tool cannot take, worded so that a model can mend it.
+
+import { brandError } from "./rondo-error.ts";
+
+/** One thing that is wrong with a tool's input. */
+export interface InputIssue {
+  /** Where: `city`, `stops[2].name`, or an empty string for the input as a whole. */
+  readonly path: string;
+  /** What was expected and what came. */
+  readonly message: string;
+}
+
+/** A tool's input does not fit its schema. The tool has not run. Extends `TypeError`. */
+export class InvalidInputError extends TypeError {
+  static {
+    brandError(InvalidInputError, "InvalidInputError");
+  }
+  readonly code = "invalid_input";
+  readonly toolName: string;
+  readonly issues: readonly InputIssue[];
+
+  constructor(toolName: string, issues: readonly InputIssue[]) {
+    const list = issues
+      .map(({ path, message }) => (path === "" ? message : `${path}: ${message}`))
+      .join("; ");
+    super(`Invalid input for the tool '${toolName}': ${list}.`);
+    this.toolName = toolName;
+    this.issues = issues;
+  }
+}

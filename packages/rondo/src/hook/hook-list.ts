@@ -1,0 +1,40 @@
+// The hooks of one object.
+
+import { checkOptions } from "../error/check.ts";
+import type { HookEvent, HookFunction } from "./events.ts";
+import { type AttachOptions, type Hook, makeHook } from "./hook.ts";
+
+export class HookList {
+  readonly #byEvent = new Map<HookEvent, Hook[]>();
+
+  /** Attaches a function, or a hook that is attached elsewhere too. */
+  attach<E extends HookEvent>(event: E, fn: HookFunction<E> | Hook, options: AttachOptions = {}): Hook<E> {
+    checkOptions("options", options, ["lock", "fixed", "description"]);
+    const made = makeHook([event], fn, options, (hook) => this.#detach(event, hook)) as Hook<E>;
+    this.#byEvent.set(event, [...this.forEvent(event), made]);
+    return made;
+  }
+
+  forEvent(event: HookEvent): readonly Hook[] {
+    return this.#byEvent.get(event) ?? [];
+  }
+
+  all(): Hook[] {
+    return [...this.#byEvent.values()].flat();
+  }
+
+  /** Attaches the hooks of another object here too; `undefined` takes all of `other`, `null` none. */
+  inherit(other: HookList, chosen: readonly Hook[] | null | undefined): void {
+    for (const hook of chosen === undefined ? other.all() : (chosen ?? []))
+      for (const event of hook.events) this.attach(event, hook);
+  }
+
+  #detach(event: HookEvent, hook: Hook): boolean {
+    const hooks = this.forEvent(event);
+    this.#byEvent.set(
+      event,
+      hooks.filter((other) => other !== hook),
+    );
+    return hooks.includes(hook);
+  }
+}

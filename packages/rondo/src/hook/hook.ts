@@ -1,0 +1,171 @@
+// A hook: a function that follows events, global or of one object.
+
+import { functionKind } from "../async/async-function.ts";
+import { hasLazy, resolveLazy } from "../async/lazy.ts";
+import { Lock } from "../async/lock.ts";
+import { InvalidArgumentError, InvalidTypeError } from "../error/argument-errors.ts";
+import { checkBoolean, checkOptions, checkPlainObject, checkString } from "../error/check.ts";
+import type { Registry } from "../registry/registry.ts";
+import { chooseRegistry } from "../registry/registry-option.ts";
+import { type HookContext, type HookEvent, type HookFunction, hookEvents } from "./events.ts";
+import { toTags } from "./tags.ts";
+
+export interface AttachOptions {
+  /** Runs one call of the hook after the other. Default: false. */
+  lock?: boolean;
+  /** Values that reach the hook as `context.fixed`; functions among them are called anew each time. */
+  fixed?: Record<string, unknown>;
+  /** What the hook is for. Default: empty. */
+  description?: string;
+}
+
+export interface HookOptions extends AttachOptions {
+  /** Follow only objects that have at least one of these tags. Default: all objects. */
+  tags?: Iterable<string>;
+  /** Whose objects to follow. Default: the process's default registry. */
+  registry?: Registry;
+}
+
+/** What a hook does, apart from where it is attached. */
+interface Definition {
+  readonly fn: (...args: never) => Promise<unknown>;
+  readonly lock: Lock | null;
+  readonly fixed: Readonly<Record<string, unknown>>;
+  readonly description: string;
+  /** What makes two hooks the same: the bare function, unless options make more of it. */
+  readonly identity: unknown;
+}
+
+/** One attachment of a hook, global or to an object. `unregister()` ends just this one. */
+export class Hook<E extends HookEvent = HookEvent> {
+  /** The name of the function; several hooks may share it. */
+  readonly name: string;
+  readonly events: readonly E[];
+  readonly tags: ReadonlySet<string>;
+  readonly #definition: Definition;
+  readonly #detach: (hook: Hook) => boolean;
+
+  /** Use `hook()` or an object's methods. */
+  constructor(
+    definition: Definition,
+    events: readonly E[],
+    tags: ReadonlySet<string>,
+    detach: (hook: Hook) => boolean,
+  ) {
+    this.name = definition.fn.name === "" ? "anonymous" : definition.fn.name;
+    this.events = events;
+    this.tags = tags;
+    this.#definition = definition;
+    this.#detach = detach;
+  }
+
+  get description(): string {
+    return this.#definition.description;
+  }
+
+  get lock(): Lock | null {
+    return this.#definition.lock;
+  }
+
+  /** Two hooks of one identity that are both attached fire once per event. */
+  get identity(): unknown {
+    return this.#definition.identity;
+  }
+
+  /** Ends this attachment. Tells whether it was still there. */
+  unregister(): boolean {
+    return this.#detach(this);
+  }
+
+  [Symbol.dispose](): void {
+    this.unregister();
+  }
+
+  /** Calls the function with an event's arguments. */
+  async call(args: readonly unknown[], context: HookContext): Promise<void> {
+    const { fn, lock, fixed } = this.#definition;
+    const run = async (): Promise<unknown> => {
+      const values = hasLazy(fixed) ? await resolveLazy(fixed) : fixed;
+      return Reflect.apply(fn, undefined, [...args, { ...context, fixed: values }]);
+    };
+    if (!lock) {
+      await run();
+      return;
+    }
+    // Not with the run's signal: the hooks of an aborted run still have their turn.
+    const hold = await lock.acquire();
+    try {
+      await hold.run(run);
+    } finally {
+      hold.release();
+    }
+  }
+
+  /** The same hook, attached elsewhere. */
+  attachedTo(events: readonly HookEvent[], detach: (hook: Hook) => boolean): Hook {
+    return new Hook(this.#definition, events, this.tags, detach);
+  }
+}
+
+/** Makes a hook of a function, or of another hook. Checks everything first. */
+export function makeHook(
+  events: readonly HookEvent[],
+  fn: HookFunction<never> | Hook,
+  options: HookOptions,
+  detach: (hook: Hook) => boolean,
+): Hook {
+  if (fn instanceof Hook) return fn.attachedTo(events, detach);
+  if (functionKind(fn) !== "async")
+    throw new InvalidTypeError({
+      field: "hook",
+      expected: "an async function",
+      received: fn,
+      hint: "Write it as `async (…) => { … }`: hooks are awaited in turn.",
+    });
+  const lock = options.lock !== undefined && checkBoolean("lock", options.lock);
+  const fixed = { ...(options.fixed && checkPlainObject("fixed", options.fixed)) };
+  const definition: Definition = {
+    fn,
+    lock: lock ? new Lock(`the hook '${fn.name}'`) : null,
+    fixed,
+    description: checkString("description", options.description ?? ""),
+    identity: lock || options.fixed ? Symbol(fn.name) : fn,
+  };
+  return new Hook(definition, events, toTags("tags", options.tags), detach);
+}
+
+/**
+ * Follows an event, or several, of every object of a registry (by default the process's).
+ *
+ * `fn` must be an async function. It gets the event's arguments, and last a `HookContext`. Hooks run one after
+ * the other: those of the object first, then the global ones in the order of registration. One that throws stops
+ * the rest, and what it watched fails.
+ *
+ * Defaults: no tags (follows all objects), no lock, the default registry.
+ */
+export function hook<const E extends HookEvent>(
+  events: E | readonly E[],
+  fn: HookFunction<E>,
+  options: HookOptions = {},
+): Hook<E> {
+  checkOptions("options", options, ["tags", "lock", "fixed", "description", "registry"]);
+  const list = checkEvents(events);
+  const { registry } = chooseRegistry(options.registry);
+  const made = makeHook(list, fn, options, (hook) => registry.hooks.unregister(hook)) as Hook<E>;
+  registry.hooks.register(made);
+  return made;
+}
+
+function checkEvents(events: string | readonly string[]): HookEvent[] {
+  const list = typeof events === "string" ? [events] : [...new Set(events)];
+  if (list.length === 0)
+    throw new InvalidArgumentError({ field: "events", expected: "at least one event", received: events });
+  for (const event of list)
+    if (!(hookEvents as readonly string[]).includes(event))
+      throw new InvalidArgumentError({
+        field: "events",
+        expected: `one of ${hookEvents.join(", ")}`,
+        received: event,
+      });
+  return list as HookEvent[];
+}

@@ -1,0 +1,47 @@
+// Tags: words on objects by which global hooks choose what they watch.
+
+import { InvalidTypeError } from "../error/argument-errors.ts";
+
+/** An immutable set of tags. */
+class Tags extends Set<string> {
+  constructor(words: readonly string[]) {
+    super();
+    for (const word of words) super.add(word);
+  }
+  override add(): never {
+    return refuse();
+  }
+  override delete(): never {
+    return refuse();
+  }
+  override clear(): never {
+    return refuse();
+  }
+}
+
+function refuse(): never {
+  throw new TypeError("Tags cannot be changed in place: assign a new list to `tags` instead.");
+}
+
+const noTags: ReadonlySet<string> = new Tags([]);
+
+/** Makes an immutable set of tags from what a constructor got. */
+export function toTags(field: string, value: Iterable<string> | undefined): ReadonlySet<string> {
+  if (value === undefined) return noTags;
+  if (value instanceof Tags) return value;
+  const expected = "a list or set of strings";
+  if (
+    typeof value === "string" ||
+    typeof (value as Partial<Iterable<string>> | null)?.[Symbol.iterator] !== "function"
+  )
+    throw new InvalidTypeError({ field, expected, received: value });
+  const words = [...value];
+  const wrong = words.findIndex((word) => typeof word !== "string");
+  if (wrong >= 0)
+    throw new InvalidTypeError({ field: `${field}[${wrong}]`, expected: "a string", received: words[wrong] });
+  return words.length === 0 ? noTags : new Tags(words);
+}
+
+export function shareTag(some: ReadonlySet<string>, others: ReadonlySet<string>): boolean {
+  return !some.isDisjointFrom(others);
+}

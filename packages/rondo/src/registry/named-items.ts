@@ -1,0 +1,52 @@
+// Things by their name, each name once.
+
+import { InvalidArgumentError } from "../error/argument-errors.ts";
+import { checkString } from "../error/check.ts";
+
+export abstract class NamedItems<T extends { readonly name: string }> {
+  protected readonly items = new Map<string, T>();
+
+  /** What the items are, for error messages: `tool`. */
+  protected abstract readonly kind: string;
+  protected abstract notFound(name: string, known: readonly string[]): Error;
+
+  /** The item of that name; throws when there is none. */
+  get(name: string): T {
+    const item = this.items.get(checkString("name", name));
+    if (item === undefined) throw this.notFound(name, [...this.items.keys()]);
+    return item;
+  }
+
+  has(name: string): boolean {
+    return this.items.has(name);
+  }
+
+  /** All items in the order in which they were registered. */
+  all(): T[] {
+    return [...this.items.values()];
+  }
+
+  /** Adds an item. The same item again changes nothing; another one of the same name is an error. */
+  register(item: T): void {
+    const known = this.items.get(item.name);
+    if (known === item) return;
+    if (known !== undefined)
+      throw new InvalidArgumentError({
+        field: "name",
+        expected: `a name that no other ${this.kind} has`,
+        received: item.name,
+        hint: `The ${this.kind} '${item.name}' is already registered: choose another name, unregister it first, or use a registry of your own.`,
+      });
+    this.items.set(item.name, item);
+  }
+
+  /** Forgets the item of that name. Tells whether there was one. */
+  unregister(name: string): boolean {
+    return this.items.delete(name);
+  }
+
+  /** Forgets everything, for tests. */
+  clear(): void {
+    this.items.clear();
+  }
+}

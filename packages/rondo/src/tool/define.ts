@@ -1,0 +1,235 @@
+// `tool()`: checks a definition completely, then makes the tool and registers it.
+
+import { type FunctionKind, functionKind } from "../async/async-function.ts";
+import type { Lazy } from "../async/lazy.ts";
+import { InvalidArgumentError, InvalidTypeError } from "../error/argument-errors.ts";
+import {
+  checkBoolean,
+  checkDuration,
+  checkName,
+  checkOptions,
+  checkString,
+  isPlainObject,
+} from "../error/check.ts";
+import { toTags } from "../hook/tags.ts";
+import { copyData } from "../json/copy.ts";
+import { chooseRegistry, type RegistryOption } from "../registry/registry-option.ts";
+import { checkFixed } from "./fixed.ts";
+import type { GivenInput, InputSchema, ParsedInput } from "./infer.ts";
+import { compileInput } from "./input-schema.ts";
+import type { JsonSchema } from "./json-schema.ts";
+import { isStandardSchema, type StandardSchema, standardToJsonSchema } from "./standard-schema.ts";
+import { AnyTool, type Tool, type ToolDefinition } from "./tool.ts";
+import type { ToolContext } from "./tool-context.ts";
+
+type Schema = InputSchema | undefined;
+type FixedFor<S> = { readonly [K in keyof GivenInput<S>]?: Lazy<GivenInput<S>[K]> };
+type Callers<S, F> =
+  Omit<GivenInput<S>, keyof F> extends infer Input extends object ? { [K in keyof Input]: Input[K] } : never;
+// biome-ignore lint/complexity/noBannedTypes: no fixed argument at all
+type NoFixed = {};
+
+/** The options of a subtool: those of a tool, but it is registered where its parent is. */
+export interface SubtoolOptions<S extends Schema, F> {
+  /** 1 to 64 letters, digits, `_` or `-`. */
+  name: string;
+  /** What it does and when to use it; models read this. */
+  description: string;
+  /** A Standard Schema (Zod, ArkType …), a JSON Schema, or parameters by name. Default: no input. */
+  input?: S;
+  /** Describes the result, for documentation. The result is not checked against it. */
+  output?: StandardSchema | JsonSchema;
+  /** Arguments that the tool always gets, and that no model sees or sets; functions are called on each run. */
+  fixed?: F;
+  /** Runs one call after the other. Default: false, runs may overlap. */
+  lock?: boolean;
+  /** Words by which global hooks choose. Default: none. */
+  tags?: Iterable<string>;
+  /** Whether running it twice does no harm. Default: false. */
+  idempotent?: boolean;
+  /** Time for the tool's code, for turns that set none. Default: 60,000; `Infinity` for no limit. */
+  timeoutMs?: number;
+  /** `"completion_check"`: a tool that tells whether the work is done, and must return a boolean. */
+  type?: "completion_check" | undefined;
+}
+
+export interface ToolOptions<S extends Schema, F> extends SubtoolOptions<S, F> {
+  /** Where it is registered: a registry, or `false` for nowhere. Default: the process's default registry. */
+  registry?: RegistryOption;
+}
+
+/** `tool.subtool(options, fn)`. */
+export interface DefineSubtool {
+  <const S extends Schema = undefined, const F extends FixedFor<S> = NoFixed>(
+    options: SubtoolOptions<S, F> & { type: "completion_check" },
+    fn: (input: ParsedInput<S>, context: ToolContext) => Promise<boolean>,
+  ): Tool<Callers<S, F>, boolean>;
+  <Item, Output, const S extends Schema = undefined, const F extends FixedFor<S> = NoFixed>(
+    options: SubtoolOptions<S, F> & { type?: undefined },
+    fn: (input: ParsedInput<S>, context: ToolContext) => AsyncGenerator<Item, Output, void>,
+  ): Tool<Callers<S, F>, Output, Item>;
+  <Output, const S extends Schema = undefined, const F extends FixedFor<S> = NoFixed>(
+    options: SubtoolOptions<S, F> & { type?: undefined },
+    fn: (input: ParsedInput<S>, context: ToolContext) => Promise<Output>,
+  ): Tool<Callers<S, F>, Output>;
+}
+
+/** A tool that tells whether the work is done. */
+export function tool<const S extends Schema = undefined, const F extends FixedFor<S> = NoFixed>(
+  options: ToolOptions<S, F> & { type: "completion_check" },
+  fn: (input: ParsedInput<S>, context: ToolContext) => Promise<boolean>,
+): Tool<Callers<S, F>, boolean>;
+/**
+ * Defines a streaming tool from an async generator function. What it yields is streamed; a value that it
+ * returns, if any, is the turn's result.
+ */
+export function tool<Item, Output, const S extends Schema = undefined, const F extends FixedFor<S> = NoFixed>(
+  options: ToolOptions<S, F> & { type?: undefined },
+  fn: (input: ParsedInput<S>, context: ToolContext) => AsyncGenerator<Item, Output, void>,
+): Tool<Callers<S, F>, Output, Item>;
+/**
+ * Defines a tool from an async function, and registers it under its name.
+ *
+ * Defaults: no input, no fixed arguments, no lock, no tags, a time limit of 60,000 ms, not idempotent, the
+ * process's default registry. Everything is checked at once; what is wrong throws here and not when it runs.
+ */
+export function tool<Output, const S extends Schema = undefined, const F extends FixedFor<S> = NoFixed>(
+  options: ToolOptions<S, F> & { type?: undefined },
+  fn: (input: ParsedInput<S>, context: ToolContext) => Promise<Output>,
+): Tool<Callers<S, F>, Output>;
+/** The short form for a streaming tool. */
+export function tool<const S extends InputSchema, Item, Output>(
+  name: string,
+  description: string,
+  schema: S,
+  handler: (input: ParsedInput<S>, context: ToolContext) => AsyncGenerator<Item, Output, void>,
+): Tool<Callers<S, NoFixed>, Output, Item>;
+/** The short form: any function, also a plain one, and not registered. */
+export function tool<const S extends InputSchema, Output>(
+  name: string,
+  description: string,
+  schema: S,
+  handler: (input: ParsedInput<S>, context: ToolContext) => Output | Promise<Output>,
+): Tool<Callers<S, NoFixed>, Output>;
+export function tool(...args: unknown[]): AnyTool {
+  const [first, second, schema, handler] = args;
+  if (typeof first !== "string") return defineTool(first, second, null);
+  const options = { name: first, description: second, input: schema, registry: false };
+  return defineTool(options, asyncHandler(handler), null);
+}
+
+const subtoolKeys = [
+  "name",
+  "description",
+  "input",
+  "output",
+  "fixed",
+  "lock",
+  "tags",
+  "idempotent",
+  "timeoutMs",
+  "type",
+];
+
+function defineTool(options: unknown, fn: unknown, parent: AnyTool | null): AnyTool {
+  checkOptions("options", options, parent === null ? [...subtoolKeys, "registry"] : subtoolKeys);
+  const given = options as Partial<ToolOptions<InputSchema, Record<string, unknown>>>;
+  const kind = checkKind(fn, given.type);
+  const input = compileInput(given.input);
+  const home = parent ?? chooseRegistry(given.registry);
+  const definition: ToolDefinition = {
+    shortName: checkName("name", given.name),
+    description: checkString("description", given.description),
+    fn: fn as ToolDefinition["fn"],
+    kind,
+    input,
+    outputSchema: readOutput(given.output, given.type),
+    fixed: checkFixed(given.fixed, input.jsonSchema),
+    isLocked: checkBoolean("lock", given.lock ?? false),
+    tags: toTags("tags", given.tags),
+    type: checkType(given.type),
+    isIdempotent: checkBoolean("idempotent", given.idempotent ?? false),
+    timeoutMs: given.timeoutMs === undefined ? null : checkDuration("timeoutMs", given.timeoutMs),
+    registry: home.registry,
+    isRegistered: home.isRegistered,
+    parent,
+  };
+  checkIsNew(definition);
+  const made = new AnyTool(definition, defineTool);
+  if (made.isRegistered) made.registry.tools.register(made);
+  return made;
+}
+
+/** A subtool that is not registered is known to its parent alone, which must still have the name once. */
+function checkIsNew({ parent, shortName }: ToolDefinition): void {
+  if (!parent?.subtools.some((sibling) => sibling.metadata.name === shortName)) return;
+  throw new InvalidArgumentError({
+    field: "name",
+    expected: `a name that no other subtool of '${parent.name}' has`,
+    received: shortName,
+  });
+}
+
+function checkKind(fn: unknown, type: unknown): FunctionKind {
+  const kind = functionKind(fn);
+  if (kind !== "async" && kind !== "async generator")
+    throw new InvalidTypeError({
+      field: "fn",
+      expected: "an async function or an async generator function",
+      received: fn,
+      hint: "Write `async` before it, also if it returns a promise; the short form tool(name, description, schema, handler) takes plain functions.",
+    });
+  if (type === "completion_check" && kind !== "async")
+    throw new InvalidTypeError({
+      field: "fn",
+      expected: "an async function that returns a boolean, for a completion check",
+      received: fn,
+      hint: "A stream cannot be a completion check.",
+    });
+  return kind;
+}
+
+function checkType(type: unknown): "completion_check" | null {
+  if (type === undefined || type === null) return null;
+  if (type === "completion_check") return type;
+  throw new InvalidArgumentError({
+    field: "type",
+    expected: '"completion_check", or nothing',
+    received: type,
+  });
+}
+
+function readOutput(output: unknown, type: unknown): JsonSchema | null {
+  if (output === undefined) return null;
+  if (!isStandardSchema(output) && !isPlainObject(output))
+    throw new InvalidTypeError({
+      field: "output",
+      expected: "a Standard Schema or a JSON Schema",
+      received: output,
+    });
+  const schema: JsonSchema = isStandardSchema(output)
+    ? standardToJsonSchema("output", output)
+    : copyData(output);
+  if (type === "completion_check" && schema.type !== "boolean")
+    throw new InvalidTypeError({
+      field: "output",
+      expected: "a boolean schema, for a completion check",
+      received: output,
+    });
+  return schema;
+}
+
+/** Makes a plain function asynchronous. Decided by its kind: calling it to find out would run it. */
+function asyncHandler(handler: unknown): unknown {
+  if (functionKind(handler) === "plain") {
+    const plain = handler as (input: unknown, context: ToolContext) => unknown;
+    return async (input: unknown, context: ToolContext) => plain(input, context);
+  }
+  if (functionKind(handler) === "generator" || typeof handler !== "function")
+    throw new InvalidTypeError({
+      field: "handler",
+      expected: "a function, async or not, or an async generator function",
+      received: handler,
+    });
+  return handler;
+}

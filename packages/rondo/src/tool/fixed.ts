@@ -1,0 +1,50 @@
+// Fixed arguments: values that a tool always gets, which no model can see or change.
+
+import { InvalidTypeError } from "../error/argument-errors.ts";
+import { checkPlainObject } from "../error/check.ts";
+import { warn } from "../error/logger.ts";
+import type { JsonSchema } from "./json-schema.ts";
+import { takesOtherKeys } from "./object-schema.ts";
+
+/** Checks at definition that the input has a place for each fixed argument. */
+export function checkFixed(fixed: unknown, schema: JsonSchema): Readonly<Record<string, unknown>> {
+  if (fixed === undefined) return {};
+  const values = checkPlainObject("fixed", fixed);
+  for (const key of Object.keys(values)) {
+    if (takesOtherKeys(schema) || Object.hasOwn(schema.properties ?? {}, key)) continue;
+    const names = Object.keys(schema.properties ?? {});
+    throw new InvalidTypeError({
+      field: `fixed.${key}`,
+      expected:
+        names.length === 0
+          ? "no key, for the tool takes no input"
+          : `one of the tool's parameters ${names.join(", ")}`,
+      received: values[key],
+      hint: "Add it to the tool's input, or leave it out.",
+    });
+  }
+  return Object.freeze({ ...values });
+}
+
+/** The schema as callers see it: without the fixed arguments. */
+export function hideFixed(schema: JsonSchema, fixed: Readonly<Record<string, unknown>>): JsonSchema {
+  if (Object.keys(fixed).length === 0) return schema;
+  const isShown = (key: string) => !Object.hasOwn(fixed, key);
+  const properties = Object.entries(schema.properties ?? {}).filter(([key]) => isShown(key));
+  const required = schema.required?.filter(isShown);
+  return { ...schema, properties: Object.fromEntries(properties), ...(required && { required }) };
+}
+
+/** Puts an input and the fixed arguments together. Code may override a fixed one; a model's value is dropped. */
+export function mergeFixed(
+  toolName: string,
+  fixed: Readonly<Record<string, unknown>>,
+  input: Readonly<Record<string, unknown>>,
+  source: "code" | "model",
+): Record<string, unknown> {
+  if (source === "model") return { ...input, ...fixed };
+  for (const key of Object.keys(fixed))
+    if (Object.hasOwn(input, key))
+      warn(`The fixed argument '${key}' of the tool '${toolName}' is overridden by this call.`);
+  return { ...fixed, ...input };
+}

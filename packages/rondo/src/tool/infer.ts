@@ -1,0 +1,148 @@
+// Types of a tool's input, worked out from its schema.
+
+import type { JsonSchema } from "./json-schema.ts";
+import type { StandardSchema } from "./standard-schema.ts";
+
+/** A parameter of the short form: a constructor, a JSON Schema fragment with flags, or a Standard Schema. */
+export type ShortParameter =
+  | StringConstructor
+  | NumberConstructor
+  | BooleanConstructor
+  | ArrayConstructor
+  | ObjectConstructor
+  | StandardSchema
+  | FlaggedSchema;
+
+/** A JSON Schema fragment that also says whether the parameter must be given. */
+export interface FlaggedSchema {
+  readonly type?: string | readonly string[];
+  readonly optional?: boolean;
+  readonly required?: boolean | readonly string[];
+  readonly default?: unknown;
+  readonly [keyword: string]: unknown;
+}
+
+/** The short form: parameters by name. */
+export interface ShortSchema {
+  readonly [parameter: string]: ShortParameter;
+}
+
+/** Everything that can describe a tool's input. */
+export type InputSchema = StandardSchema | JsonSchema | ShortSchema;
+
+type Simplify<T> = { [K in keyof T]: T[K] } & {};
+type Mutable<T> = T extends readonly (infer Item)[] ? Item[] : T;
+type AnyObject = Record<string, unknown>;
+
+interface TypeNames {
+  string: string;
+  number: number;
+  integer: number;
+  boolean: boolean;
+  null: null;
+  array: unknown[];
+  object: AnyObject;
+}
+
+/** The type that a JSON Schema describes; `unknown` where it says more than types can. */
+export type FromJsonSchema<S> = S extends { const: infer Value }
+  ? Value
+  : S extends { enum: readonly (infer Value)[] }
+    ? Value
+    : S extends { type: "object"; properties: infer P }
+      ? FromProperties<P, S extends { required: readonly (infer Key)[] } ? Key : never>
+      : S extends { type: "array"; items: infer Item }
+        ? FromJsonSchema<Item>[]
+        : S extends { type: infer Name }
+          ? FromTypeName<Mutable<Name>>
+          : unknown;
+
+type FromTypeName<Name> = Name extends readonly (infer Each)[]
+  ? FromTypeName<Each>
+  : Name extends keyof TypeNames
+    ? TypeNames[Name]
+    : unknown;
+
+type FromProperties<P, Required> = Simplify<
+  { -readonly [K in keyof P as K extends Required ? K : never]: FromJsonSchema<P[K]> } & {
+    -readonly [K in keyof P as K extends Required ? never : K]?: FromJsonSchema<P[K]>;
+  }
+>;
+
+type FromParameter<P, Side extends "given" | "parsed"> = P extends StringConstructor
+  ? string
+  : P extends NumberConstructor
+    ? number
+    : P extends BooleanConstructor
+      ? boolean
+      : P extends ArrayConstructor
+        ? unknown[]
+        : P extends ObjectConstructor
+          ? AnyObject
+          : P extends StandardSchema<infer Given, infer Parsed>
+            ? Side extends "given"
+              ? Given
+              : Parsed
+            : FromJsonSchema<P>;
+
+/** Whether a parameter of the short form may be left out by the caller. */
+type IsOptional<P> = P extends { required: true }
+  ? false
+  : P extends { required: false } | { optional: true } | { default: unknown }
+    ? true
+    : P extends StandardSchema<infer Given, unknown>
+      ? undefined extends Given
+        ? true
+        : false
+      : false;
+
+/** Whether the tool may see a parameter missing: it may be left out, and nothing takes its place. */
+type MayBeMissing<P> =
+  P extends StandardSchema<unknown, infer Parsed>
+    ? undefined extends Parsed
+      ? true
+      : false
+    : P extends { default: unknown }
+      ? false
+      : IsOptional<P>;
+
+type GivenShort<S> = Simplify<
+  { -readonly [K in keyof S as IsOptional<S[K]> extends true ? never : K]: FromParameter<S[K], "given"> } & {
+    -readonly [K in keyof S as IsOptional<S[K]> extends true ? K : never]?: FromParameter<S[K], "given">;
+  }
+>;
+
+type ParsedShort<S> = Simplify<
+  {
+    -readonly [K in keyof S as MayBeMissing<S[K]> extends true ? never : K]: FromParameter<S[K], "parsed">;
+  } & {
+    -readonly [K in keyof S as MayBeMissing<S[K]> extends true ? K : never]?: FromParameter<S[K], "parsed">;
+  }
+>;
+
+type Defaulted<P> = { [K in keyof P]: P[K] extends { default: unknown } ? K : never }[keyof P];
+type Keys<S> = S extends { required: readonly (infer Key)[] } ? Key : never;
+
+type IsJsonSchema<S> = S extends { type: string } | { type: readonly string[] } ? true : false;
+
+/** What a caller gives to a tool with this schema. */
+export type GivenInput<S> = [S] extends [undefined]
+  ? AnyObject
+  : S extends StandardSchema<infer Given, unknown>
+    ? Given
+    : IsJsonSchema<S> extends true
+      ? S extends { properties: infer P }
+        ? FromProperties<P, Exclude<Keys<S>, Defaulted<P>>>
+        : AnyObject
+      : GivenShort<S>;
+
+/** What the tool's function gets: validated, with defaults. */
+export type ParsedInput<S> = [S] extends [undefined]
+  ? AnyObject
+  : S extends StandardSchema<unknown, infer Parsed>
+    ? Parsed
+    : IsJsonSchema<S> extends true
+      ? S extends { properties: infer P }
+        ? FromProperties<P, Keys<S> | Defaulted<P>>
+        : AnyObject
+      : ParsedShort<S>;

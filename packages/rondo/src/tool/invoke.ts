@@ -1,0 +1,195 @@
+// One invocation of a tool: input, hooks, lock and function, in this order. Turns call it; nothing else does.
+
+import type { Hold } from "../async/lock.ts";
+import { readAhead } from "../async/read-ahead.ts";
+import { settlesWithin } from "../async/timer.ts";
+import type { Watch } from "../async/watch.ts";
+import { CompletionCheckReturnError } from "../error/execution-errors.ts";
+import { warn } from "../error/logger.ts";
+import type { HookEvent, HookEvents } from "../hook/events.ts";
+import { fire } from "../hook/fire.ts";
+import { prepareInput } from "./prepare-input.ts";
+import type { AnyTool } from "./tool.ts";
+import type { ToolContext } from "./tool-context.ts";
+
+export interface Invocation {
+  readonly tool: AnyTool;
+  /** As the caller gave it: lazy values not resolved, fixed arguments not added. */
+  readonly input: Readonly<Record<string, unknown>>;
+  /** Who gave it. What a model gives for a fixed argument is dropped. */
+  readonly source: "code" | "model";
+  readonly context: ToolContext;
+  readonly watch: Watch;
+  /** How long to wait for the tool's lock. */
+  readonly lockTimeoutMs: number;
+  /** How long an aborted function may clean up before it is left behind. */
+  readonly graceMs: number;
+}
+
+type AsyncFunction = (input: object, context: ToolContext) => Promise<unknown>;
+type AsyncGeneratorFunction = (input: object, context: ToolContext) => AsyncGenerator<unknown, unknown, void>;
+
+/** Runs a tool that returns one value. */
+export async function invoke(invocation: Invocation): Promise<unknown> {
+  const { tool } = invocation;
+  const endRun = tool.metadata.startRun();
+  try {
+    const input = await begin(invocation);
+    const result = await callFunction(invocation, input);
+    await tell(invocation, "tool.afterInvoke", result);
+    return result;
+  } finally {
+    endRun();
+  }
+}
+
+/** Runs a tool that streams. Yields its values as they come, adds them to `values`, and gives its result. */
+export async function* invokeStream(
+  invocation: Invocation,
+  values: unknown[],
+): AsyncGenerator<unknown, unknown, void> {
+  const { tool, watch } = invocation;
+  const endRun = tool.metadata.startRun();
+  let isEnded = false;
+  try {
+    const input = await begin(invocation);
+    const source = iterate(invocation, input, values);
+    // An idle consumer must not hold the lock, so a locked tool runs ahead of it.
+    const result = yield* tool.lock ? readAhead(source) : source;
+    isEnded = true;
+    await tell(invocation, "tool.afterInvoke", result === undefined ? values : result);
+    return result;
+  } catch (error) {
+    isEnded ||= watch.endedBy(error) !== "cancelled";
+    if (error instanceof FunctionFailure) {
+      await tell(invocation, "tool.onError", error.thrown);
+      throw error.thrown;
+    }
+    throw error;
+  } finally {
+    try {
+      // Left or cancelled: what has come so far is all there will be.
+      if (!isEnded) await tell(invocation, "tool.afterInvoke", values);
+    } finally {
+      endRun();
+    }
+  }
+}
+
+async function begin(invocation: Invocation): Promise<object> {
+  const input = await prepareInput(invocation);
+  await tell(invocation, "tool.beforeInvoke", input);
+  return input;
+}
+
+async function callFunction(invocation: Invocation, input: object): Promise<unknown> {
+  const { tool, context, watch } = invocation;
+  const hold = await acquireLock(invocation);
+  const call = async () => {
+    const result = await (tool.fn as AsyncFunction)(input, context);
+    if (tool.type === "completion_check" && typeof result !== "boolean")
+      throw new CompletionCheckReturnError(tool.name, result);
+    return result;
+  };
+  let work: Promise<unknown> | undefined;
+  try {
+    const result = await watch.time(() => {
+      work = hold ? hold.run(call) : call();
+      return work;
+    });
+    hold?.release();
+    return result;
+  } catch (error) {
+    if (watch.endedBy(error)) {
+      hold?.releaseWhen(work); // not before: the function may still be at what the lock protects
+      await leaveBehind(invocation, work);
+    } else {
+      hold?.release();
+      await tell(invocation, "tool.onError", error);
+    }
+    throw error;
+  }
+}
+
+/** Wraps what a generator function has thrown, to tell it from what a hook has thrown on the way out. */
+class FunctionFailure extends Error {
+  readonly thrown: unknown;
+  constructor(thrown: unknown) {
+    super();
+    this.thrown = thrown;
+  }
+}
+
+async function* iterate(
+  invocation: Invocation,
+  input: object,
+  values: unknown[],
+): AsyncGenerator<unknown, unknown, void> {
+  const { tool, context, watch } = invocation;
+  const hold = await acquireLock(invocation);
+  const inside = <R>(call: () => R): R => (hold ? hold.run(call) : call());
+  let generator: AsyncGenerator<unknown, unknown, void> | undefined;
+  let isOver = false;
+  try {
+    while (true) {
+      const step = await watch
+        .time(() =>
+          inside(() => {
+            generator ??= (tool.fn as AsyncGeneratorFunction)(input, context);
+            return generator.next();
+          }),
+        )
+        .catch((error: unknown) => {
+          if (watch.endedBy(error)) throw error;
+          isOver = true;
+          throw new FunctionFailure(error);
+        });
+      if (step.done) {
+        isOver = true;
+        return step.value;
+      }
+      values.push(step.value);
+      await inside(() => tell(invocation, "tool.onYield", step.value));
+      yield step.value;
+    }
+  } finally {
+    // Closing waits behind a step that is under way, so the lock is free only when the tool's code is done.
+    const closing =
+      isOver || !generator ? undefined : inside(() => (generator as AsyncGenerator).return(undefined));
+    hold?.releaseWhen(closing);
+    if (closing) await leaveBehind(invocation, closing);
+  }
+}
+
+function acquireLock({ tool, watch, lockTimeoutMs }: Invocation): Promise<Hold> | undefined {
+  return tool.lock?.acquire({ signal: watch.signal, timeoutMs: lockTimeoutMs });
+}
+
+/** Gives code that was told to stop a little time to do so. What it throws on the way is only worth a warning. */
+async function leaveBehind(
+  { tool, graceMs, watch }: Invocation,
+  work: Promise<unknown> | undefined,
+): Promise<void> {
+  if (!work) return;
+  if (!(await settlesWithin(work, graceMs))) {
+    warn(
+      `The tool '${tool.name}' was aborted but did not stop within ${graceMs} ms; it is left behind. Pass context.signal on to what it waits for.`,
+    );
+    return;
+  }
+  await work.catch((error: unknown) => {
+    const isAbort =
+      error === watch.signal.reason || (error as { name?: unknown } | null)?.name === "AbortError";
+    if (!isAbort) warn(`The tool '${tool.name}' failed while it was stopping.`, error);
+  });
+}
+
+function tell<E extends HookEvent>(
+  { tool, context }: Invocation,
+  event: E,
+  ...args: HookEvents[E]
+): Promise<void> | undefined {
+  const { turn, agent, signal } = context;
+  const source = { hooks: [tool.hookList], registry: tool.registry, tags: tool.tags };
+  return fire(event, source, args, { tool, turn, ...(agent && { agent }), signal });
+}

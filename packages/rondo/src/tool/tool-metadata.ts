@@ -1,0 +1,56 @@
+// What is known about a tool besides its function: name, description, schemas and the times of its last run.
+
+import type { JsonSchema } from "./json-schema.ts";
+
+export class ToolMetadata {
+  /** The short name, without the names of parent tools. */
+  readonly name: string;
+  readonly description: string;
+  readonly inputSchema: JsonSchema;
+  readonly outputSchema: JsonSchema | null;
+  #startTime: Date | null = null;
+  #endTime: Date | null = null;
+
+  constructor(name: string, description: string, inputSchema: JsonSchema, outputSchema: JsonSchema | null) {
+    this.name = name;
+    this.description = description;
+    this.inputSchema = inputSchema;
+    this.outputSchema = outputSchema;
+  }
+
+  /** When the run that started last has started; `null` before the first. */
+  get startTime(): Date | null {
+    return this.#startTime;
+  }
+
+  /** When that same run has ended, well or not; `null` while it is under way. */
+  get endTime(): Date | null {
+    return this.#endTime;
+  }
+
+  /** Notes that a run starts. The function that it returns notes its end. */
+  startRun(): () => void {
+    const started = new Date();
+    this.#startTime = started;
+    this.#endTime = null;
+    return () => {
+      // Both times belong to one run: an older one that ends later must not mix its end in.
+      if (this.#startTime === started) this.#endTime = new Date();
+    };
+  }
+
+  /** The fields as JSON, times as ISO strings or `null`. */
+  toJSON(): {
+    name: string;
+    description: string;
+    startTime: string | null;
+    endTime: string | null;
+    inputSchema: JsonSchema;
+    outputSchema: JsonSchema | null;
+  } {
+    const { name, description, inputSchema, outputSchema } = this;
+    const startTime = this.#startTime?.toISOString() ?? null;
+    const endTime = this.#endTime?.toISOString() ?? null;
+    return { name, description, startTime, endTime, inputSchema, outputSchema };
+  }
+}

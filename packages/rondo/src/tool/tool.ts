@@ -1,0 +1,240 @@
+// A tool: an async function with a name, a description and a schema, which runs only as a turn.
+
+import type { FunctionKind } from "../async/async-function.ts";
+import { Lock } from "../async/lock.ts";
+import type { Run } from "../async/run.ts";
+import { InvalidArgumentError } from "../error/argument-errors.ts";
+import type { HookContext, HookFunction } from "../hook/events.ts";
+import type { AttachOptions, Hook } from "../hook/hook.ts";
+import { HookList } from "../hook/hook-list.ts";
+import type { Registry } from "../registry/registry.ts";
+import type { DefineSubtool } from "./define.ts";
+import { hideFixed } from "./fixed.ts";
+import type { JsonSchema } from "./json-schema.ts";
+import type { CompiledInput } from "./object-schema.ts";
+import { type ExecuteOptions, runAsTurn } from "./run-as-turn.ts";
+import type { ToolContext } from "./tool-context.ts";
+import { ToolMetadata } from "./tool-metadata.ts";
+
+/** What a tool takes and gives; exists for the compiler only. */
+export interface ToolTypes {
+  readonly input: unknown;
+  readonly output: unknown;
+  readonly item: unknown;
+}
+
+type TypesOf<T extends AnyTool> = NonNullable<T["~types"]>;
+
+/** What a call of the tool takes, without fixed arguments. */
+export type InputOf<T extends AnyTool> = TypesOf<T>["input"];
+
+/** What a streaming tool yields; `never` for one that returns a single value. */
+export type ItemOf<T extends AnyTool> = TypesOf<T>["item"];
+
+/** What a completed turn of the tool has as its output: the value, or for a stream its result or its values. */
+export type OutputOf<T extends AnyTool> = CompletedOutput<TypesOf<T>["output"], ItemOf<T>>;
+
+type HookOn<Value> = (value: Value, context: HookContext) => Promise<unknown>;
+
+/** The output of a completed turn, of what a function returns and yields. */
+export type CompletedOutput<Output, Item> = [Item] extends [never]
+  ? Output
+  : // biome-ignore lint/suspicious/noConfusingVoidType: what a generator without a return statement returns
+    [Output] extends [void]
+    ? Item[]
+    : Output;
+
+/** The name and description of a tool and of all that is below it. */
+export interface DocTree {
+  name: string;
+  description: string;
+  subtools: DocTree[];
+}
+
+/** A tool in the shape of the chat-completions API. */
+export interface OpenAITool {
+  type: "function";
+  function: { name: string; description: string; parameters: JsonSchema };
+}
+
+/** What `tool()` has made of its arguments, all checked. */
+export interface ToolDefinition {
+  readonly shortName: string;
+  readonly description: string;
+  readonly fn: (
+    input: never,
+    context: ToolContext,
+  ) => Promise<unknown> | AsyncGenerator<unknown, unknown, void>;
+  readonly kind: FunctionKind;
+  readonly input: CompiledInput;
+  readonly outputSchema: JsonSchema | null;
+  readonly fixed: Readonly<Record<string, unknown>>;
+  readonly isLocked: boolean;
+  readonly tags: ReadonlySet<string>;
+  readonly type: "completion_check" | null;
+  readonly isIdempotent: boolean;
+  readonly timeoutMs: number | null;
+  readonly registry: Registry;
+  readonly isRegistered: boolean;
+  readonly parent: AnyTool | null;
+}
+
+/**
+ * A tool with its types. `Input` is what a call takes, `Output` what the function returns, and `Item` what a
+ * streaming tool yields.
+ */
+export interface Tool<Input extends object = Record<string, unknown>, Output = unknown, Item = never>
+  extends AnyTool {
+  readonly "~types"?: { readonly input: Input; readonly output: Output; readonly item: Item };
+  /** Runs the tool as a turn of its own: a promise of its value, or the run of its stream. */
+  execute(
+    input?: Input,
+    options?: ExecuteOptions,
+  ): [Item] extends [never] ? Promise<Output> : Run<Item, Output>;
+  beforeInvoke(fn: HookOn<Input> | Hook, options?: AttachOptions): Hook<"tool.beforeInvoke">;
+  onYield(fn: HookOn<Item> | Hook, options?: AttachOptions): Hook<"tool.onYield">;
+  afterInvoke(
+    fn: HookOn<CompletedOutput<Output, Item>> | Hook,
+    options?: AttachOptions,
+  ): Hook<"tool.afterInvoke">;
+}
+
+/** A tool of whatever input and output. Made by `tool()`, which knows its types too. */
+export class AnyTool {
+  declare readonly "~types"?: ToolTypes;
+  /** The full name, `parent.child` for a subtool: what registries and turns go by. */
+  readonly name: string;
+  readonly metadata: ToolMetadata;
+  readonly fn: ToolDefinition["fn"];
+  /** Whether it is an async generator, which yields values as they come. */
+  readonly isStreaming: boolean;
+  /** `completion_check`: the agent stops when it returns true. */
+  readonly type: "completion_check" | null;
+  /** Serializes the runs of this tool; `null` if they may overlap. */
+  readonly lock: Lock | null;
+  readonly tags: ReadonlySet<string>;
+  readonly fixed: Readonly<Record<string, unknown>>;
+  /** Whether running it twice does no harm, so that it may be run again after a crash. */
+  readonly isIdempotent: boolean;
+  /** Its time limit, for turns that set none; `null` for the default of 60,000. */
+  readonly timeoutMs: number | null;
+  readonly registry: Registry;
+  /** Whether it is to be found in its registry; else agents that are given it know it for themselves alone. */
+  readonly isRegistered: boolean;
+  readonly parent: AnyTool | null;
+  /** Checks an input, fixed arguments included. */
+  readonly parseInput: CompiledInput["parse"];
+  readonly #subtools = new Map<string, AnyTool>();
+  readonly #hooks = new HookList();
+
+  /**
+   * Defines a tool below this one, with the options of `tool()`. Its full name is `parent.child`, so that the
+   * same short name can stand below several tools. It is registered where its parent is.
+   */
+  readonly subtool: DefineSubtool;
+
+  /** Use `tool()`, which is also what `define` is. */
+  constructor(
+    definition: ToolDefinition,
+    define: (options: unknown, fn: unknown, parent: AnyTool) => AnyTool,
+  ) {
+    const { shortName, description, input, outputSchema, fixed, parent } = definition;
+    this.name = parent === null ? shortName : `${parent.name}.${shortName}`;
+    this.metadata = new ToolMetadata(
+      shortName,
+      description,
+      hideFixed(input.jsonSchema, fixed),
+      outputSchema,
+    );
+    this.fn = definition.fn;
+    this.isStreaming = definition.kind === "async generator";
+    this.type = definition.type;
+    this.lock = definition.isLocked ? new Lock(`the tool '${this.name}'`) : null;
+    this.tags = definition.tags;
+    this.fixed = fixed;
+    this.isIdempotent = definition.isIdempotent;
+    this.timeoutMs = definition.timeoutMs;
+    this.registry = definition.registry;
+    this.isRegistered = definition.isRegistered;
+    this.parent = parent;
+    this.parseInput = input.parse;
+    this.subtool = ((options: unknown, fn: unknown) => {
+      const child = define(options, fn, this);
+      this.#subtools.set(child.metadata.name, child);
+      return child;
+    }) as DefineSubtool;
+    checkWireName(this.wireName);
+  }
+
+  /** The name that models see: they cannot have dots in it. */
+  get wireName(): string {
+    return this.name.replaceAll(".", "__");
+  }
+
+  get description(): string {
+    return this.metadata.description;
+  }
+
+  /** The subtools in the order of their definition. */
+  get subtools(): readonly AnyTool[] {
+    return [...this.#subtools.values()];
+  }
+
+  /** The hooks of this tool alone, in a form that is read by the turns. */
+  get hookList(): HookList {
+    return this.#hooks;
+  }
+
+  /** The hooks of this tool alone. */
+  get hooks(): readonly Hook[] {
+    return this.#hooks.all();
+  }
+
+  /** Runs the tool as a turn of its own: a promise of its value, or the run of its stream. */
+  execute(input?: object, options: ExecuteOptions = {}): unknown {
+    return runAsTurn(this, input, options);
+  }
+
+  /** Name and description of this tool and all below it, for documentation. */
+  docTree(): DocTree {
+    const { name, description } = this.metadata;
+    return { name, description, subtools: this.subtools.map((subtool) => subtool.docTree()) };
+  }
+
+  /** The tool as the chat-completions API wants it, without fixed arguments. */
+  toOpenAI(): OpenAITool {
+    const { description, inputSchema } = this.metadata;
+    return { type: "function", function: { name: this.wireName, description, parameters: inputSchema } };
+  }
+
+  /** Before the tool runs: `(input)`, validated. Throwing stops it. */
+  beforeInvoke(fn: HookOn<never> | Hook, options?: AttachOptions): Hook<"tool.beforeInvoke"> {
+    return this.#hooks.attach("tool.beforeInvoke", fn as HookFunction<"tool.beforeInvoke">, options);
+  }
+
+  /** For each value that a streaming tool yields: `(value)`. */
+  onYield(fn: HookOn<never> | Hook, options?: AttachOptions): Hook<"tool.onYield"> {
+    return this.#hooks.attach("tool.onYield", fn as HookFunction<"tool.onYield">, options);
+  }
+
+  /** After the tool has ended well: `(result)`; of a stream its result, or the list of its values. */
+  afterInvoke(fn: HookOn<never> | Hook, options?: AttachOptions): Hook<"tool.afterInvoke"> {
+    return this.#hooks.attach("tool.afterInvoke", fn as HookFunction<"tool.afterInvoke">, options);
+  }
+
+  /** When the tool's function has thrown: `(error)`. Silent on timeout and cancel. */
+  onError(fn: HookFunction<"tool.onError"> | Hook, options?: AttachOptions): Hook<"tool.onError"> {
+    return this.#hooks.attach("tool.onError", fn, options);
+  }
+}
+
+const longestWireName = 64;
+
+function checkWireName(wireName: string): void {
+  if (wireName.length > longestWireName)
+    throw new InvalidArgumentError({
+      field: "name",
+      expected: `a full name of at most ${longestWireName} characters as models see it`,
+      received: wireName,
+    });
+}

@@ -1,0 +1,83 @@
+// What a turn and its runs can be told, and the checks of that.
+
+import type { Agent } from "../agent/agent.ts";
+import { InvalidArgumentError, InvalidTypeError } from "../error/argument-errors.ts";
+import { checkGrace, checkOptions, checkPlainObject, checkSignal } from "../error/check.ts";
+import { copyData, freezeData } from "../json/copy.ts";
+import { defaultRegistry, Registry } from "../registry/registry.ts";
+import { AnyTool } from "../tool/tool.ts";
+
+export interface TurnOptions {
+  /** Time for the tool's code. Default: the tool's own, else 60,000; `Infinity` for no limit. */
+  timeoutMs?: number;
+  /** Notes of your own, which travel with the turn. Default: empty. */
+  metadata?: Record<string, unknown>;
+  /** Words by which global hooks choose. Default: none. */
+  tags?: Iterable<string>;
+  /** Where a tool is looked up by name, and whose hooks are fired. Default: the tool's, or the process's own. */
+  registry?: Registry;
+  /** Who made the input. A model cannot set fixed arguments: what it gives for them is dropped. Default: `code`. */
+  source?: "code" | "model";
+  /** The id of the model's call, for the tool to see. */
+  callId?: string;
+  /** The turn's identity and the tool's idempotency key. Default: a new random one. */
+  uuid?: string;
+}
+
+export interface RunTurnOptions {
+  /** Aborts the turn; its reason is thrown. */
+  signal?: AbortSignal;
+  /** How long an aborted tool may clean up before it is left behind. Default: 1,000. */
+  graceMs?: number;
+  /** On whose behalf it runs: the tool gets this agent's context, and its turn hooks fire. Agents set it. */
+  agent?: Agent;
+}
+
+/** Where the tools of saved turns and agents are looked for. */
+export interface ToolScope {
+  /** Looked through first, for tools that are not registered. */
+  tools?: Iterable<AnyTool>;
+  /** Default: the process's default registry. */
+  registry?: Registry;
+}
+
+export function checkTurnOptions(options: TurnOptions): void {
+  checkOptions("options", options, ["timeoutMs", "metadata", "tags", "registry", "source", "callId", "uuid"]);
+  if (options.registry !== undefined && !(options.registry instanceof Registry))
+    throw new InvalidTypeError({ field: "registry", expected: "a Registry", received: options.registry });
+  if (options.source !== undefined && options.source !== "code" && options.source !== "model")
+    throw new InvalidArgumentError({
+      field: "source",
+      expected: '"code" or "model"',
+      received: options.source,
+    });
+}
+
+export function checkRunOptions(options: RunTurnOptions): RunTurnOptions {
+  checkOptions("options", options, ["signal", "graceMs", "agent"]);
+  checkSignal("signal", options.signal);
+  if (options.graceMs !== undefined) checkGrace("graceMs", options.graceMs);
+  return options;
+}
+
+/** The tool itself, or the one of that name. */
+export function findTool(tool: unknown, { tools = [], registry = defaultRegistry }: ToolScope): AnyTool {
+  if (tool instanceof AnyTool) return tool;
+  if (typeof tool !== "string")
+    throw new InvalidTypeError({ field: "tool", expected: "a tool, or the name of one", received: tool });
+  for (const candidate of tools) {
+    const found = withSubtools(candidate).find(({ name }) => name === tool);
+    if (found) return found;
+  }
+  return registry.tools.get(tool);
+}
+
+/** A tool and everything below it. */
+export function withSubtools(tool: AnyTool): AnyTool[] {
+  return [tool, ...tool.subtools.flatMap(withSubtools)];
+}
+
+/** A copy of an input that neither the caller nor a hook can change behind the turn's back. */
+export function ownInput(input: unknown): Readonly<Record<string, unknown>> {
+  return freezeData(copyData(checkPlainObject("input", input)));
+}

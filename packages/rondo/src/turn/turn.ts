@@ -1,0 +1,410 @@
+// A turn: one unit of work. It binds a tool to an input, runs it once at a time, and records how that went.
+
+import { isLazy, type Lazy, Literal } from "../async/lazy.ts";
+import { defaultGraceMs, Run } from "../async/run.ts";
+import { Watch } from "../async/watch.ts";
+import { checkDuration, checkPlainObject, checkString } from "../error/check.ts";
+import { SafeExecutionError, TurnTimeoutError, WrongRunMethodError } from "../error/execution-errors.ts";
+import { InvalidJsonError, UnserializableError } from "../error/json-errors.ts";
+import { warn } from "../error/logger.ts";
+import type { HookEvent, HookEvents, HookFunction } from "../hook/events.ts";
+import { fire } from "../hook/fire.ts";
+import type { AttachOptions, Hook } from "../hook/hook.ts";
+import { HookList } from "../hook/hook-list.ts";
+import { toTags } from "../hook/tags.ts";
+import { decode, defineJsonType, encode } from "../json/codec.ts";
+import { copyData } from "../json/copy.ts";
+import type { JsonObject } from "../json/json-value.ts";
+import { formatVersion, SavedObject } from "../json/read.ts";
+import type { Registry } from "../registry/registry.ts";
+import { type Invocation, invoke, invokeStream } from "../tool/invoke.ts";
+import { provideTurns } from "../tool/run-as-turn.ts";
+import type { AnyTool, CompletedOutput, Tool } from "../tool/tool.ts";
+import {
+  checkRunOptions,
+  checkTurnOptions,
+  findTool,
+  ownInput,
+  type RunTurnOptions,
+  type ToolScope,
+  type TurnOptions,
+} from "./turn-options.ts";
+
+/** How a turn has ended. */
+export type StopReason = "completed" | "timeout" | "error" | "cancelled";
+
+const stopReasons: readonly string[] = ["completed", "timeout", "error", "cancelled"] satisfies StopReason[];
+
+/** The input of a turn: each value may be a function that is called for it when the tool runs. */
+export type TurnInput<Input extends object> = { [K in keyof Input]: Lazy<Input[K]> };
+
+const defaultTimeoutMs = 60_000;
+
+/** One call of a tool: with a time limit, the tool's lock, hooks, and a recorded outcome. */
+export class Turn<Input extends object = Record<string, unknown>, Output = unknown, Item = unknown> {
+  readonly uuid: string;
+  readonly tool: AnyTool;
+  readonly registry: Registry;
+  readonly source: "code" | "model";
+  readonly callId: string | undefined;
+  /** Notes of your own. May be changed at any time, also while the turn runs. */
+  metadata: Record<string, unknown>;
+  #input: Readonly<Record<string, unknown>>;
+  #timeoutMs: number | undefined;
+  #tags: ReadonlySet<string>;
+  #isRunning = false;
+  #attempts = 0;
+  #startTime: Date | null = null;
+  #endTime: Date | null = null;
+  #stopReason: StopReason | null = null;
+  #output: unknown;
+  #hasReturned = false;
+  readonly #hooks = new HookList();
+
+  /**
+   * Binds a tool, or the one registered under a name, to its input. The input is copied now, and validated when
+   * the turn runs.
+   *
+   * Defaults: no input, the tool's time limit (else 60,000 ms), no metadata, no tags.
+   */
+  constructor(
+    tool: Tool<Input, Output, Item> | AnyTool | string,
+    input?: TurnInput<Input>,
+    options: TurnOptions = {},
+  ) {
+    checkTurnOptions(options);
+    this.tool = findTool(tool, options);
+    this.registry = options.registry ?? this.tool.registry;
+    this.#input = ownInput(input ?? {});
+    this.#timeoutMs =
+      options.timeoutMs === undefined ? undefined : checkDuration("timeoutMs", options.timeoutMs);
+    this.#tags = toTags("tags", options.tags);
+    this.metadata = copyData(checkPlainObject("metadata", options.metadata ?? {}));
+    this.source = options.source ?? "code";
+    this.callId = options.callId === undefined ? undefined : checkString("callId", options.callId);
+    this.uuid = options.uuid === undefined ? crypto.randomUUID() : checkString("uuid", options.uuid);
+  }
+
+  /** What the tool will get, before lazy values are resolved. Frozen; assign to replace it. */
+  get input(): Readonly<Record<string, unknown>> {
+    return this.#input;
+  }
+  set input(input: object) {
+    this.#checkIdle("input");
+    this.#input = ownInput(input);
+  }
+
+  /** The time limit that counts: the turn's, else the tool's, else 60,000. */
+  get timeoutMs(): number {
+    return this.#timeoutMs ?? this.tool.timeoutMs ?? defaultTimeoutMs;
+  }
+  set timeoutMs(timeoutMs: number) {
+    this.#checkIdle("timeoutMs");
+    this.#timeoutMs = checkDuration("timeoutMs", timeoutMs);
+  }
+
+  get tags(): ReadonlySet<string> {
+    return this.#tags;
+  }
+  set tags(tags: Iterable<string>) {
+    this.#checkIdle("tags");
+    this.#tags = toTags("tags", tags);
+  }
+
+  get isRunning(): boolean {
+    return this.#isRunning;
+  }
+
+  /** How often it was started. */
+  get attempts(): number {
+    return this.#attempts;
+  }
+
+  get startTime(): Date | null {
+    return this.#startTime;
+  }
+
+  get endTime(): Date | null {
+    return this.#endTime;
+  }
+
+  /** How the last run has ended; `null` before the end. */
+  get stopReason(): StopReason | null {
+    return this.#stopReason;
+  }
+
+  /** The result of a completed turn: the value, or of a stream its result or the list of its values. */
+  get output(): CompletedOutput<Output, Item> | undefined {
+    return this.#output as CompletedOutput<Output, Item> | undefined;
+  }
+
+  /** Whether `output` is what the function returned, and not the list of what it yielded. */
+  get hasReturned(): boolean {
+    return this.#hasReturned;
+  }
+
+  /** The hooks of this turn alone. */
+  get hooks(): readonly Hook[] {
+    return this.#hooks.all();
+  }
+
+  /** Runs a tool that returns one value. A turn that has ended may be run again. */
+  async returning(options: RunTurnOptions = {}): Promise<Output> {
+    const run = this.#claim(checkRunOptions(options));
+    try {
+      await run.tell("turn.beforeRun", this);
+      if (this.tool.isStreaming) throw new WrongRunMethodError(this.tool.name, { streaming: true });
+      run.watch.signal.throwIfAborted();
+      const output = await invoke(run.invocation);
+      this.#settle("completed", output, true);
+      await run.tell("turn.afterRun", this, output);
+      return output as Output;
+    } catch (error) {
+      throw await this.#fail(run, error, undefined);
+    } finally {
+      await this.#release(run);
+    }
+  }
+
+  /**
+   * Runs a tool that streams: iterate what this gives. Leaving the iteration aborts the tool, and the turn is
+   * cancelled. The iteration's return value is what the generator has returned.
+   */
+  yielding(options: RunTurnOptions = {}): Run<Item, Output> {
+    const { signal, graceMs, agent } = checkRunOptions(options);
+    const start = (inner: AbortSignal) =>
+      this.#stream({ ...options, signal: inner, ...(agent && { agent }) });
+    return new Run(start, { signal, graceMs }) as Run<Item, Output>;
+  }
+
+  /** A turn that has not run: the same tool, input, options and hooks, and a new identity. */
+  copy(): Turn<Input, Output, Item> {
+    const { tool, registry, source, metadata } = this;
+    const options: TurnOptions = { registry, source, metadata, tags: this.#tags };
+    if (this.#timeoutMs !== undefined) options.timeoutMs = this.#timeoutMs;
+    if (this.callId !== undefined) options.callId = this.callId;
+    const copy = new Turn<Input, Output, Item>(tool, this.#input as TurnInput<Input>, options);
+    copy.#hooks.inherit(this.#hooks, undefined);
+    return copy;
+  }
+
+  /** Everything but the hooks, as JSON. Throws where a value cannot be saved, such as a lazy one; calls nothing. */
+  toJSON(): JsonObject {
+    for (const [key, value] of Object.entries(this.#input))
+      if (isLazy(value) || value instanceof Literal)
+        throw new UnserializableError(
+          `input.${key}`,
+          value,
+          "what it gives is only known when the tool runs",
+        );
+    return {
+      version: formatVersion,
+      uuid: this.uuid,
+      toolName: this.tool.name,
+      input: encode(this.#input, "input"),
+      metadata: encode(this.metadata, "metadata"),
+      timeoutMs: this.timeoutMs === Number.POSITIVE_INFINITY ? null : this.timeoutMs,
+      tags: [...this.#tags],
+      source: this.source,
+      callId: this.callId ?? null,
+      attempts: this.#attempts,
+      startTime: this.#startTime?.toISOString() ?? null,
+      endTime: this.#endTime?.toISOString() ?? null,
+      stopReason: this.#stopReason,
+      hasReturned: this.#hasReturned,
+      ...(this.#output !== undefined && { output: encode(this.#output, "output") }),
+    };
+  }
+
+  /** Restores a turn; `{ toolName }` is enough. The tool comes from `tools`, else from the registry. */
+  static fromJSON(json: unknown, scope: ToolScope & { path?: string } = {}): Turn {
+    const saved = new SavedObject(json, scope.path ?? "turn");
+    const object = (key: string) =>
+      decode(saved.raw(key) ?? {}, scope, saved.pathOf(key)) as Record<string, unknown>;
+    const tool = findTool(saved.string("toolName"), scope);
+    const options: TurnOptions = { metadata: object("metadata"), tags: saved.strings("tags") };
+    if (scope.registry) options.registry = scope.registry;
+    const [uuid, callId] = [saved.optionalString("uuid"), saved.optionalString("callId")];
+    if (uuid !== undefined) options.uuid = uuid;
+    if (callId !== undefined) options.callId = callId;
+    if (saved.raw("source") !== undefined) options.source = saved.raw("source") as "code" | "model";
+    if (saved.has("timeoutMs")) options.timeoutMs = saved.number("timeoutMs") ?? Number.POSITIVE_INFINITY;
+
+    const turn = new Turn(tool, object("input"), options);
+    const stopReason = saved.optionalString("stopReason") ?? null;
+    if (stopReason !== null && !stopReasons.includes(stopReason))
+      throw new InvalidJsonError(saved.pathOf("stopReason"), `one of ${stopReasons.join(", ")}`, stopReason);
+    turn.#stopReason = stopReason as StopReason | null;
+    turn.#attempts = saved.number("attempts") ?? 0;
+    turn.#startTime = saved.date("startTime") ?? null;
+    turn.#endTime = saved.date("endTime") ?? null;
+    turn.#hasReturned = saved.boolean("hasReturned") ?? false;
+    turn.#output = saved.has("output")
+      ? decode(saved.raw("output") ?? null, scope, saved.pathOf("output"))
+      : undefined;
+    return turn;
+  }
+
+  /** Before the tool runs: `(turn)`. Throwing fails the turn. */
+  beforeRun(fn: HookFunction<"turn.beforeRun"> | Hook, options?: AttachOptions): Hook<"turn.beforeRun"> {
+    return this.#hooks.attach("turn.beforeRun", fn, options);
+  }
+
+  /** After the turn has completed: `(turn, output)`. */
+  afterRun(fn: HookFunction<"turn.afterRun"> | Hook, options?: AttachOptions): Hook<"turn.afterRun"> {
+    return this.#hooks.attach("turn.afterRun", fn, options);
+  }
+
+  /** When the tool's code took too long: `(turn)`. */
+  onTimeout(fn: HookFunction<"turn.onTimeout"> | Hook, options?: AttachOptions): Hook<"turn.onTimeout"> {
+    return this.#hooks.attach("turn.onTimeout", fn, options);
+  }
+
+  /** When the turn has failed otherwise: `(turn, error)`. */
+  onError(fn: HookFunction<"turn.onError"> | Hook, options?: AttachOptions): Hook<"turn.onError"> {
+    return this.#hooks.attach("turn.onError", fn, options);
+  }
+
+  /** When the turn has ended, however it did: `(turn, stopReason)`. */
+  onComplete(fn: HookFunction<"turn.onComplete"> | Hook, options?: AttachOptions): Hook<"turn.onComplete"> {
+    return this.#hooks.attach("turn.onComplete", fn, options);
+  }
+
+  async *#stream(options: RunTurnOptions): AsyncGenerator<unknown, unknown, void> {
+    const run = this.#claim(options);
+    const values: unknown[] = [];
+    let isLeft = true;
+    try {
+      await run.tell("turn.beforeRun", this);
+      if (!this.tool.isStreaming) throw new WrongRunMethodError(this.tool.name, { streaming: false });
+      run.watch.signal.throwIfAborted();
+      const result = yield* invokeStream(run.invocation, values);
+      isLeft = false;
+      this.#settle("completed", result === undefined ? values : result, result !== undefined);
+      await run.tell("turn.afterRun", this, this.#output);
+      return result;
+    } catch (error) {
+      isLeft = false;
+      throw await this.#fail(run, error, values);
+    } finally {
+      if (isLeft) this.#settle("cancelled", values, false);
+      await this.#release(run);
+    }
+  }
+
+  #claim({ signal, graceMs = defaultGraceMs, agent }: RunTurnOptions): ActiveRun {
+    if (this.#isRunning)
+      throw new SafeExecutionError(
+        `This turn of the tool '${this.tool.name}' is running already. Wait for it to end, or make another turn.`,
+      );
+    this.#isRunning = true;
+    this.#attempts += 1;
+    this.#startTime = new Date();
+    this.#endTime = null;
+    this.#stopReason = null;
+    this.#output = undefined;
+    this.#hasReturned = false;
+
+    const { tool, timeoutMs, callId } = this;
+    const watch = new Watch({
+      signal,
+      timeoutMs,
+      timeoutError: () => new TurnTimeoutError(tool.name, timeoutMs),
+    });
+    const context = {
+      signal: watch.signal,
+      turn: this as Turn,
+      ...(agent && { agent, contextQueue: agent.contextQueue, contextPool: agent.contextPool }),
+      ...(callId !== undefined && { callId }),
+      idempotencyKey: this.uuid,
+      attempt: this.#attempts,
+    };
+    const source = {
+      hooks: agent ? [this.#hooks, agent.turnHookList] : [this.#hooks],
+      registry: this.registry,
+      tags: this.#tags,
+    };
+    const hookContext = { tool, turn: this as Turn, ...(agent && { agent }), signal: watch.signal };
+    return {
+      watch,
+      invocation: {
+        tool,
+        input: this.#input,
+        source: this.source,
+        context,
+        watch,
+        lockTimeoutMs: timeoutMs,
+        graceMs,
+      },
+      tell: (event, ...args) => fire(event, source, args, hookContext),
+      error: undefined,
+    };
+  }
+
+  #settle(stopReason: StopReason, output: unknown, hasReturned: boolean): void {
+    this.#endTime = new Date();
+    this.#stopReason = stopReason;
+    this.#output = output;
+    this.#hasReturned = hasReturned;
+  }
+
+  /** Records a failure and tells the hooks. Gives the error to throw: a hook that throws replaces it. */
+  async #fail(run: ActiveRun, error: unknown, values: unknown[] | undefined): Promise<unknown> {
+    const stopReason = run.watch.endedBy(error) ?? "error";
+    this.#settle(stopReason, stopReason === "cancelled" ? values : undefined, false);
+    run.error = error;
+    try {
+      if (stopReason === "timeout") await run.tell("turn.onTimeout", this);
+      if (stopReason === "error") await run.tell("turn.onError", this, error);
+      return error;
+    } catch (hookError) {
+      warn(
+        `A hook failed while a turn of the tool '${this.tool.name}' was failing; the turn's own error was:`,
+        error,
+      );
+      return hookError;
+    }
+  }
+
+  /** Ends the run. Whatever the hooks do, the turn can be used again. */
+  async #release(run: ActiveRun): Promise<void> {
+    try {
+      await run.tell("turn.onComplete", this, this.#stopReason as StopReason);
+    } catch (hookError) {
+      if (run.error !== undefined)
+        warn(
+          `An onComplete hook failed; the error of the turn of the tool '${this.tool.name}' was:`,
+          run.error,
+        );
+      throw hookError;
+    } finally {
+      run.watch[Symbol.dispose]();
+      this.#isRunning = false;
+    }
+  }
+
+  #checkIdle(property: string): void {
+    if (this.#isRunning)
+      throw new SafeExecutionError(`Cannot change property '${property}' while the turn is running.`);
+  }
+}
+
+/** What a run needs from its start to its end. */
+interface ActiveRun {
+  readonly watch: Watch;
+  readonly invocation: Invocation;
+  readonly tell: <E extends HookEvent>(event: E, ...args: HookEvents[E]) => Promise<void> | undefined;
+  error: unknown;
+}
+
+defineJsonType<Turn, ToolScope>({
+  tag: "turn",
+  is: (value) => value instanceof Turn,
+  encode: (turn) => turn.toJSON(),
+  decode: (json, scope, path) => Turn.fromJSON(json, { ...scope, path }),
+});
+
+provideTurns((tool, input, { timeoutMs, ...options }) => {
+  const turn = new Turn(tool, input, timeoutMs === undefined ? {} : { timeoutMs });
+  return tool.isStreaming ? turn.yielding(options) : turn.returning(options);
+});
