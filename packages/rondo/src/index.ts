@@ -1,6 +1,7 @@
 // Everything that `rondo` offers. A new export is a decision: what stands here stays.
 
 export { Agent, type TurnValue } from "./agent/agent.ts";
+export type { AgentScope } from "./agent/agent-json.ts";
 export type { AgentBranchOptions, AgentOptions, RunOptions } from "./agent/agent-options.ts";
 export { type Lazy, literal } from "./async/lazy.ts";
 export type { Run } from "./async/run.ts";
@@ -43,5 +44,6 @@ export type { ExecuteOptions } from "./tool/run-as-turn.ts";
 export type { StandardSchema } from "./tool/standard-schema.ts";
 export type { AnyTool, DocTree, InputOf, ItemOf, OpenAITool, OutputOf, Tool } from "./tool/tool.ts";
 export type { ToolContext } from "./tool/tool-context.ts";
-export { type StopReason, Turn, type TurnInput } from "./turn/turn.ts";
+export { Turn, type TurnInput } from "./turn/turn.ts";
 export type { RunTurnOptions, ToolScope, TurnOptions } from "./turn/turn-options.ts";
+export type { StopReason } from "./turn/turn-state.ts";

@@ -8,6 +8,7 @@ import type { Hook } from "../hook/hook.ts";
 import type { Registry } from "../registry/registry.ts";
 import type { RegistryOption } from "../registry/registry-option.ts";
 import { AnyTool } from "../tool/tool.ts";
+import type { Turn } from "../turn/turn.ts";
 import { withSubtools } from "../turn/turn-options.ts";
 
 export interface AgentOptions {
@@ -108,4 +109,19 @@ export function checkContextQueue(value: unknown): ContextQueue {
 export function checkContextPool(value: unknown): ContextPool {
   if (value instanceof ContextPool) return value;
   throw new InvalidTypeError({ field: "contextPool", expected: "a ContextPool", received: value });
+}
+
+/** An agent runs only turns of its own tools. */
+export function checkAccepted(turn: Turn, tools: ReadonlyMap<string, AnyTool>, agentName: string): void {
+  const known = tools.get(turn.tool.name);
+  if (known === turn.tool) return;
+  const names = [...tools.keys()].join(", ") || "none";
+  throw new InvalidArgumentError({
+    field: "turn.tool",
+    expected: `one of the tools of the agent '${agentName}' (${names})`,
+    received: turn.tool.name,
+    hint: known
+      ? "The agent has another tool of that name, not the instance given."
+      : "Give the agent that tool first.",
+  });
 }

@@ -1,12 +1,13 @@
 // An agent: a queue of turns. It runs them one after the other, and routes what they produce.
 
+import { Bell } from "../async/bell.ts";
 import { Deque } from "../async/deque.ts";
 import { defaultGraceMs, Run } from "../async/run.ts";
 import { ContextItem } from "../context/context-item.ts";
 import { ContextPool } from "../context/context-pool.ts";
 import { ContextQueue } from "../context/context-queue.ts";
 import { neverAborted } from "../context/no-signal.ts";
-import { InvalidArgumentError, InvalidTypeError } from "../error/argument-errors.ts";
+import { InvalidTypeError } from "../error/argument-errors.ts";
 import {
   checkBoolean,
   checkGrace,
@@ -16,22 +17,22 @@ import {
   checkString,
 } from "../error/check.ts";
 import { SafeExecutionError } from "../error/execution-errors.ts";
-import type { HookEvent, HookEvents, HookFunction } from "../hook/events.ts";
+import type { HookEvent, HookEvents } from "../hook/events.ts";
 import { fire } from "../hook/fire.ts";
-import type { AttachOptions, Hook } from "../hook/hook.ts";
-import { HookList } from "../hook/hook-list.ts";
 import { toTags } from "../hook/tags.ts";
 import type { JsonObject } from "../json/json-value.ts";
-import { formatVersion, SavedObject } from "../json/read.ts";
+import { formatVersion } from "../json/read.ts";
 import type { Registry } from "../registry/registry.ts";
 import { chooseRegistry } from "../registry/registry-option.ts";
 import type { AnyTool } from "../tool/tool.ts";
 import { Turn } from "../turn/turn.ts";
-import { findTool, type ToolScope } from "../turn/turn-options.ts";
+import { AgentHooks } from "./agent-hooks.ts";
+import { type AgentScope, readAgent } from "./agent-json.ts";
 import {
   type AgentBranchOptions,
   type AgentOptions,
   byName,
+  checkAccepted,
   checkContextPool,
   checkContextQueue,
   type RunOptions,
@@ -44,7 +45,7 @@ const defaultQueueLimit = 10;
 export type TurnValue = [turn: Turn, value: unknown];
 
 /** Runs queued turns in order, and keeps the context that their tools share. */
-export class Agent implements Iterable<Turn> {
+export class Agent extends AgentHooks implements Iterable<Turn> {
   readonly name: string;
   readonly registry: Registry;
   readonly isRegistered: boolean;
@@ -61,12 +62,11 @@ export class Agent implements Iterable<Turn> {
   readonly #routed = new Set<Turn | ContextItem>();
   #isRunning = false;
   #isPaused = false;
-  #wake: (() => void) | undefined;
-  readonly #hooks = new HookList();
-  readonly #turnHooks = new HookList();
+  readonly #bell = new Bell(); // rung when there is work, or the gate opens
 
   /** Defaults: no description, a context queue of 10, a pool without a limit, no tags, the default registry. */
   constructor(options: AgentOptions) {
+    super();
     checkOptions("options", options, [
       "name",
       "description",
@@ -141,16 +141,6 @@ export class Agent implements Iterable<Turn> {
     return this.#isPaused;
   }
 
-  /** The hooks of this agent alone, those for its turns included. */
-  get hooks(): readonly Hook[] {
-    return [...this.#hooks.all(), ...this.#turnHooks.all()];
-  }
-
-  /** The hooks for the turns that this agent runs, in a form that is read by the turns. */
-  get turnHookList(): HookList {
-    return this.#turnHooks;
-  }
-
   [Symbol.iterator](): Iterator<Turn> {
     return this.turns[Symbol.iterator]();
   }
@@ -190,7 +180,7 @@ export class Agent implements Iterable<Turn> {
   /** Lets a paused run go on. */
   resume(): void {
     this.#isPaused = false;
-    this.#wake?.();
+    this.#bell.ring();
   }
 
   /**
@@ -212,8 +202,8 @@ export class Agent implements Iterable<Turn> {
       registry: this.isRegistered && this.registry,
     });
     for (const turn of this.#queue) child.#queue.push(turn.copy());
-    child.#hooks.inherit(this.#hooks, hooks);
-    child.#turnHooks.inherit(this.#turnHooks, hooks);
+    child.hookList.inherit(this.hookList, hooks);
+    child.turnHookList.inherit(this.turnHookList, hooks);
     return child;
   }
 
@@ -256,92 +246,13 @@ export class Agent implements Iterable<Turn> {
    * Restores an agent and registers it. Its tools come from `tools`, else from the registry. A turn that was
    * under way when it was saved runs first, from its start.
    */
-  static fromJSON(json: unknown, scope: ToolScope & Pick<AgentOptions, "registry"> = {}): Agent {
-    checkOptions("options", scope, ["tools", "registry"]);
-    const { registry } = chooseRegistry(scope.registry);
-    const tools = scope.tools ? [...scope.tools] : [];
-    const saved = new SavedObject(json, "agent");
-    const readTurn = (data: unknown, path: string) => Turn.fromJSON(data, { tools, registry, path });
-
-    // All that can fail comes before the agent is made, because making it registers it.
-    const queue = saved.list("queue").map((turn, index) => readTurn(turn, `agent.queue[${index}]`));
-    const current = saved.raw("currentTurn");
-    const currentTurn = current === undefined ? null : readTurn(current, "agent.currentTurn");
-    const isPaused = saved.boolean("isPaused") ?? false;
-    const options: AgentOptions = {
-      name: saved.string("name"),
-      description: saved.optionalString("description") ?? "",
-      tools: saved.strings("toolNames").map((name) => findTool(name, { tools, registry })),
-      tags: saved.strings("tags"),
-    };
-    if (scope.registry !== undefined) options.registry = scope.registry;
-    const [items, pool] = [saved.raw("contextQueue"), saved.raw("contextPool")];
-    if (items !== undefined)
-      options.contextQueue = ContextQueue.fromJSON(items, { registry, path: "agent.contextQueue" });
-    if (pool !== undefined)
-      options.contextPool = ContextPool.fromJSON(pool, { registry, path: "agent.contextPool" });
-    const accepted = byName([...(options.tools as AnyTool[])]);
-    for (const turn of currentTurn ? [currentTurn, ...queue] : queue)
-      checkAccepted(turn, accepted, options.name);
-
+  static fromJSON(json: unknown, scope: AgentScope = {}): Agent {
+    const { options, queue, currentTurn, isPaused } = readAgent(json, scope);
     const agent = new Agent(options);
     for (const turn of queue) agent.#queue.push(turn);
     agent.#currentTurn = currentTurn;
     agent.#isPaused = isPaused;
     return agent;
-  }
-
-  /** Before a turn is taken from the queue: `(agent)`. Throwing leaves it there. */
-  beforeTurn(fn: HookFunction<"agent.beforeTurn"> | Hook, options?: AttachOptions): Hook<"agent.beforeTurn"> {
-    return this.#hooks.attach("agent.beforeTurn", fn, options);
-  }
-
-  /** After a turn has ended well and its values were passed on: `(agent, turn)`. */
-  afterTurn(fn: HookFunction<"agent.afterTurn"> | Hook, options?: AttachOptions): Hook<"agent.afterTurn"> {
-    return this.#hooks.attach("agent.afterTurn", fn, options);
-  }
-
-  /** For each value of a turn, after it was routed and before it is yielded: `(agent, turn, value)`. */
-  onTurnValue(
-    fn: HookFunction<"agent.onTurnValue"> | Hook,
-    options?: AttachOptions,
-  ): Hook<"agent.onTurnValue"> {
-    return this.#hooks.attach("agent.onTurnValue", fn, options);
-  }
-
-  /** Before a turn is queued: `(agent, turn)`. Throwing keeps it out. */
-  beforePut(fn: HookFunction<"agent.beforePut"> | Hook, options?: AttachOptions): Hook<"agent.beforePut"> {
-    return this.#hooks.attach("agent.beforePut", fn, options);
-  }
-
-  /** After a turn was queued: `(agent, turn)`. */
-  afterPut(fn: HookFunction<"agent.afterPut"> | Hook, options?: AttachOptions): Hook<"agent.afterPut"> {
-    return this.#hooks.attach("agent.afterPut", fn, options);
-  }
-
-  /** When a paused run has reached the gate with work left: `(agent)`. */
-  onPause(fn: HookFunction<"agent.onPause"> | Hook, options?: AttachOptions): Hook<"agent.onPause"> {
-    return this.#hooks.attach("agent.onPause", fn, options);
-  }
-
-  /** When a run that stood at the gate goes on: `(agent)`. */
-  onResume(fn: HookFunction<"agent.onResume"> | Hook, options?: AttachOptions): Hook<"agent.onResume"> {
-    return this.#hooks.attach("agent.onResume", fn, options);
-  }
-
-  /** When a turn of this agent took too long: `(turn)`. */
-  onTimeout(fn: HookFunction<"turn.onTimeout"> | Hook, options?: AttachOptions): Hook<"turn.onTimeout"> {
-    return this.#turnHooks.attach("turn.onTimeout", fn, options);
-  }
-
-  /** When a turn of this agent has failed otherwise: `(turn, error)`. */
-  onError(fn: HookFunction<"turn.onError"> | Hook, options?: AttachOptions): Hook<"turn.onError"> {
-    return this.#turnHooks.attach("turn.onError", fn, options);
-  }
-
-  /** When a turn of this agent has ended, however it did: `(turn, stopReason)`. */
-  onComplete(fn: HookFunction<"turn.onComplete"> | Hook, options?: AttachOptions): Hook<"turn.onComplete"> {
-    return this.#turnHooks.attach("turn.onComplete", fn, options);
   }
 
   async *#loop(signal: AbortSignal, wait: boolean, graceMs: number): AsyncGenerator<TurnValue, void, void> {
@@ -366,33 +277,13 @@ export class Agent implements Iterable<Turn> {
       signal.throwIfAborted();
       if (this.#currentTurn === null && this.#queue.size === 0) {
         if (!wait) return false;
-        await this.#sleep(signal);
+        await this.#bell.sleep(signal);
       } else if (this.#isPaused) {
         await this.#tell("agent.onPause", signal, undefined, this);
-        while (this.#isPaused) await this.#sleep(signal);
+        while (this.#isPaused) await this.#bell.sleep(signal);
         await this.#tell("agent.onResume", signal, undefined, this);
       } else return true;
     }
-  }
-
-  /** Sleeps until `put()`, `resume()` or an abort. Whoever sleeps looks for itself what has changed. */
-  #sleep(signal: AbortSignal): Promise<void> {
-    return new Promise((resolve, reject) => {
-      const wakeUp = () => {
-        signal.removeEventListener("abort", onAbort);
-        this.#wake = undefined;
-      };
-      const onAbort = () => {
-        wakeUp();
-        reject(signal.reason);
-      };
-      this.#wake = () => {
-        wakeUp();
-        resolve();
-      };
-      if (signal.aborted) onAbort();
-      else signal.addEventListener("abort", onAbort);
-    });
   }
 
   /** Runs one turn. Gives true when it was a completion check that ends the run. */
@@ -467,7 +358,7 @@ export class Agent implements Iterable<Turn> {
   async #enqueue(turn: Turn, signal: AbortSignal): Promise<void> {
     await this.#tell("agent.beforePut", signal, turn, this, turn);
     this.#queue.push(turn);
-    this.#wake?.();
+    this.#bell.ring();
     await this.#tell("agent.afterPut", signal, turn, this, turn);
   }
 
@@ -489,21 +380,7 @@ export class Agent implements Iterable<Turn> {
     turn: Turn | undefined,
     ...args: HookEvents[E]
   ): Promise<void> | undefined {
-    const source = { hooks: [this.#hooks], registry: this.registry, tags: this.#tags };
+    const source = { hooks: [this.hookList], registry: this.registry, tags: this.#tags };
     return fire(event, source, args, { agent: this, ...(turn && { turn, tool: turn.tool }), signal });
   }
-}
-
-function checkAccepted(turn: Turn, tools: ReadonlyMap<string, AnyTool>, agentName: string): void {
-  const known = tools.get(turn.tool.name);
-  if (known === turn.tool) return;
-  const names = [...tools.keys()].join(", ") || "none";
-  throw new InvalidArgumentError({
-    field: "turn.tool",
-    expected: `one of the tools of the agent '${agentName}' (${names})`,
-    received: turn.tool.name,
-    hint: known
-      ? "The agent has another tool of that name, not the instance given."
-      : "Give the agent that tool first.",
-  });
 }

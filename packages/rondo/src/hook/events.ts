@@ -5,7 +5,8 @@ import type { ContextItem } from "../context/context-item.ts";
 import type { ContextPool } from "../context/context-pool.ts";
 import type { ContextQueue } from "../context/context-queue.ts";
 import type { AnyTool } from "../tool/tool.ts";
-import type { StopReason, Turn } from "../turn/turn.ts";
+import type { Turn } from "../turn/turn.ts";
+import type { StopReason } from "../turn/turn-state.ts";
 
 /** The last argument of every hook: what is going on around it. */
 export interface HookContext {

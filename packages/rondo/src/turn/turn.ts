@@ -1,25 +1,23 @@
 // A turn: one unit of work. It binds a tool to an input, runs it once at a time, and records how that went.
 
-import { isLazy, type Lazy, Literal } from "../async/lazy.ts";
+import type { Lazy } from "../async/lazy.ts";
 import { defaultGraceMs, Run } from "../async/run.ts";
 import { Watch } from "../async/watch.ts";
 import { checkDuration, checkPlainObject, checkString } from "../error/check.ts";
 import { SafeExecutionError, TurnTimeoutError, WrongRunMethodError } from "../error/execution-errors.ts";
-import { InvalidJsonError, UnserializableError } from "../error/json-errors.ts";
 import { warn } from "../error/logger.ts";
-import type { HookEvent, HookEvents, HookFunction } from "../hook/events.ts";
+import type { HookEvent, HookEvents } from "../hook/events.ts";
 import { fire } from "../hook/fire.ts";
-import type { AttachOptions, Hook } from "../hook/hook.ts";
-import { HookList } from "../hook/hook-list.ts";
 import { toTags } from "../hook/tags.ts";
-import { decode, defineJsonType, encode } from "../json/codec.ts";
+import { defineJsonType } from "../json/codec.ts";
 import { copyData } from "../json/copy.ts";
 import type { JsonObject } from "../json/json-value.ts";
-import { formatVersion, SavedObject } from "../json/read.ts";
 import type { Registry } from "../registry/registry.ts";
 import { type Invocation, invoke, invokeStream } from "../tool/invoke.ts";
 import { provideTurns } from "../tool/run-as-turn.ts";
 import type { AnyTool, CompletedOutput, Tool } from "../tool/tool.ts";
+import { TurnHooks } from "./turn-hooks.ts";
+import { readTurn, writeTurn } from "./turn-json.ts";
 import {
   checkRunOptions,
   checkTurnOptions,
@@ -29,11 +27,7 @@ import {
   type ToolScope,
   type TurnOptions,
 } from "./turn-options.ts";
-
-/** How a turn has ended. */
-export type StopReason = "completed" | "timeout" | "error" | "cancelled";
-
-const stopReasons: readonly string[] = ["completed", "timeout", "error", "cancelled"] satisfies StopReason[];
+import { notStarted, type StopReason } from "./turn-state.ts";
 
 /** The input of a turn: each value may be a function that is called for it when the tool runs. */
 export type TurnInput<Input extends object> = { [K in keyof Input]: Lazy<Input[K]> };
@@ -41,7 +35,11 @@ export type TurnInput<Input extends object> = { [K in keyof Input]: Lazy<Input[K
 const defaultTimeoutMs = 60_000;
 
 /** One call of a tool: with a time limit, the tool's lock, hooks, and a recorded outcome. */
-export class Turn<Input extends object = Record<string, unknown>, Output = unknown, Item = unknown> {
+export class Turn<
+  Input extends object = Record<string, unknown>,
+  Output = unknown,
+  Item = unknown,
+> extends TurnHooks {
   readonly uuid: string;
   readonly tool: AnyTool;
   readonly registry: Registry;
@@ -53,13 +51,7 @@ export class Turn<Input extends object = Record<string, unknown>, Output = unkno
   #timeoutMs: number | undefined;
   #tags: ReadonlySet<string>;
   #isRunning = false;
-  #attempts = 0;
-  #startTime: Date | null = null;
-  #endTime: Date | null = null;
-  #stopReason: StopReason | null = null;
-  #output: unknown;
-  #hasReturned = false;
-  readonly #hooks = new HookList();
+  #state = notStarted;
 
   /**
    * Binds a tool, or the one registered under a name, to its input. The input is copied now, and validated when
@@ -72,6 +64,7 @@ export class Turn<Input extends object = Record<string, unknown>, Output = unkno
     input?: TurnInput<Input>,
     options: TurnOptions = {},
   ) {
+    super();
     checkTurnOptions(options);
     this.tool = findTool(tool, options);
     this.registry = options.registry ?? this.tool.registry;
@@ -117,35 +110,30 @@ export class Turn<Input extends object = Record<string, unknown>, Output = unkno
 
   /** How often it was started. */
   get attempts(): number {
-    return this.#attempts;
+    return this.#state.attempts;
   }
 
   get startTime(): Date | null {
-    return this.#startTime;
+    return this.#state.startTime;
   }
 
   get endTime(): Date | null {
-    return this.#endTime;
+    return this.#state.endTime;
   }
 
   /** How the last run has ended; `null` before the end. */
   get stopReason(): StopReason | null {
-    return this.#stopReason;
+    return this.#state.stopReason;
   }
 
   /** The result of a completed turn: the value, or of a stream its result or the list of its values. */
   get output(): CompletedOutput<Output, Item> | undefined {
-    return this.#output as CompletedOutput<Output, Item> | undefined;
+    return this.#state.output as CompletedOutput<Output, Item> | undefined;
   }
 
   /** Whether `output` is what the function returned, and not the list of what it yielded. */
   get hasReturned(): boolean {
-    return this.#hasReturned;
-  }
-
-  /** The hooks of this turn alone. */
-  get hooks(): readonly Hook[] {
-    return this.#hooks.all();
+    return this.#state.hasReturned;
   }
 
   /** Runs a tool that returns one value. A turn that has ended may be run again. */
@@ -184,90 +172,21 @@ export class Turn<Input extends object = Record<string, unknown>, Output = unkno
     if (this.#timeoutMs !== undefined) options.timeoutMs = this.#timeoutMs;
     if (this.callId !== undefined) options.callId = this.callId;
     const copy = new Turn<Input, Output, Item>(tool, this.#input as TurnInput<Input>, options);
-    copy.#hooks.inherit(this.#hooks, undefined);
+    copy.hookList.inherit(this.hookList, undefined);
     return copy;
   }
 
   /** Everything but the hooks, as JSON. Throws where a value cannot be saved, such as a lazy one; calls nothing. */
   toJSON(): JsonObject {
-    for (const [key, value] of Object.entries(this.#input))
-      if (isLazy(value) || value instanceof Literal)
-        throw new UnserializableError(
-          `input.${key}`,
-          value,
-          "what it gives is only known when the tool runs",
-        );
-    return {
-      version: formatVersion,
-      uuid: this.uuid,
-      toolName: this.tool.name,
-      input: encode(this.#input, "input"),
-      metadata: encode(this.metadata, "metadata"),
-      timeoutMs: this.timeoutMs === Number.POSITIVE_INFINITY ? null : this.timeoutMs,
-      tags: [...this.#tags],
-      source: this.source,
-      callId: this.callId ?? null,
-      attempts: this.#attempts,
-      startTime: this.#startTime?.toISOString() ?? null,
-      endTime: this.#endTime?.toISOString() ?? null,
-      stopReason: this.#stopReason,
-      hasReturned: this.#hasReturned,
-      ...(this.#output !== undefined && { output: encode(this.#output, "output") }),
-    };
+    return writeTurn(this);
   }
 
   /** Restores a turn; `{ toolName }` is enough. The tool comes from `tools`, else from the registry. */
   static fromJSON(json: unknown, scope: ToolScope & { path?: string } = {}): Turn {
-    const saved = new SavedObject(json, scope.path ?? "turn");
-    const object = (key: string) =>
-      decode(saved.raw(key) ?? {}, scope, saved.pathOf(key)) as Record<string, unknown>;
-    const tool = findTool(saved.string("toolName"), scope);
-    const options: TurnOptions = { metadata: object("metadata"), tags: saved.strings("tags") };
-    if (scope.registry) options.registry = scope.registry;
-    const [uuid, callId] = [saved.optionalString("uuid"), saved.optionalString("callId")];
-    if (uuid !== undefined) options.uuid = uuid;
-    if (callId !== undefined) options.callId = callId;
-    if (saved.raw("source") !== undefined) options.source = saved.raw("source") as "code" | "model";
-    if (saved.has("timeoutMs")) options.timeoutMs = saved.number("timeoutMs") ?? Number.POSITIVE_INFINITY;
-
-    const turn = new Turn(tool, object("input"), options);
-    const stopReason = saved.optionalString("stopReason") ?? null;
-    if (stopReason !== null && !stopReasons.includes(stopReason))
-      throw new InvalidJsonError(saved.pathOf("stopReason"), `one of ${stopReasons.join(", ")}`, stopReason);
-    turn.#stopReason = stopReason as StopReason | null;
-    turn.#attempts = saved.number("attempts") ?? 0;
-    turn.#startTime = saved.date("startTime") ?? null;
-    turn.#endTime = saved.date("endTime") ?? null;
-    turn.#hasReturned = saved.boolean("hasReturned") ?? false;
-    turn.#output = saved.has("output")
-      ? decode(saved.raw("output") ?? null, scope, saved.pathOf("output"))
-      : undefined;
+    const { tool, input, options, state } = readTurn(json, scope);
+    const turn = new Turn(tool, input, options);
+    turn.#state = state;
     return turn;
-  }
-
-  /** Before the tool runs: `(turn)`. Throwing fails the turn. */
-  beforeRun(fn: HookFunction<"turn.beforeRun"> | Hook, options?: AttachOptions): Hook<"turn.beforeRun"> {
-    return this.#hooks.attach("turn.beforeRun", fn, options);
-  }
-
-  /** After the turn has completed: `(turn, output)`. */
-  afterRun(fn: HookFunction<"turn.afterRun"> | Hook, options?: AttachOptions): Hook<"turn.afterRun"> {
-    return this.#hooks.attach("turn.afterRun", fn, options);
-  }
-
-  /** When the tool's code took too long: `(turn)`. */
-  onTimeout(fn: HookFunction<"turn.onTimeout"> | Hook, options?: AttachOptions): Hook<"turn.onTimeout"> {
-    return this.#hooks.attach("turn.onTimeout", fn, options);
-  }
-
-  /** When the turn has failed otherwise: `(turn, error)`. */
-  onError(fn: HookFunction<"turn.onError"> | Hook, options?: AttachOptions): Hook<"turn.onError"> {
-    return this.#hooks.attach("turn.onError", fn, options);
-  }
-
-  /** When the turn has ended, however it did: `(turn, stopReason)`. */
-  onComplete(fn: HookFunction<"turn.onComplete"> | Hook, options?: AttachOptions): Hook<"turn.onComplete"> {
-    return this.#hooks.attach("turn.onComplete", fn, options);
   }
 
   async *#stream(options: RunTurnOptions): AsyncGenerator<unknown, unknown, void> {
@@ -281,7 +200,7 @@ export class Turn<Input extends object = Record<string, unknown>, Output = unkno
       const result = yield* invokeStream(run.invocation, values);
       isLeft = false;
       this.#settle("completed", result === undefined ? values : result, result !== undefined);
-      await run.tell("turn.afterRun", this, this.#output);
+      await run.tell("turn.afterRun", this, this.output);
       return result;
     } catch (error) {
       isLeft = false;
@@ -298,12 +217,7 @@ export class Turn<Input extends object = Record<string, unknown>, Output = unkno
         `This turn of the tool '${this.tool.name}' is running already. Wait for it to end, or make another turn.`,
       );
     this.#isRunning = true;
-    this.#attempts += 1;
-    this.#startTime = new Date();
-    this.#endTime = null;
-    this.#stopReason = null;
-    this.#output = undefined;
-    this.#hasReturned = false;
+    this.#state = { ...notStarted, attempts: this.attempts + 1, startTime: new Date() };
 
     const { tool, timeoutMs, callId } = this;
     const watch = new Watch({
@@ -317,10 +231,10 @@ export class Turn<Input extends object = Record<string, unknown>, Output = unkno
       ...(agent && { agent, contextQueue: agent.contextQueue, contextPool: agent.contextPool }),
       ...(callId !== undefined && { callId }),
       idempotencyKey: this.uuid,
-      attempt: this.#attempts,
+      attempt: this.attempts,
     };
     const source = {
-      hooks: agent ? [this.#hooks, agent.turnHookList] : [this.#hooks],
+      hooks: agent ? [this.hookList, agent.turnHookList] : [this.hookList],
       registry: this.registry,
       tags: this.#tags,
     };
@@ -342,10 +256,7 @@ export class Turn<Input extends object = Record<string, unknown>, Output = unkno
   }
 
   #settle(stopReason: StopReason, output: unknown, hasReturned: boolean): void {
-    this.#endTime = new Date();
-    this.#stopReason = stopReason;
-    this.#output = output;
-    this.#hasReturned = hasReturned;
+    this.#state = { ...this.#state, endTime: new Date(), stopReason, output, hasReturned };
   }
 
   /** Records a failure and tells the hooks. Gives the error to throw: a hook that throws replaces it. */
@@ -369,7 +280,7 @@ export class Turn<Input extends object = Record<string, unknown>, Output = unkno
   /** Ends the run. Whatever the hooks do, the turn can be used again. */
   async #release(run: ActiveRun): Promise<void> {
     try {
-      await run.tell("turn.onComplete", this, this.#stopReason as StopReason);
+      await run.tell("turn.onComplete", this, this.stopReason as StopReason);
     } catch (hookError) {
       if (run.error !== undefined)
         warn(

@@ -1,0 +1,61 @@
+// A saved agent, read and checked completely before one is made of it: making it registers it.
+
+import { ContextPool } from "../context/context-pool.ts";
+import { ContextQueue } from "../context/context-queue.ts";
+import { checkOptions } from "../error/check.ts";
+import { SavedObject } from "../json/read.ts";
+import { chooseRegistry, type RegistryOption } from "../registry/registry-option.ts";
+import type { AnyTool } from "../tool/tool.ts";
+import { Turn } from "../turn/turn.ts";
+import { findTool } from "../turn/turn-options.ts";
+import { type AgentOptions, byName, checkAccepted } from "./agent-options.ts";
+
+/** Where the tools of a saved agent are looked for, and where it is registered. */
+export interface AgentScope {
+  /** Looked through first, for tools that are not registered. */
+  tools?: Iterable<AnyTool>;
+  /** Where its other tools are and where it is registered; `false` for nowhere. Default: the default registry. */
+  registry?: RegistryOption;
+}
+
+export interface SavedAgent {
+  readonly options: AgentOptions;
+  readonly queue: readonly Turn[];
+  readonly currentTurn: Turn | null;
+  readonly isPaused: boolean;
+}
+
+export function readAgent(json: unknown, scope: AgentScope): SavedAgent {
+  checkOptions("options", scope, ["tools", "registry"]);
+  const { registry } = chooseRegistry(scope.registry);
+  const given = [...(scope.tools ?? [])];
+  const saved = new SavedObject(json, "agent");
+
+  const tools = saved.strings("toolNames").map((name) => findTool(name, { tools: given, registry }));
+  const options: AgentOptions = {
+    name: saved.string("name"),
+    description: saved.optionalString("description") ?? "",
+    tools,
+    tags: saved.strings("tags"),
+  };
+  if (scope.registry !== undefined) options.registry = scope.registry;
+  const [queueJson, poolJson] = [saved.raw("contextQueue"), saved.raw("contextPool")];
+  if (queueJson !== undefined)
+    options.contextQueue = ContextQueue.fromJSON(queueJson, { registry, path: saved.pathOf("contextQueue") });
+  if (poolJson !== undefined)
+    options.contextPool = ContextPool.fromJSON(poolJson, { registry, path: saved.pathOf("contextPool") });
+
+  const accepted = byName(tools);
+  const readTurn = (turnJson: unknown, path: string): Turn => {
+    const turn = Turn.fromJSON(turnJson, { tools: given, registry, path });
+    checkAccepted(turn, accepted, options.name);
+    return turn;
+  };
+  const current = saved.raw("currentTurn");
+  return {
+    options,
+    queue: saved.list("queue").map((turn, index) => readTurn(turn, `${saved.pathOf("queue")}[${index}]`)),
+    currentTurn: current === undefined ? null : readTurn(current, saved.pathOf("currentTurn")),
+    isPaused: saved.boolean("isPaused") ?? false,
+  };
+}

@@ -1,0 +1,75 @@
+// A turn as JSON, and back.
+
+import { isLazy, Literal } from "../async/lazy.ts";
+import { InvalidJsonError, UnserializableError } from "../error/json-errors.ts";
+import { decode, encode } from "../json/codec.ts";
+import type { JsonObject } from "../json/json-value.ts";
+import { formatVersion, SavedObject } from "../json/read.ts";
+import type { AnyTool } from "../tool/tool.ts";
+import type { Turn } from "./turn.ts";
+import { findTool, type ToolScope, type TurnOptions } from "./turn-options.ts";
+import { type StopReason, stopReasons, type TurnState } from "./turn-state.ts";
+
+export function writeTurn(turn: Turn): JsonObject {
+  for (const [key, value] of Object.entries(turn.input))
+    if (isLazy(value) || value instanceof Literal)
+      throw new UnserializableError(`input.${key}`, value, "what it gives is only known when the tool runs");
+  return {
+    version: formatVersion,
+    uuid: turn.uuid,
+    toolName: turn.tool.name,
+    input: encode(turn.input, "input"),
+    metadata: encode(turn.metadata, "metadata"),
+    timeoutMs: turn.timeoutMs === Number.POSITIVE_INFINITY ? null : turn.timeoutMs,
+    tags: [...turn.tags],
+    source: turn.source,
+    callId: turn.callId ?? null,
+    attempts: turn.attempts,
+    startTime: turn.startTime?.toISOString() ?? null,
+    endTime: turn.endTime?.toISOString() ?? null,
+    stopReason: turn.stopReason,
+    hasReturned: turn.hasReturned,
+    ...(turn.output !== undefined && { output: encode(turn.output, "output") }),
+  };
+}
+
+/** What a saved turn is made of; making it is up to `Turn`. */
+export interface SavedTurn {
+  readonly tool: AnyTool;
+  readonly input: Record<string, unknown>;
+  readonly options: TurnOptions;
+  readonly state: TurnState;
+}
+
+export function readTurn(json: unknown, scope: ToolScope & { path?: string }): SavedTurn {
+  const saved = new SavedObject(json, scope.path ?? "turn");
+  const object = (key: string) =>
+    decode(saved.raw(key) ?? {}, scope, saved.pathOf(key)) as Record<string, unknown>;
+
+  const tool = findTool(saved.string("toolName"), scope);
+  const options: TurnOptions = { metadata: object("metadata"), tags: saved.strings("tags") };
+  const [uuid, callId] = [saved.optionalString("uuid"), saved.optionalString("callId")];
+  if (uuid !== undefined) options.uuid = uuid;
+  if (callId !== undefined) options.callId = callId;
+  if (scope.registry !== undefined) options.registry = scope.registry;
+  if (saved.raw("source") !== undefined) options.source = saved.string("source") as "code" | "model";
+  if (saved.has("timeoutMs")) options.timeoutMs = saved.number("timeoutMs") ?? Number.POSITIVE_INFINITY;
+
+  return { tool, input: object("input"), options, state: readState(saved, scope) };
+}
+
+function readState(saved: SavedObject, scope: ToolScope): TurnState {
+  const stopReason = saved.optionalString("stopReason") ?? null;
+  if (stopReason !== null && !stopReasons.includes(stopReason))
+    throw new InvalidJsonError(saved.pathOf("stopReason"), `one of ${stopReasons.join(", ")}`, stopReason);
+  return {
+    attempts: saved.number("attempts") ?? 0,
+    startTime: saved.date("startTime") ?? null,
+    endTime: saved.date("endTime") ?? null,
+    stopReason: stopReason as StopReason | null,
+    output: saved.has("output")
+      ? decode(saved.raw("output") ?? null, scope, saved.pathOf("output"))
+      : undefined,
+    hasReturned: saved.boolean("hasReturned") ?? false,
+  };
+}

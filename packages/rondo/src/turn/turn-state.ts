@@ -1,0 +1,31 @@
+// What a turn knows of its last run.
+
+/** How a turn has ended. */
+export type StopReason = "completed" | "timeout" | "error" | "cancelled";
+
+export const stopReasons: readonly string[] = [
+  "completed",
+  "timeout",
+  "error",
+  "cancelled",
+] satisfies StopReason[];
+
+export interface TurnState {
+  /** How often it was started. */
+  readonly attempts: number;
+  readonly startTime: Date | null;
+  readonly endTime: Date | null;
+  readonly stopReason: StopReason | null;
+  readonly output: unknown;
+  /** Whether `output` is what the function returned, and not the list of what it yielded. */
+  readonly hasReturned: boolean;
+}
+
+export const notStarted: TurnState = {
+  attempts: 0,
+  startTime: null,
+  endTime: null,
+  stopReason: null,
+  output: undefined,
+  hasReturned: false,
+};
