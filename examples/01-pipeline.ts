@@ -27,7 +27,7 @@ const clerk = new Agent({ name: "clerk", tools: [open, understand, confirm] });
 for (const number of inbox.keys()) await clerk.put(new Turn(open, { number }));
 
 // Turns that tools return are queued and run, not yielded. Each stage takes all letters before the next one.
-for await (const [turn, value] of clerk.run()) console.log(`${turn.tool.name}: ${value}`);
+for await (const [turn, value] of clerk.run()) console.log(`${turn.tool.name}:`, value);
 // → understand: a letter without an order
 // → confirm: order 7 is on its way: two teapots
 // → confirm: order 8 is on its way: a kettle

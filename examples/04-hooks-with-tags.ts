@@ -15,7 +15,7 @@ const add = tool(
 );
 
 // Global, for every tool that is tagged "disk".
-hook("tool.beforeInvoke", async (input, { tool }) => console.log(`  disk: ${tool?.name} ${input["path"]}`), {
+hook("tool.beforeInvoke", async (input, { tool }) => console.log(`  disk: ${tool?.name}`, input["path"]), {
   tags: ["disk"],
 });
 

@@ -28,7 +28,7 @@ async function begin(): Promise<void> {
   for (const city of ["Oslo", "Lima", "Cairo"]) await traveller.put(new Turn(visit, { city }));
   await traveller.put(new Turn(report));
   for await (const [, value] of traveller.run()) {
-    console.log(`first process: ${value}`);
+    console.log("first process:", value);
     if (value === "visited Lima") break; // leaves the rest in the queue
   }
   // → first process: visited Oslo
@@ -47,7 +47,7 @@ async function begin(): Promise<void> {
 
 async function finish(file: string): Promise<void> {
   const traveller = Agent.fromJSON(JSON.parse(await readFile(file, "utf8")));
-  for await (const [, value] of traveller.run()) console.log(`second process: ${value}`);
+  for await (const [, value] of traveller.run()) console.log("second process:", value);
   // → second process: visited Cairo
   // → second process: the journey: Oslo, Lima, Cairo
 }

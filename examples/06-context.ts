@@ -28,7 +28,7 @@ const waiter = new Agent({
   tools: [hear, lookUp, answer],
   contextQueue: new ContextQueue({ limit: 2 }),
 });
-waiter.contextQueue.onEvict(async (_queue, oldest) => console.log(`forgets: ${oldest.content}`));
+waiter.contextQueue.onEvict(async (_queue, oldest) => console.log("forgets:", oldest.content));
 
 for (const words of ["Hello.", "No meat, please.", "What is there?"])
   await waiter.put(new Turn(hear, { words }));
