@@ -6,9 +6,9 @@ import { HookList } from "../hook/hook-list.ts";
 
 export abstract class AgentHooks {
   /** The hooks of this agent alone, as the library reads them. */
-  protected readonly hookList: HookList = new HookList();
+  protected readonly hookList: HookList = new HookList("agent");
   /** Its hooks for the turns that it runs, as the library reads them. */
-  readonly turnHookList: HookList = new HookList();
+  readonly turnHookList: HookList = new HookList("turn");
 
   /** The hooks of this agent alone, those for its turns included. */
   get hooks(): readonly Hook[] {

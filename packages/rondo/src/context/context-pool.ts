@@ -13,7 +13,8 @@ import type { JsonObject } from "../json/json-value.ts";
 import { formatVersion, SavedObject } from "../json/read.ts";
 import { defaultRegistry, type Registry } from "../registry/registry.ts";
 import { chooseRegistry } from "../registry/registry-option.ts";
-import { ContextItem, checkItem } from "./context-item.ts";
+import { type ContextItem, checkItem } from "./context-item.ts";
+import { type ContextScope, readItems, readLimit } from "./context-json.ts";
 import type { ContextBranchOptions } from "./context-queue.ts";
 import { neverAborted } from "./no-signal.ts";
 
@@ -32,7 +33,7 @@ export class ContextPool implements Iterable<ContextItem> {
   readonly tags: ReadonlySet<string>;
   readonly registry: Registry;
   readonly #items = new Map<string, ContextItem>();
-  readonly #hooks = new HookList();
+  readonly #hooks = new HookList("pool");
 
   constructor(options: ContextPoolOptions = {}) {
     checkOptions("options", options, ["limit", "tags", "registry"]);
@@ -78,7 +79,8 @@ export class ContextPool implements Iterable<ContextItem> {
   async add(item: ContextItem): Promise<void> {
     const id = checkPoolItem(item);
     await this.#fire("pool.beforeAdd", this, item);
-    await this.#makeRoomFor(id);
+    // Looked at again after each wait, and in the same tick as the change: other calls come in between.
+    while (!this.#hasRoomFor(id)) await this.#evictOldest();
     this.#items.delete(id); // so that a refreshed item moves to the end and is not the first to go
     this.#items.set(id, item);
     await this.#fire("pool.afterAdd", this, item);
@@ -126,20 +128,13 @@ export class ContextPool implements Iterable<ContextItem> {
   }
 
   /** Restores exactly what was saved, without hooks and eviction. */
-  static fromJSON(json: unknown, options: { registry?: Registry; path?: string } = {}): ContextPool {
+  static fromJSON(json: unknown, options: ContextScope = {}): ContextPool {
     const { registry = defaultRegistry, path = "contextPool" } = options;
     const saved = new SavedObject(json, path);
-    const pool = new ContextPool({
-      limit: saved.number("limit") ?? null,
-      tags: saved.strings("tags"),
-      registry,
-    });
-    for (const [index, data] of saved.list("items").entries()) {
-      const itemPath = `${saved.pathOf("items")}[${index}]`;
-      const item = ContextItem.fromJSON(data, itemPath);
-      if (item.id === null) throw new InvalidJsonError(`${itemPath}.id`, "a string", null);
-      pool.#items.set(item.id, item);
-    }
+    const limit = saved.raw("limit") === undefined ? null : readLimit(saved);
+    const pool = new ContextPool({ limit, tags: saved.strings("tags"), registry });
+    for (const [index, item] of readItems(saved, options).entries())
+      pool.#items.set(checkSavedItem(item, `${saved.pathOf("items")}[${index}]`), item);
     return pool;
   }
 
@@ -187,13 +182,15 @@ export class ContextPool implements Iterable<ContextItem> {
     return this.#hooks.attach("pool.onEvict", fn, options);
   }
 
-  async #makeRoomFor(id: string): Promise<void> {
-    while (this.limit !== null && this.#items.size >= this.limit && !this.#items.has(id)) {
-      const oldest = this.#oldest() as ContextItem;
-      await this.#fire("pool.onEvict", this, oldest);
-      // While the hooks ran, the item may have been refreshed or removed.
-      if (this.#oldest() === oldest) this.#items.delete(oldest.id as string);
-    }
+  #hasRoomFor(id: string): boolean {
+    return this.limit === null || this.#items.size < this.limit || this.#items.has(id);
+  }
+
+  async #evictOldest(): Promise<void> {
+    const oldest = this.#oldest() as ContextItem;
+    await this.#fire("pool.onEvict", this, oldest);
+    // While the hooks ran, the item may have been refreshed or removed.
+    if (this.#oldest() === oldest) this.#items.delete(oldest.id as string);
   }
 
   #oldest(): ContextItem | undefined {
@@ -220,5 +217,11 @@ function checkPoolItem(item: unknown): string {
       received: description,
       hint,
     });
+  return id;
+}
+
+function checkSavedItem({ id, description }: ContextItem, path: string): string {
+  if (id === null) throw new InvalidJsonError(`${path}.id`, "a string", id);
+  if (description === null) throw new InvalidJsonError(`${path}.description`, "a string", description);
   return id;
 }

@@ -11,7 +11,8 @@ import type { JsonObject } from "../json/json-value.ts";
 import { formatVersion, SavedObject } from "../json/read.ts";
 import { defaultRegistry, type Registry } from "../registry/registry.ts";
 import { chooseRegistry } from "../registry/registry-option.ts";
-import { ContextItem, checkItem } from "./context-item.ts";
+import { type ContextItem, checkItem } from "./context-item.ts";
+import { type ContextScope, readItems, readLimit } from "./context-json.ts";
 import { neverAborted } from "./no-signal.ts";
 
 export interface ContextQueueOptions {
@@ -36,7 +37,7 @@ export class ContextQueue implements Iterable<ContextItem> {
   readonly tags: ReadonlySet<string>;
   readonly registry: Registry;
   #items: ContextItem[] = [];
-  readonly #hooks = new HookList();
+  readonly #hooks = new HookList("queue");
 
   constructor(options: ContextQueueOptions) {
     checkOptions("options", options, ["limit", "tags", "registry"]);
@@ -82,7 +83,8 @@ export class ContextQueue implements Iterable<ContextItem> {
     const incoming = items.map((item, index) => checkItem(`items[${index}]`, item));
     await this.#fire("queue.beforeAppend", this, [...incoming], this.items);
     for (const item of incoming) {
-      await this.#makeRoom();
+      // Looked at again after each wait, and in the same tick as the push: other appends come in between.
+      while (this.#items.length >= this.limit) await this.#evictOldest();
       this.#items.push(item);
     }
     await this.#fire("queue.afterAppend", [...incoming], this.items);
@@ -99,9 +101,7 @@ export class ContextQueue implements Iterable<ContextItem> {
   history(last?: number): string {
     const count = last === undefined ? this.size : checkCount(last);
     const newest = count === 0 ? [] : this.#items.slice(-count);
-    return newest
-      .map(({ content }) => (typeof content === "string" ? content : JSON.stringify(content)))
-      .join("\n");
+    return newest.map(({ content }) => toText(content)).join("\n");
   }
 
   /** An independent copy, of the same class. With a smaller limit it keeps the newest items. Fires no hooks. */
@@ -124,18 +124,12 @@ export class ContextQueue implements Iterable<ContextItem> {
     };
   }
 
-  /** Restores exactly what was saved, without hooks. */
-  static fromJSON(json: unknown, options: { registry?: Registry; path?: string } = {}): ContextQueue {
+  /** Restores exactly what was saved, without hooks and eviction. */
+  static fromJSON(json: unknown, options: ContextScope = {}): ContextQueue {
     const { registry = defaultRegistry, path = "contextQueue" } = options;
     const saved = new SavedObject(json, path);
-    const queue = new ContextQueue({
-      limit: saved.number("limit") as number,
-      tags: saved.strings("tags"),
-      registry,
-    });
-    queue.items = saved
-      .list("items")
-      .map((item, index) => ContextItem.fromJSON(item, `${saved.pathOf("items")}[${index}]`));
+    const queue = new ContextQueue({ limit: readLimit(saved), tags: saved.strings("tags"), registry });
+    queue.#items = readItems(saved, options);
     return queue;
   }
 
@@ -173,13 +167,11 @@ export class ContextQueue implements Iterable<ContextItem> {
     return this.#hooks.attach("queue.onEvict", fn, options);
   }
 
-  async #makeRoom(): Promise<void> {
-    while (this.#items.length >= this.limit) {
-      const oldest = this.#items[0] as ContextItem;
-      await this.#fire("queue.onEvict", this, oldest);
-      // While the hooks ran, another append may have evicted it already.
-      if (this.#items[0] === oldest) this.#items.shift();
-    }
+  async #evictOldest(): Promise<void> {
+    const oldest = this.#items[0] as ContextItem;
+    await this.#fire("queue.onEvict", this, oldest);
+    // While the hooks ran, another append may have evicted it already.
+    if (this.#items[0] === oldest) this.#items.shift();
   }
 
   #fire<E extends HookEvent>(event: E, ...args: HookEvents[E]): Promise<void> | undefined {
@@ -193,4 +185,14 @@ export class ContextQueue implements Iterable<ContextItem> {
 function checkCount(last: number): number {
   if (Number.isInteger(last) && last >= 0) return last;
   throw new InvalidArgumentError({ field: "last", expected: "a whole number from 0", received: last });
+}
+
+/** A content as a model reads it. What JSON cannot say, such as a bigint, must not spoil the rest. */
+function toText(content: unknown): string {
+  if (typeof content === "string") return content;
+  try {
+    return JSON.stringify(content) ?? String(content);
+  } catch {
+    return String(content);
+  }
 }

@@ -4,8 +4,16 @@ import { checkOptions } from "../error/check.ts";
 import type { HookEvent, HookFunction } from "./events.ts";
 import { type AttachOptions, type Hook, makeHook } from "./hook.ts";
 
+/** Whose events a list is about: the first part of their names. */
+type EventKind = HookEvent extends `${infer Kind}.${string}` ? Kind : never;
+
 export class HookList {
+  readonly #kind: EventKind;
   readonly #byEvent = new Map<HookEvent, Hook[]>();
+
+  constructor(kind: EventKind) {
+    this.#kind = kind;
+  }
 
   /** Attaches a function, or a hook that is attached elsewhere too. */
   attach<E extends HookEvent>(event: E, fn: HookFunction<E> | Hook, options: AttachOptions = {}): Hook<E> {
@@ -26,7 +34,7 @@ export class HookList {
   /** Attaches the hooks of another object here too; `undefined` takes all of `other`, `null` none. */
   inherit(other: HookList, chosen: readonly Hook[] | null | undefined): void {
     for (const hook of chosen === undefined ? other.all() : (chosen ?? []))
-      for (const event of hook.events) this.attach(event, hook);
+      for (const event of hook.events) if (event.startsWith(`${this.#kind}.`)) this.attach(event, hook);
   }
 
   #detach(event: HookEvent, hook: Hook): boolean {

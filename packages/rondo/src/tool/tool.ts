@@ -125,7 +125,7 @@ export class AnyTool {
   /** Checks an input, fixed arguments included. */
   readonly parseInput: CompiledInput["parse"];
   readonly #subtools = new Map<string, AnyTool>();
-  readonly #hooks = new HookList();
+  readonly #hooks = new HookList("tool");
 
   /**
    * Defines a tool below this one, with the options of `tool()`. Its full name is `parent.child`, so that the

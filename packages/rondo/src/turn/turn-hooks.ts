@@ -6,7 +6,7 @@ import { HookList } from "../hook/hook-list.ts";
 
 export abstract class TurnHooks {
   /** The hooks of this turn alone, as the library reads them. */
-  protected readonly hookList: HookList = new HookList();
+  protected readonly hookList: HookList = new HookList("turn");
 
   /** The hooks of this turn alone. */
   get hooks(): readonly Hook[] {
