@@ -1,10 +1,12 @@
 // A piece of what an agent knows.
 
 import { InvalidTypeError } from "../error/argument-errors.ts";
-import { checkOptions, checkString } from "../error/check.ts";
+import { checkOptions, checkString, isPlainObject } from "../error/check.ts";
+import { InvalidJsonError, UnserializableError } from "../error/json-errors.ts";
 import { decode, defineJsonType, encode } from "../json/codec.ts";
 import type { JsonObject } from "../json/json-value.ts";
 import { SavedObject } from "../json/read.ts";
+import type { ContextScope } from "./context-json.ts";
 
 export interface ContextItemOptions<T = unknown> {
   content: T;
@@ -33,7 +35,9 @@ export class ContextItem<T = unknown> {
 
   /** Whether another item says the same: equal id, description and content. */
   equals(other: unknown): boolean {
-    return other instanceof ContextItem && JSON.stringify(this.toJSON()) === JSON.stringify(other.toJSON());
+    if (!(other instanceof ContextItem)) return false;
+    const { id, description, content } = this;
+    return id === other.id && description === other.description && sameContent(content, other.content);
   }
 
   toJSON(): JsonObject {
@@ -41,22 +45,43 @@ export class ContextItem<T = unknown> {
     return { id, description, content: encode(content, "content") };
   }
 
-  static fromJSON(json: unknown, path = "contextItem"): ContextItem {
-    const saved = new SavedObject(json, path);
+  /** Restores an item. What its content needs, such as the tools of turns, is looked for in `scope`. */
+  static fromJSON(json: unknown, scope: ContextScope = {}): ContextItem {
+    const saved = new SavedObject(json, scope.path ?? "contextItem");
+    if (!saved.has("content")) throw new InvalidJsonError(saved.pathOf("content"), "any value", undefined);
     return new ContextItem({
-      content: decode(saved.raw("content") ?? null, undefined, saved.pathOf("content")),
+      content: decode(saved.raw("content") ?? null, scope, saved.pathOf("content")),
       description: saved.optionalString("description") ?? null,
       id: saved.optionalString("id") ?? null,
     });
   }
 }
 
-defineJsonType<ContextItem, unknown>({
+defineJsonType<ContextItem, object | undefined>({
   tag: "contextItem",
   is: (value) => value instanceof ContextItem,
   encode: (item) => item.toJSON(),
-  decode: (json, _scope, path) => ContextItem.fromJSON(json, path),
+  decode: (json, scope, path) => ContextItem.fromJSON(json, { ...scope, path }),
 });
+
+/** Equal as data, whatever the order of keys. What cannot be saved is only equal to itself. */
+function sameContent(one: unknown, other: unknown): boolean {
+  if (Object.is(one, other)) return true;
+  try {
+    return sortedText(one) === sortedText(other);
+  } catch (error) {
+    if (error instanceof UnserializableError) return false;
+    throw error;
+  }
+}
+
+function sortedText(content: unknown): string {
+  const sortKeys = (_key: string, value: unknown) =>
+    isPlainObject(value)
+      ? Object.fromEntries(Object.entries(value).toSorted(([one], [other]) => (one < other ? -1 : 1)))
+      : value;
+  return JSON.stringify(encode(content, "content"), sortKeys);
+}
 
 export function checkItem(field: string, value: unknown): ContextItem {
   if (value instanceof ContextItem) return value;
