@@ -58,7 +58,7 @@ export class Agent extends AgentHooks implements Iterable<Turn> {
   #contextPool: ContextPool;
   readonly #queue = new Deque<Turn>();
   #currentTurn: Turn | null = null;
-  // What the current turn has added to the queues. A snapshot leaves it out, because it has the turn run again.
+  // What the current turn has added to the queues; see toJSON().
   readonly #routed = new Set<Turn | ContextItem>();
   #isRunning = false;
   #isPaused = false;
@@ -222,9 +222,12 @@ export class Agent extends AgentHooks implements Iterable<Turn> {
    * not yet run, one that has ended but whose value was not passed on yet is saved with that value.
    */
   toJSON(): JsonObject {
-    const isKept = (it: Turn | ContextItem) => !this.#routed.has(it);
     const current = this.#currentTurn;
-    const isPending = current !== null && (current.stopReason === null || current.stopReason === "completed");
+    const isEnded = current?.stopReason === "completed";
+    const isPending = current !== null && (isEnded || current.stopReason === null);
+    // What the current turn has added so far is added again when it runs again; of one that has ended, only the
+    // value that is being passed on is.
+    const isKept = (it: Turn | ContextItem) => !this.#routed.has(it) || (isEnded && it !== current.output);
     return {
       version: formatVersion,
       name: this.name,
