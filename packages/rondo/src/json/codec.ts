@@ -7,6 +7,7 @@ import { setOwn } from "./copy.ts";
 import type { JsonObject, JsonValue } from "./json-value.ts";
 
 const tagKey = "$rondo";
+const base64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
 
 /** How values of one class are written and read. `Scope` is what the reader needs besides the data. */
 export interface JsonType<T, Scope = unknown> {
@@ -82,6 +83,8 @@ function encodeObject(value: object, path: string, parents: readonly object[]): 
 }
 
 function encodeEntries(value: Record<string, unknown>, path: string, within: readonly object[]): JsonValue {
+  if (Object.getOwnPropertySymbols(value).length > 0)
+    throw new UnserializableError(path, value, "a symbol is no key in JSON");
   const object: JsonObject = {};
   for (const key of Object.keys(value)) {
     if (value[key] === undefined) continue; // in an object, absent and undefined mean the same
@@ -97,39 +100,45 @@ function decodeEntries(object: JsonObject, scope: unknown, path: string): Record
 }
 
 function decodeTagged(tag: unknown, json: JsonValue, scope: unknown, path: string): unknown {
-  const wrong = () => new InvalidJsonError(path, `the data of a saved ${String(tag)}`, json);
+  const refuse = (): never => {
+    throw new InvalidJsonError(path, `the data of a saved ${String(tag)}`, json);
+  };
   const list = (): unknown[] => {
-    if (!Array.isArray(json)) throw wrong();
+    if (!Array.isArray(json)) return refuse();
     return json.map((item, index) => decode(item, scope, `${path}[${index}]`));
   };
   switch (tag) {
     case "undefined":
       return undefined;
     case "object":
-      if (!isPlainObject(json)) throw wrong();
+      if (!isPlainObject(json)) return refuse();
       return decodeEntries(json, scope, path);
     case "number":
-      if (!["NaN", "Infinity", "-Infinity", "-0"].includes(json as string)) throw wrong();
+      if (!["NaN", "Infinity", "-Infinity", "-0"].includes(json as string)) return refuse();
       return Number(json);
     case "bigint":
-      if (typeof json !== "string" || !/^-?\d+$/.test(json)) throw wrong();
+      if (typeof json !== "string" || !/^-?\d+$/.test(json)) return refuse();
       return BigInt(json);
     case "date": {
       const date = new Date(typeof json === "string" ? json : Number.NaN);
-      if (Number.isNaN(date.getTime())) throw wrong();
+      if (Number.isNaN(date.getTime())) return refuse();
       return date;
     }
     case "map":
-      return new Map(list() as [unknown, unknown][]);
+      return new Map(list().map((entry) => (isPair(entry) ? entry : refuse())));
     case "set":
       return new Set(list());
     case "bytes":
-      if (typeof json !== "string" || !/^[A-Za-z0-9+/]*={0,2}$/.test(json)) throw wrong();
+      if (typeof json !== "string" || !base64.test(json)) return refuse();
       return fromBase64(json);
   }
   const type = types.get(tag as string);
   if (!type) throw new InvalidJsonError(path, "a kind of value that this version knows", tag);
   return type.decode(json, scope, path);
+}
+
+function isPair(value: unknown): value is [unknown, unknown] {
+  return Array.isArray(value) && value.length === 2;
 }
 
 function tagged(tag: string, value: JsonValue): JsonObject {
