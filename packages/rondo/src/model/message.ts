@@ -1,0 +1,41 @@
+// The conversation: messages in the shape of the chat-completions API, which every model server understands.
+
+/** A part of a user's message that is not plain text only. */
+export type ContentPart =
+  | { type: "text"; text: string }
+  | { type: "image_url"; image_url: { url: string; detail?: "low" | "high" | "auto" } };
+
+/** A model's wish to have a tool run. The arguments are JSON text, as models write it. */
+export interface ToolCall {
+  id: string;
+  type: "function";
+  function: { name: string; arguments: string };
+}
+
+export interface SystemMessage {
+  role: "system";
+  content: string;
+}
+
+export interface UserMessage {
+  role: "user";
+  content: string | ContentPart[];
+}
+
+export interface AssistantMessage {
+  role: "assistant";
+  content: string | null;
+  tool_calls?: ToolCall[];
+  /** What the model thought before it answered. Sent back only in the way that its profile says. */
+  reasoning?: string;
+}
+
+export interface ToolMessage {
+  role: "tool";
+  tool_call_id: string;
+  name?: string;
+  content: string;
+}
+
+/** One message of a conversation. */
+export type Message = SystemMessage | UserMessage | AssistantMessage | ToolMessage;
