@@ -1,8 +1,9 @@
 // The hooks of one object.
 
+import { InvalidTypeError } from "../error/argument-errors.ts";
 import { checkOptions } from "../error/check.ts";
 import type { HookEvent, HookFunction } from "./events.ts";
-import { type AttachOptions, type Hook, makeHook } from "./hook.ts";
+import { type AttachOptions, Hook, makeHook } from "./hook.ts";
 
 /** Whose events a list is about: the first part of their names. */
 type EventKind = HookEvent extends `${infer Kind}.${string}` ? Kind : never;
@@ -33,7 +34,7 @@ export class HookList {
 
   /** Attaches the hooks of another object here too; `undefined` takes all of `other`, `null` none. */
   inherit(other: HookList, chosen: readonly Hook[] | null | undefined): void {
-    for (const hook of chosen === undefined ? other.all() : (chosen ?? []))
+    for (const hook of chosen === undefined ? other.all() : checkHooks(chosen ?? []))
       for (const event of hook.events) if (event.startsWith(`${this.#kind}.`)) this.attach(event, hook);
   }
 
@@ -45,4 +46,13 @@ export class HookList {
     );
     return hooks.includes(hook);
   }
+}
+
+function checkHooks(hooks: readonly Hook[]): readonly Hook[] {
+  if (!Array.isArray(hooks))
+    throw new InvalidTypeError({ field: "hooks", expected: "a list of hooks, or null", received: hooks });
+  const wrong = hooks.findIndex((hook) => !(hook instanceof Hook));
+  if (wrong >= 0)
+    throw new InvalidTypeError({ field: `hooks[${wrong}]`, expected: "a Hook", received: hooks[wrong] });
+  return hooks;
 }

@@ -114,7 +114,17 @@ export function makeHook(
   options: HookOptions,
   detach: (hook: Hook) => boolean,
 ): Hook {
-  if (fn instanceof Hook) return fn.attachedTo(events, detach);
+  if (fn instanceof Hook) {
+    for (const option of ["lock", "fixed", "description", "tags"] as const)
+      if (options[option] !== undefined)
+        throw new InvalidArgumentError({
+          field: `options.${option}`,
+          expected: "nothing, for a hook that exists brings its own",
+          received: options[option],
+          hint: "Attach the function itself to give it other options.",
+        });
+    return fn.attachedTo(events, detach);
+  }
   if (functionKind(fn) !== "async")
     throw new InvalidTypeError({
       field: "hook",
@@ -150,14 +160,26 @@ export function hook<const E extends HookEvent>(
 ): Hook<E> {
   checkOptions("options", options, ["tags", "lock", "fixed", "description", "registry"]);
   const list = checkEvents(events);
-  const { registry } = chooseRegistry(options.registry);
+  const { registry, isRegistered } = chooseRegistry(options.registry);
+  if (!isRegistered)
+    throw new InvalidTypeError({
+      field: "registry",
+      expected: "a Registry, for a global hook has to be somewhere",
+      received: options.registry,
+    });
   const made = makeHook(list, fn, options, (hook) => registry.hooks.unregister(hook)) as Hook<E>;
   registry.hooks.register(made);
   return made;
 }
 
 function checkEvents(events: string | readonly string[]): HookEvent[] {
-  const list = typeof events === "string" ? [events] : [...new Set(events)];
+  const list = typeof events === "string" ? [events] : events;
+  if (!Array.isArray(list))
+    throw new InvalidTypeError({
+      field: "events",
+      expected: "an event, or a list of events",
+      received: events,
+    });
   if (list.length === 0)
     throw new InvalidArgumentError({ field: "events", expected: "at least one event", received: events });
   for (const event of list)
@@ -167,5 +189,5 @@ function checkEvents(events: string | readonly string[]): HookEvent[] {
         expected: `one of ${hookEvents.join(", ")}`,
         received: event,
       });
-  return list as HookEvent[];
+  return [...new Set(list as readonly HookEvent[])];
 }
