@@ -25,7 +25,8 @@ export class Run<T, R = void> implements AsyncIterableIterator<T, R | undefined,
   readonly #graceMs: number;
   readonly #controller = new AbortController();
   #inner: AsyncGenerator<T, R, void> | undefined;
-  #pending: Promise<unknown> | undefined;
+  #leaving: Promise<void> | undefined;
+  readonly #cleanupErrors: unknown[] = [];
   #isLeft = false;
   #isOver = false;
 
@@ -42,7 +43,6 @@ export class Run<T, R = void> implements AsyncIterableIterator<T, R | undefined,
   next(): Promise<IteratorResult<T, R | undefined>> {
     if (this.#isLeft) return Promise.resolve({ done: true, value: undefined });
     const step = (this.#inner ?? this.#begin()).next();
-    this.#pending = step;
     return step.then(
       (result) => this.#passOn(result),
       (error: unknown) => this.#fail(error),
@@ -51,12 +51,15 @@ export class Run<T, R = void> implements AsyncIterableIterator<T, R | undefined,
 
   /**
    * Leaves the run: aborts what is under way and waits for its cleanup. A `break` out of `for await` calls
-   * this. Errors of the cleanup are thrown here.
+   * this. Errors of the cleanup are thrown here, to the first who leaves.
    */
   async return(): Promise<IteratorResult<T, R | undefined>> {
-    if (!this.#isLeft) {
+    if (this.#isLeft) {
+      await this.#leaving?.catch(() => {});
+    } else {
       this.#isLeft = true;
-      if (this.#inner && !this.#isOver) await this.#leave(this.#inner);
+      if (this.#inner && !this.#isOver) this.#leaving = this.#leave(this.#inner);
+      await this.#leaving;
     }
     return { done: true, value: undefined };
   }
@@ -80,14 +83,12 @@ export class Run<T, R = void> implements AsyncIterableIterator<T, R | undefined,
     const reason = new DOMException("The run was left before it had ended.", "AbortError");
     this.#controller.abort(reason);
     this.#end();
-    // Errors of the cleanup come out of a pending `next()`, if there is one. All but our own abort is news.
-    const closing = Promise.all([this.#pending, inner.return(undefined as R)]);
+    const closing = inner.return(undefined as R).catch((error: unknown) => this.#cleanupErrors.push(error));
     if (!(await settlesWithin(closing, this.#graceMs * 2)))
       warn("A run that was left has not finished its cleanup in time: a hook or a tool is still busy.");
-    else
-      await closing.catch((error: unknown) => {
-        if (error !== reason) throw error;
-      });
+    // All but our own abort is news.
+    const news = this.#cleanupErrors.filter((error) => error !== reason);
+    if (news.length > 0) throw news[0];
   }
 
   #passOn(step: IteratorResult<T, R>): IteratorResult<T, R | undefined> {
@@ -97,8 +98,9 @@ export class Run<T, R = void> implements AsyncIterableIterator<T, R | undefined,
 
   #fail(error: unknown): IteratorResult<T, R | undefined> {
     this.#end();
-    if (this.#isLeft) return { done: true, value: undefined }; // return() tells
-    throw error;
+    if (!this.#isLeft) throw error;
+    this.#cleanupErrors.push(error); // return() tells
+    return { done: true, value: undefined };
   }
 
   readonly #onOutsideAbort = (): void => {

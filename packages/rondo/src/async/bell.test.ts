@@ -1,0 +1,34 @@
+import { getEventListeners } from "node:events";
+import { expect, test } from "vitest";
+import { Bell } from "./bell.ts";
+
+test("a sleeper wakes when the bell rings, and leaves no listener behind", async () => {
+  const bell = new Bell();
+  const { signal } = new AbortController();
+  const sleep = bell.sleep(signal);
+  bell.ring();
+  await sleep;
+  expect(getEventListeners(signal, "abort")).toEqual([]);
+});
+
+test("an abort ends the sleep with its reason, and leaves no listener behind", async () => {
+  const bell = new Bell();
+  const controller = new AbortController();
+  const sleep = bell.sleep(controller.signal);
+  controller.abort("enough");
+  await expect(sleep).rejects.toBe("enough");
+  expect(getEventListeners(controller.signal, "abort")).toEqual([]);
+});
+
+test("nobody falls asleep after an abort", async () => {
+  await expect(new Bell().sleep(AbortSignal.abort("before"))).rejects.toBe("before");
+});
+
+test("ringing wakes nobody where nobody sleeps, and is not remembered", async () => {
+  const bell = new Bell();
+  bell.ring();
+  const controller = new AbortController();
+  const sleep = bell.sleep(controller.signal);
+  controller.abort("still asleep");
+  await expect(sleep).rejects.toBe("still asleep");
+});
