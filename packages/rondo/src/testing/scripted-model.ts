@@ -1,0 +1,137 @@
+// A model that says what a test has written down, and fails when it is asked more or less than that.
+
+import { Run } from "../async/run.ts";
+import { checkOptions, checkString } from "../error/check.ts";
+import { copyData } from "../json/copy.ts";
+import type { ModelProfile } from "../model/profile.ts";
+import type { ModelDelta, ModelProvider, ModelRequest } from "../model/provider.ts";
+import { Arrivals } from "./arrivals.ts";
+import { Script, type Step } from "./script.ts";
+import { deltasOf, isPromise, type ScriptedAnswer, scriptedAnswerFields } from "./scripted-answer.ts";
+import { sleep, waitFor } from "./wait.ts";
+
+/** An answer, a function that makes it from the request (and may assert on it), or just its text. */
+export type ScriptedStep = Step<ScriptedAnswer, ModelRequest>;
+
+export interface ScriptedModelOptions {
+  /** Default: `scripted`. */
+  name?: string;
+  /** Default: `scripted://model`. */
+  endpoint?: string;
+  /** What differs from a model without quirks. */
+  profile?: Partial<ModelProfile>;
+}
+
+/** A request that has come: a deep copy, taken when it came; only the signal is the request's own. */
+export interface ScriptedRequest extends Readonly<ModelRequest> {
+  /** Whether it was left, or aborted, before its answer had ended. */
+  readonly wasLeft: boolean;
+  /** Resolves when its answer has ended in any way: finished, failed, left or aborted. */
+  readonly ended: Promise<void>;
+}
+
+const withoutQuirks: ModelProfile = {
+  name: "scripted",
+  reasoningFields: [],
+  sendReasoning: "none",
+  thinkTags: [],
+  startsThinking: false,
+  toolDialects: [],
+  honoursToolChoice: true,
+  outputMode: "native",
+  text: "incremental",
+};
+
+/**
+ * Makes a model that gives the answers of `script` in order, one for each request. An answer that is not in a
+ * list is given every time.
+ *
+ * ```ts
+ * using model = scriptedModel([{ calls: [{ name: "add", input: { a: 1, b: 2 } }] }, "The sum is 3."]);
+ * ```
+ *
+ * Asked beyond its script it throws a `ScriptError`. `assertUsedUp()`, and leaving the `using` block, throw one
+ * when answers are left, or when the model was asked for more, even if that error was caught somewhere.
+ */
+export function scriptedModel(
+  script: ScriptedStep | readonly ScriptedStep[],
+  options: ScriptedModelOptions = {},
+): ScriptedModel {
+  return new ScriptedModel(script, options);
+}
+
+export class ScriptedModel implements ModelProvider, Disposable {
+  readonly name: string;
+  readonly endpoint: string;
+  readonly profile: ModelProfile;
+  readonly #script: Script<ScriptedAnswer, ModelRequest>;
+  readonly #requests = new Arrivals<ScriptedRequest>();
+  #callCount = 0;
+
+  constructor(script: ScriptedStep | readonly ScriptedStep[], options: ScriptedModelOptions = {}) {
+    checkOptions("options", options, ["name", "endpoint", "profile"]);
+    this.name = checkString("name", options.name ?? "scripted");
+    this.endpoint = checkString("endpoint", options.endpoint ?? "scripted://model");
+    this.profile = { ...withoutQuirks, ...options.profile };
+    const owner = `The scripted model '${this.name}'`;
+    this.#script = new Script({ owner, steps: script, known: scriptedAnswerFields });
+  }
+
+  /** The requests so far, in the order in which they were first read from. */
+  get requests(): readonly ScriptedRequest[] {
+    return this.#requests.list;
+  }
+
+  /** The request at `index`, counted from 0, as soon as it has come. */
+  request(index: number): Promise<ScriptedRequest> {
+    return this.#requests.at(index);
+  }
+
+  stream(request: ModelRequest): AsyncIterable<ModelDelta> {
+    return new Run((signal) => this.#answer(request, signal), { signal: request.signal });
+  }
+
+  /** Throws unless the script fits what was asked. */
+  assertUsedUp(): void {
+    this.#script.assertUsedUp();
+  }
+
+  [Symbol.dispose](): void {
+    this.assertUsedUp();
+  }
+
+  async *#answer(request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelDelta, void, void> {
+    signal.throwIfAborted();
+    const { promise: ended, resolve: end } = Promise.withResolvers<void>();
+    const record = { ...copyData(request), wasLeft: false, ended };
+    this.#requests.add(record);
+    let isOver = false;
+    try {
+      const answer = await waitFor(
+        this.#script.next(record, () => lastMessageOf(request)),
+        signal,
+      );
+      if (answer.delayMs) await sleep(answer.delayMs, signal);
+      if (answer.waitFor) await waitFor(answer.waitFor, signal);
+      for (const delta of deltasOf(answer, () => `call_${++this.#callCount}`)) {
+        signal.throwIfAborted();
+        // Whoever stops reading at `finished` has not left early.
+        isOver = !isPromise(delta) && delta.type === "finished";
+        if (isPromise(delta)) await waitFor(delta, signal);
+        else yield delta;
+      }
+      if (answer.error !== undefined) throw answer.error;
+    } catch (error) {
+      isOver = error !== signal.reason;
+      throw error;
+    } finally {
+      record.wasLeft = !isOver;
+      end();
+    }
+  }
+}
+
+function lastMessageOf({ messages }: ModelRequest): string {
+  const last = JSON.stringify(messages.at(-1)) ?? "no messages";
+  return `${messages.length} messages, the last one ${last.length > 200 ? `${last.slice(0, 200)}…` : last}`;
+}
