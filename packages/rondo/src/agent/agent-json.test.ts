@@ -181,6 +181,33 @@ describe("a saved agent", () => {
     expect(await valuesOf(copy.run())).toEqual([1, 2]);
   });
 
+  test("has the context as it was before the turn under way, also what that turn has pushed out", async () => {
+    const note = tool("note", "Notes.", {}, async function* (_input, { contextQueue, contextPool }) {
+      yield `${contextQueue?.history()} ${contextPool?.catalogue()}`;
+      yield new ContextItem({ content: "c" });
+      yield new ContextItem({ content: 2, id: "y", description: "Y" });
+      yield "noted";
+    });
+    const agent = new Agent({
+      name: "worker",
+      tools: [note],
+      contextQueue: new ContextQueue({ limit: 2 }),
+      contextPool: new ContextPool({ limit: 1 }),
+      registry,
+    });
+    await agent.contextQueue.append(new ContextItem({ content: "a" }), new ContextItem({ content: "b" }));
+    await agent.contextPool.add(new ContextItem({ content: 1, id: "x", description: "X" }));
+    await agent.put(new Turn(note));
+    let json: unknown;
+    const values: unknown[] = [];
+    for await (const [, value] of agent.run()) {
+      values.push(value);
+      json = saved(agent);
+    }
+    expect(values).toEqual(["a\nb - [x] X", "noted"]);
+    expect(await valuesOf(restored(json, [note]).run())).toEqual(values);
+  });
+
   test("with a lazy argument in its queue is a clear error that calls nothing", async () => {
     const agent = new Agent({ name: "worker", tools: [add], registry });
     let calls = 0;
@@ -269,10 +296,12 @@ describe("an agent that is saved at any point and restored", () => {
       tie("plan"),
     ),
     plan: fc.record({
-      kind: fc.constantFrom("value", "stream", "streamWithResult"),
+      kind: fc.constantFrom<Plan["kind"]>("value", "stream", "streamWithResult"),
       produce: fc.array(tie("product"), { minLength: 1, maxLength: 3 }),
-    }) as fc.Arbitrary<Plan>,
+    }),
   }));
+
+  const plansArbitrary = fc.array(planArbitrary, { minLength: 1, maxLength: 3 });
 
   const toValue = (product: Product): unknown => {
     if (typeof product === "number") return product;
@@ -297,8 +326,14 @@ describe("an agent that is saved at any point and restored", () => {
   );
   const tools = [single, stream];
 
-  const newAgent = async (plans: Plan[]) => {
-    const agent = new Agent({ name: "worker", tools, registry: new Registry() });
+  const newAgent = async (plans: Plan[], poolLimit: number | null) => {
+    const agent = new Agent({
+      name: "worker",
+      tools,
+      contextQueue: new ContextQueue({ limit: 2 }),
+      contextPool: new ContextPool({ limit: poolLimit }),
+      registry: new Registry(),
+    });
     for (const plan of plans) await agent.put(toTurn(plan));
     return agent;
   };
@@ -345,8 +380,8 @@ describe("an agent that is saved at any point and restored", () => {
 
   test("yields the same remaining results, and ends with the same context", async () => {
     await fc.assert(
-      fc.asyncProperty(fc.array(planArbitrary, { minLength: 1, maxLength: 3 }), async (plans) => {
-        const agent = await newAgent(plans);
+      fc.asyncProperty(plansArbitrary, fc.constantFrom(null, 2), async (plans, poolLimit) => {
+        const agent = await newAgent(plans, poolLimit);
         const { values, snapshots } = await runAndSave(agent);
         const expected = finalState(agent);
         for (const { json, delivered } of snapshots) {

@@ -38,6 +38,7 @@ import {
   type RunOptions,
   readTools,
 } from "./agent-options.ts";
+import { Undo } from "./undo.ts";
 
 const defaultQueueLimit = 10;
 
@@ -58,8 +59,7 @@ export class Agent extends AgentHooks implements Iterable<Turn> {
   #contextPool: ContextPool;
   readonly #queue = new Deque<Turn>();
   #currentTurn: Turn | null = null;
-  // What the current turn has added to the queues; see toJSON().
-  readonly #routed = new Set<Turn | ContextItem>();
+  readonly #undo = new Undo();
   #isRunning = false;
   #isPaused = false;
   readonly #bell = new Bell(); // rung when there is work, or the gate opens
@@ -225,21 +225,18 @@ export class Agent extends AgentHooks implements Iterable<Turn> {
     const current = this.#currentTurn;
     const isEnded = current?.stopReason === "completed";
     const isPending = current !== null && (isEnded || current.stopReason === null);
-    // What the current turn has added so far is added again when it runs again; of one that has ended, only the
-    // value that is being passed on is.
-    const isKept = (it: Turn | ContextItem) => !this.#routed.has(it) || (isEnded && it !== current.output);
+    const [contextQueue, contextPool] = [this.#contextQueue, this.#contextPool];
+    const now = { turns: this.turns, queue: contextQueue.items, pool: contextPool.items };
+    const { turns, queue, pool } = this.#undo.apply(now, isEnded, contextQueue, contextPool);
     return {
       version: formatVersion,
       name: this.name,
       description: this.#description,
       toolNames: this.tools.map((tool) => tool.name),
-      queue: this.turns.filter(isKept).map((turn) => turn.toJSON()),
+      queue: turns.map((turn) => turn.toJSON()),
       currentTurn: isPending ? current.toJSON() : null,
-      contextQueue: {
-        ...this.#contextQueue.toJSON(),
-        items: this.#contextQueue.items.filter(isKept).map((item) => item.toJSON()),
-      },
-      contextPool: this.#contextPool.toJSON(),
+      contextQueue: { ...contextQueue.toJSON(), items: queue.map((item) => item.toJSON()) },
+      contextPool: { ...contextPool.toJSON(), items: pool.map((item) => item.toJSON()) },
       isPaused: this.#isPaused,
       tags: [...this.#tags],
     };
@@ -339,23 +336,23 @@ export class Agent extends AgentHooks implements Iterable<Turn> {
   }
 
   async #route(value: unknown, signal: AbortSignal): Promise<boolean> {
+    const isEnded = this.#currentTurn?.stopReason === "completed";
     if (value instanceof Turn) {
       this.#checkTurn(value);
-      this.#routed.add(value);
+      this.#undo.note(value, isEnded, this.#contextQueue, this.#contextPool);
       await this.#enqueue(value, signal);
       return true;
     }
     if (!(value instanceof ContextItem)) return false;
-    if (value.id === null) {
-      this.#routed.add(value);
-      await this.#contextQueue.append(value);
-    } else await this.#contextPool.add(value);
+    this.#undo.note(value, isEnded, this.#contextQueue, this.#contextPool);
+    if (value.id === null) await this.#contextQueue.append(value);
+    else await this.#contextPool.add(value);
     return true;
   }
 
   #forgetTurn(): void {
     this.#currentTurn = null;
-    this.#routed.clear();
+    this.#undo.clear();
   }
 
   async #enqueue(turn: Turn, signal: AbortSignal): Promise<void> {

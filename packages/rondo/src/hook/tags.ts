@@ -1,6 +1,7 @@
 // Tags: words on objects by which global hooks choose what they watch.
 
 import { InvalidTypeError } from "../error/argument-errors.ts";
+import { SafeExecutionError } from "../error/execution-errors.ts";
 
 /** An immutable set of tags. */
 class Tags extends Set<string> {
@@ -20,7 +21,7 @@ class Tags extends Set<string> {
 }
 
 function refuse(): never {
-  throw new TypeError("Tags cannot be changed in place: assign a new list to `tags` instead.");
+  throw new SafeExecutionError("Tags cannot be changed in place: assign a new list to `tags` instead.");
 }
 
 const noTags: ReadonlySet<string> = new Tags([]);

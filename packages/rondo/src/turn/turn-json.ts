@@ -51,7 +51,6 @@ export function readTurn(json: unknown, scope: ToolScope & { path?: string }): S
   const [uuid, callId] = [saved.optionalString("uuid"), saved.optionalString("callId")];
   if (uuid !== undefined) options.uuid = uuid;
   if (callId !== undefined) options.callId = callId;
-  if (scope.registry !== undefined) options.registry = scope.registry;
   if (saved.raw("source") !== undefined) options.source = saved.string("source") as "code" | "model";
   if (saved.has("timeoutMs")) options.timeoutMs = saved.number("timeoutMs") ?? Number.POSITIVE_INFINITY;
 
