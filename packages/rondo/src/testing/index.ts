@@ -1,5 +1,9 @@
 // Everything that `rondo/testing` offers: what makes tests of agents fast, exact and free of the network.
 
+export { type ChatContent, type ChunkOptions, chatChunks, doneFrame, sseFrame } from "./chat-chunks.ts";
+export type { ServerRequest } from "./exchange.ts";
+export { type ForbidNetworkOptions, forbidNetwork, NetworkForbiddenError } from "./forbid-network.ts";
+export { ModelServer, type ModelServerOptions, type ServerStep, startModelServer } from "./model-server.ts";
 export { ScriptError } from "./script-error.ts";
 export type { ScriptedAnswer, ScriptedCall, ScriptedText } from "./scripted-answer.ts";
 export {
@@ -9,3 +13,4 @@ export {
   type ScriptedStep,
   scriptedModel,
 } from "./scripted-model.ts";
+export type { ServerAnswer } from "./server-answer.ts";

@@ -1,0 +1,108 @@
+// One request to the model server of a test and the sending of its answer, with the faults that it asks for.
+
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { isUint8Array } from "node:util/types";
+import type { ChunkOptions } from "./chat-chunks.ts";
+import { prepareAnswer, type ServerAnswer } from "./server-answer.ts";
+import { sleep, waitFor } from "./wait.ts";
+
+/** A request that has come. */
+export interface ServerRequest {
+  readonly method: string;
+  /** With the query. */
+  readonly path: string;
+  /** Their names are in lower case. */
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  /** The JSON that came, as its value; what is no JSON, as text. */
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into it without ceremony.
+  readonly body: any;
+  /** Whether the client has closed the socket before the answer was over. */
+  readonly wasLeft: boolean;
+  /** When the exchange was over, on the clock of `performance.now()`; undefined until then. */
+  readonly closedAt: number | undefined;
+  /** Resolves when the exchange is over: all was sent, or the socket was closed by either side. */
+  readonly closed: Promise<void>;
+}
+
+export class Exchange implements ServerRequest {
+  readonly method: string;
+  readonly path: string;
+  readonly headers: ServerRequest["headers"];
+  readonly body: unknown;
+  readonly closed: Promise<void>;
+  wasLeft = false;
+  closedAt: number | undefined;
+  readonly #response: ServerResponse;
+  readonly #over = new AbortController();
+  #isCutByUs = false;
+
+  constructor(request: IncomingMessage, response: ServerResponse, body: string) {
+    this.method = request.method ?? "";
+    this.path = request.url ?? "";
+    this.headers = request.headers;
+    this.body = parse(body);
+    this.#response = response;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.closed = promise;
+    // Writing to a socket that has just been closed is no news: "close" tells it.
+    response.on("error", () => {});
+    response.once("close", () => {
+      this.wasLeft = !response.writableFinished && !this.#isCutByUs;
+      this.closedAt = performance.now();
+      this.#over.abort();
+      resolve();
+    });
+  }
+
+  /** Sends an answer; returns when it is sent, or when the client has left. */
+  async send(answer: ServerAnswer, options: ChunkOptions = {}): Promise<void> {
+    const { signal } = this.#over;
+    try {
+      if (answer.delayMs) await sleep(answer.delayMs, signal);
+      if (answer.waitFor) await waitFor(answer.waitFor, signal);
+      if (answer.hangUp) return this.#cut();
+      const { status, headers, pieces, end } = await prepareAnswer(answer, options);
+      signal.throwIfAborted();
+      this.#response.writeHead(status, headers).flushHeaders();
+      for (const piece of pieces) {
+        if (!isUint8Array(piece)) {
+          await waitFor(piece, signal);
+          continue;
+        }
+        if (answer.chunkDelayMs) await sleep(answer.chunkDelayMs, signal);
+        await waitFor(this.#write(piece), signal);
+      }
+      if (end === "stall") await sleep(Number.POSITIVE_INFINITY, signal);
+      if (end === "drop") this.#cut();
+      else this.#response.end();
+    } catch (error) {
+      if (error !== signal.reason) throw error;
+    }
+  }
+
+  /** Tells the client what is wrong with the script; with a status below 500, so that it does not try again. */
+  async fail(status: number, message: string): Promise<void> {
+    if (this.#response.headersSent) this.#cut();
+    else await this.send({ status, body: { error: { message } } });
+  }
+
+  /** Closes the socket, as a server does that has crashed. */
+  #cut(): void {
+    this.#isCutByUs = true;
+    this.#response.destroy();
+  }
+
+  #write(piece: Uint8Array): Promise<void> {
+    return new Promise((resolve) => {
+      this.#response.write(piece, () => resolve());
+    });
+  }
+}
+
+function parse(body: string): unknown {
+  try {
+    return JSON.parse(body);
+  } catch {
+    return body;
+  }
+}

@@ -1,0 +1,145 @@
+// A model server for tests: real HTTP and real server-sent events on loopback, with faults on demand.
+
+import { once } from "node:events";
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { text } from "node:stream/consumers";
+import { checkOptions } from "../error/check.ts";
+import { Arrivals } from "./arrivals.ts";
+import { Exchange, type ServerRequest } from "./exchange.ts";
+import { Script, type Step } from "./script.ts";
+import { type ServerAnswer, serverAnswerFields } from "./server-answer.ts";
+
+/** An answer, a function that makes it from the request, or just its text. */
+export type ServerStep = Step<ServerAnswer, ServerRequest>;
+
+export interface ModelServerOptions {
+  /** What `GET /v1/models` lists. Default: `["test-model"]`. */
+  models?: readonly string[];
+  /** Answers for other paths, such as `"GET /props"`; each may be asked for any number of times. */
+  routes?: Readonly<Record<string, ServerStep>>;
+}
+
+/**
+ * Starts a server on a free port of 127.0.0.1 that gives the answers of `script` in order, one for each
+ * `POST /v1/chat/completions`. An answer that is not in a list is given every time.
+ *
+ * ```ts
+ * await using server = await startModelServer([{ status: 503 }, { text: ["Hel", "lo"], splitBytes: 3 }]);
+ * const model = openaiCompatible({ baseURL: server.url, model: "test-model" });
+ * ```
+ *
+ * Leaving the `await using` block closes all sockets. It then throws a `ScriptError` when answers are left, or
+ * when the server was asked for more, which it answers with status 400.
+ */
+export async function startModelServer(
+  script: ServerStep | readonly ServerStep[],
+  options: ModelServerOptions = {},
+): Promise<ModelServer> {
+  const server = new ModelServer(script, options);
+  await server.listen();
+  return server;
+}
+
+export class ModelServer implements AsyncDisposable {
+  readonly #server: Server;
+  readonly #script: Script<ServerAnswer, ServerRequest>;
+  readonly #routes: ReadonlyMap<string, Script<ServerAnswer, ServerRequest>>;
+  readonly #requests = new Arrivals<ServerRequest>();
+  #url = "";
+  #connectionCount = 0;
+  #callCount = 0;
+
+  /** @internal Use `startModelServer()`. */
+  constructor(script: ServerStep | readonly ServerStep[], options: ModelServerOptions) {
+    checkOptions("options", options, ["models", "routes"]);
+    const { models = ["test-model"], routes = {} } = options;
+    const owner = "The model server";
+    this.#script = new Script({ owner, steps: script, known: serverAnswerFields });
+    this.#routes = new Map(
+      Object.entries<ServerStep>({ "GET /v1/models": { body: listOf(models) }, ...routes }).map(
+        ([route, steps]) => [route, new Script({ owner, steps, known: serverAnswerFields })],
+      ),
+    );
+    this.#server = createServer((request, response) => void this.#serve(request, response));
+    this.#server.on("connection", () => this.#connectionCount++);
+  }
+
+  /** @internal */
+  async listen(): Promise<void> {
+    this.#server.listen(0, "127.0.0.1");
+    await once(this.#server, "listening");
+    this.#url = `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}/v1`;
+  }
+
+  /** The base URL for clients, with `/v1`. */
+  get url(): string {
+    return this.#url;
+  }
+
+  /** The chat requests so far. */
+  get requests(): readonly ServerRequest[] {
+    return this.#requests.list;
+  }
+
+  /** The chat request at `index`, counted from 0, as soon as it has come. */
+  request(index: number): Promise<ServerRequest> {
+    return this.#requests.at(index);
+  }
+
+  /** How many connections were ever opened: fewer than requests, if the client keeps them alive. */
+  get connectionCount(): number {
+    return this.#connectionCount;
+  }
+
+  /** Throws unless the script fits what was asked. */
+  assertUsedUp(): void {
+    this.#script.assertUsedUp();
+    for (const route of this.#routes.values()) route.assertUsedUp();
+  }
+
+  /** Closes the server and all its sockets, at once. Does not look at the script. */
+  async close(): Promise<void> {
+    if (!this.#server.listening) return;
+    this.#server.close();
+    this.#server.closeAllConnections();
+    await once(this.#server, "close");
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close();
+    this.assertUsedUp();
+  }
+
+  async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    // A client that goes away while it still sends has asked for nothing.
+    const body = await text(request).catch(() => undefined);
+    if (body === undefined) return;
+    const exchange = new Exchange(request, response, body);
+    const route = `${exchange.method} ${exchange.path.split("?", 1)[0]}`;
+    const isChat = route === "POST /v1/chat/completions";
+    const script = isChat ? this.#script : this.#routes.get(route);
+    if (isChat) this.#requests.add(exchange);
+    try {
+      if (!script) throw new Error(`The test server has nothing at ${route}: add it to its routes.`);
+      const answer = await script.next(exchange, () => `${route} with ${body.slice(0, 200)}`);
+      await exchange.send(answer, {
+        model: modelOf(exchange),
+        nextId: () => `call_${++this.#callCount}`,
+      });
+    } catch (error) {
+      await exchange.fail(script ? 400 : 404, String(error));
+    }
+  }
+}
+
+function modelOf({ body }: ServerRequest): string {
+  return typeof body?.model === "string" ? body.model : "test-model";
+}
+
+function listOf(models: readonly string[]): unknown {
+  return {
+    object: "list",
+    data: models.map((id) => ({ id, object: "model", created: 0, owned_by: "test" })),
+  };
+}

@@ -1,0 +1,135 @@
+// What the model server of a test answers: content, or any bytes, with the faults that are asked for.
+
+import { type ChatContent, type ChunkOptions, chatChunks, doneFrame, sseFrame } from "./chat-chunks.ts";
+import { compress, cut, type Piece } from "./pieces.ts";
+import { isPromise } from "./scripted-answer.ts";
+
+/**
+ * One answer of a model server. What it sends is `body`, else `raw`, else `chunks`, else the content given by
+ * `thinking`, `text` and `calls`. All but `body` are streamed.
+ */
+export interface ServerAnswer extends ChatContent {
+  /** Chunks as they are, each as the JSON of one server-sent event. A promise between them is waited for. */
+  chunks?: readonly unknown[];
+  /** Whether `data: [DONE]` ends the stream. Default: true, but not before a `stall`; never after `raw`. */
+  done?: boolean;
+  /** Bytes as they are: broken frames, other line ends, garbage. A promise between them is waited for. */
+  raw?: readonly (string | Uint8Array | PromiseLike<unknown>)[];
+  /** An answer that is no stream: text, or a value that is sent as JSON. */
+  body?: unknown;
+
+  /** Default: 200. From 400 on, the default `body` is an error in the shape of OpenAI. */
+  status?: number;
+  /** Added to the ones that fit what is sent, or in their place. */
+  headers?: Readonly<Record<string, string>>;
+
+  /** Time before the head of the answer. Default: 0. */
+  delayMs?: number;
+  /** Waited for before the head of the answer. */
+  waitFor?: PromiseLike<unknown>;
+  /** Time before each chunk. Default: 0. */
+  chunkDelayMs?: number;
+
+  /** Closes the socket without any answer. */
+  hangUp?: boolean;
+  /** Closes the socket after so many chunks; 0 is right after the head. */
+  drop?: number;
+  /** Is silent after so many chunks until the client leaves; 0 is right after the head, `true` is after all. */
+  stall?: number | true;
+  /** Cuts the bytes of the stream into pieces of this size, wherever that falls. */
+  splitBytes?: number;
+  /** Compresses the answer. */
+  gzip?: boolean;
+}
+
+/** The fields of an answer, to find misspelt ones. */
+export const serverAnswerFields: readonly (keyof ServerAnswer)[] = [
+  "thinking",
+  "text",
+  "calls",
+  "finishReason",
+  "usage",
+  "chunks",
+  "done",
+  "raw",
+  "body",
+  "status",
+  "headers",
+  "delayMs",
+  "waitFor",
+  "chunkDelayMs",
+  "hangUp",
+  "drop",
+  "stall",
+  "splitBytes",
+  "gzip",
+];
+
+/** The head of an answer, its body in pieces, and how it ends. */
+export interface PreparedAnswer {
+  status: number;
+  headers: Record<string, string>;
+  pieces: Piece[];
+  end: "whole" | "drop" | "stall";
+}
+
+export async function prepareAnswer(answer: ServerAnswer, options: ChunkOptions): Promise<PreparedAnswer> {
+  const { status = 200, gzip = false, splitBytes } = answer;
+  const body = answer.body ?? (status >= 400 ? errorBody(status) : undefined);
+  const frames = body === undefined ? framesOf(answer, options) : [asText(body)];
+  const end = answer.drop !== undefined ? "drop" : answer.stall !== undefined ? "stall" : "whole";
+  let pieces = firstChunks(frames, answer.drop ?? answer.stall).map(asPiece);
+  if (gzip) pieces = await compress(pieces, end === "whole");
+  if (splitBytes !== undefined) pieces = [...cut(pieces, splitBytes)];
+  const headers = {
+    "content-type": contentTypeOf(body),
+    ...(gzip && { "content-encoding": "gzip" }),
+    ...lowerCase(answer.headers),
+  };
+  return { status, headers, pieces, end };
+}
+
+type Frame = string | Piece;
+
+function framesOf(answer: ServerAnswer, options: ChunkOptions): Frame[] {
+  if (answer.raw) return [...answer.raw];
+  const chunks = answer.chunks ?? chatChunks(answer, options);
+  const frames = chunks.map((chunk) => (isGate(chunk) ? chunk : sseFrame(chunk)));
+  const isDone = answer.done ?? answer.stall === undefined;
+  return isDone ? [...frames, doneFrame] : frames;
+}
+
+/** The frames up to and with the chunk number `count`, as promises do not count. */
+function firstChunks(frames: readonly Frame[], count: number | true = true): readonly Frame[] {
+  if (count === true) return frames;
+  let seen = 0;
+  const end = frames.findIndex((frame) => !isGate(frame) && ++seen > count);
+  return end < 0 ? frames : frames.slice(0, end);
+}
+
+function isGate(value: unknown): value is PromiseLike<unknown> {
+  return typeof value === "object" && value !== null && isPromise(value);
+}
+
+function asPiece(frame: Frame): Piece {
+  return typeof frame === "string" ? Buffer.from(frame) : frame;
+}
+
+function asText(body: unknown): string {
+  return typeof body === "string" ? body : JSON.stringify(body);
+}
+
+function contentTypeOf(body: unknown): string {
+  if (body === undefined) return "text/event-stream; charset=utf-8";
+  return typeof body === "string" ? "text/html; charset=utf-8" : "application/json";
+}
+
+function lowerCase(headers: Readonly<Record<string, string>> = {}): Record<string, string> {
+  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
+}
+
+function errorBody(status: number): unknown {
+  return {
+    error: { message: `The test server answers with status ${status}.`, type: "test_error", code: null },
+  };
+}
