@@ -119,6 +119,19 @@ describe("a saved context item", () => {
     expect(() => ContextItem.fromJSON(json)).toThrow(UnregisteredToolError);
   });
 
+  test("finds tools that are in no registry among the given ones", () => {
+    const look = tool("look", "", {}, () => 1);
+    const json: unknown = JSON.parse(JSON.stringify(new ContextItem({ content: new Turn(look) })));
+    const restored = ContextItem.fromJSON(json, { tools: [look] });
+    expect((restored.content as Turn).tool).toBe(look);
+  });
+
+  test("says where in a larger whole a value cannot be saved", () => {
+    const inner = new ContextItem({ content: { fn: () => 1 } });
+    const outer = new ContextItem({ content: [inner] });
+    expect(() => outer.toJSON()).toThrow("Cannot save content[0].content.fn:");
+  });
+
   test("cannot hold what JSON would lose", () => {
     const item = new ContextItem({ content: { list: [() => 1] } });
     expect(() => item.toJSON()).toThrow(UnserializableError);

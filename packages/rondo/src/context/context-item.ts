@@ -41,8 +41,7 @@ export class ContextItem<T = unknown> {
   }
 
   toJSON(): JsonObject {
-    const { id, description, content } = this;
-    return { id, description, content: encode(content, "content") };
+    return writeItem(this, "content");
   }
 
   /** Restores an item. What its content needs, such as the tools of turns, is looked for in `scope`. */
@@ -60,9 +59,13 @@ export class ContextItem<T = unknown> {
 defineJsonType<ContextItem, object | undefined>({
   tag: "contextItem",
   is: (value) => value instanceof ContextItem,
-  encode: (item) => item.toJSON(),
+  encode: (item, path) => writeItem(item, `${path}.content`),
   decode: (json, scope, path) => ContextItem.fromJSON(json, { ...scope, path }),
 });
+
+function writeItem({ id, description, content }: ContextItem, contentPath: string): JsonObject {
+  return { id, description, content: encode(content, contentPath) };
+}
 
 /** Equal as data, whatever the order of keys. What cannot be saved is only equal to itself. */
 function sameContent(one: unknown, other: unknown): boolean {

@@ -9,6 +9,8 @@ import { ContextItem } from "./context-item.ts";
 export interface ContextScope {
   /** Whose hooks are fired, and where the tools of saved turns are. Default: the process's default registry. */
   registry?: Registry;
+  /** Tools of saved turns that are in no registry, looked through first. */
+  tools?: Iterable<unknown>;
   /** Where the data stands in a larger whole, for error messages. */
   path?: string;
 }
