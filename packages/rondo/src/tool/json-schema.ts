@@ -1,9 +1,10 @@
 // JSON Schema as plain data: its type, and validation with words that a person or a model can act on.
 
-import { type OutputUnit, type SchemaDraft, Validator } from "@cfworker/json-schema";
+import { dereference, type OutputUnit, type SchemaDraft, Validator } from "@cfworker/json-schema";
+import { isPlainObject } from "../error/check.ts";
 import { describe } from "../error/describe.ts";
 import type { InputIssue } from "../error/input-error.ts";
-import { copyData } from "../json/copy.ts";
+import { copyData, setOwn } from "../json/copy.ts";
 
 /** A JSON Schema. Only what this library reads is typed. */
 export interface JsonSchema {
@@ -25,12 +26,44 @@ export type SchemaCheck = (value: unknown) => InputIssue[];
 /** Prepares a schema for validation. Throws when the schema itself is unusable. */
 export function compileJsonSchema(schema: JsonSchema): SchemaCheck {
   // The validator leaves notes in the schema that it gets, so it gets a copy.
-  const validator = new Validator(copyData(schema) as object, draftOf(schema), false);
-  validator.validate({}); // an unresolved $ref shows only in use
+  const own = copyData(schema) as object;
+  const validator = new Validator(own, draftOf(schema), false);
+  checkParts(own);
   return (value) => {
-    const { valid, errors } = validator.validate(value);
+    const { valid, errors } = validator.validate(jsonView(value, new Map()));
     return valid ? [] : toIssues(errors, schema, value);
   };
+}
+
+/** The validator finds an unknown `$ref` or a broken pattern only when a value leads it there: too late. */
+function checkParts(schema: object): void {
+  const parts = dereference(schema);
+  for (const part of Object.values(parts)) {
+    if (typeof part === "boolean") continue;
+    const { $ref, __absolute_ref__: target, pattern = "", patternProperties = {} } = part;
+    if (target !== undefined && parts[target] === undefined)
+      throw new Error(`There is nothing at the $ref ${JSON.stringify($ref)}.`);
+    for (const source of [pattern, ...Object.keys(patternProperties)]) RegExp(source, "u");
+  }
+}
+
+/** The validator throws at what JSON does not have. It shall see: an absent property, or a thing of no known type. */
+function jsonView(value: unknown, views: Map<object, unknown>): unknown {
+  if (["undefined", "function", "symbol", "bigint"].includes(typeof value)) return {};
+  if (typeof value !== "object" || value === null) return value;
+  if (views.has(value)) return views.get(value);
+  if (Array.isArray(value)) {
+    const list: unknown[] = [];
+    views.set(value, list);
+    for (const item of value as unknown[]) list.push(jsonView(item, views));
+    return list;
+  }
+  if (!isPlainObject(value)) return value;
+  const object: Record<string, unknown> = {};
+  views.set(value, object);
+  for (const key of Object.keys(value))
+    if (value[key] !== undefined) setOwn(object, key, jsonView(value[key], views));
+  return object;
 }
 
 /** What a schema asks for, in a few words: `number`, `one of "a", "b"`, `string or null`. */
