@@ -86,15 +86,17 @@ type FromParameter<P, Side extends "given" | "parsed"> = P extends StringConstru
             : FromJsonSchema<P>;
 
 /** Whether a parameter of the short form may be left out by the caller. */
-type IsOptional<P> = P extends { required: true }
-  ? false
-  : P extends { required: false } | { optional: true } | { default: unknown }
-    ? true
-    : P extends StandardSchema<infer Given, unknown>
-      ? undefined extends Given
+type IsOptional<P> =
+  // First, because Zod's schemas have methods of the names of our flags.
+  P extends StandardSchema<infer Given, unknown>
+    ? undefined extends Given
+      ? true
+      : false
+    : P extends { required: true }
+      ? false
+      : P extends { required: false } | { optional: true } | { default: unknown }
         ? true
-        : false
-      : false;
+        : false;
 
 /** Whether the tool may see a parameter missing: it may be left out, and nothing takes its place. */
 type MayBeMissing<P> =
@@ -123,7 +125,15 @@ type ParsedShort<S> = Simplify<
 type Defaulted<P> = { [K in keyof P]: P[K] extends { default: unknown } ? K : never }[keyof P];
 type Keys<S> = S extends { required: readonly (infer Key)[] } ? Key : never;
 
-type IsJsonSchema<S> = S extends { type: string } | { type: readonly string[] } ? true : false;
+/** As it is decided at run time: in the short form, a value is never a string or a list. */
+type IsJsonSchema<S> = S extends
+  | { type: string | readonly string[] }
+  | { $ref: string }
+  | { anyOf: readonly unknown[] }
+  | { oneOf: readonly unknown[] }
+  | { allOf: readonly unknown[] }
+  ? true
+  : false;
 
 /** What a caller gives to a tool with this schema. */
 export type GivenInput<S> = [S] extends [undefined]

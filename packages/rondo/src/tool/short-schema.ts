@@ -61,9 +61,12 @@ async function parseStandards(
   issues: InputIssue[],
 ): Promise<InputResult> {
   for (const { name, standard } of standards) {
-    const result = await (standard as StandardSchema)["~standard"].validate(value[name]);
+    // Own or nothing: every object inherits something called `constructor`.
+    const given = Object.hasOwn(value, name) ? value[name] : undefined;
+    const result = await (standard as StandardSchema)["~standard"].validate(given);
     if (result.issues) issues.push(...toInputIssues(result.issues, [name]));
     else if (result.value !== undefined) setOwn(value, name, result.value);
+    else delete value[name];
   }
   return issues.length > 0 ? { issues } : { value };
 }

@@ -50,8 +50,9 @@ export function standardToJsonSchema(field: string, schema: StandardSchema): Jso
     const { $schema: _, ...rest } = jsonSchema.input({ target: "draft-2020-12" });
     return rest;
   } catch (cause) {
+    const complaint = cause instanceof Error ? cause.message : describe(cause);
     throw refuse(
-      `${vendor} says: ${cause instanceof Error ? cause.message : describe(cause)} Use types that JSON can carry, or give plain JSON Schema.`,
+      `${vendor} says: ${complaint.replace(/\.$/, "")}. Use types that JSON can carry, or give plain JSON Schema.`,
       cause,
     );
   }
