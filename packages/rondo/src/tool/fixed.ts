@@ -3,6 +3,7 @@
 import { InvalidTypeError } from "../error/argument-errors.ts";
 import { checkPlainObject } from "../error/check.ts";
 import { warn } from "../error/logger.ts";
+import { setOwn } from "../json/copy.ts";
 import type { JsonSchema } from "./json-schema.ts";
 import { takesOtherKeys } from "./object-schema.ts";
 
@@ -43,8 +44,13 @@ export function mergeFixed(
   source: "code" | "model",
 ): Record<string, unknown> {
   if (source === "model") return { ...input, ...fixed };
-  for (const key of Object.keys(fixed))
-    if (Object.hasOwn(input, key))
+  const merged: Record<string, unknown> = { ...fixed };
+  for (const key of Object.keys(input)) {
+    if (Object.hasOwn(fixed, key)) {
+      if (input[key] === undefined) continue; // means the same as leaving it out
       warn(`The fixed argument '${key}' of the tool '${toolName}' is overridden by this call.`);
-  return { ...fixed, ...input };
+    }
+    setOwn(merged, key, input[key]);
+  }
+  return merged;
 }
