@@ -53,6 +53,16 @@ export class Watch {
     }
   }
 
+  /** Runs something off the clock. Rejects with the signal's reason as soon as it is aborted. */
+  async wait<T>(part: () => PromiseLike<T>): Promise<T> {
+    this.signal.throwIfAborted();
+    try {
+      return await this.#untilStopped(part());
+    } finally {
+      this.#interrupt = undefined;
+    }
+  }
+
   /** Releases the listener and the timer. */
   [Symbol.dispose](): void {
     this.#outside?.removeEventListener("abort", this.#onOutsideAbort);

@@ -50,17 +50,18 @@ export async function* invokeStream(
 ): AsyncGenerator<unknown, unknown, void> {
   const { tool, watch } = invocation;
   const endRun = tool.metadata.startRun();
-  let isEnded = false;
+  let isUnderWay = false;
   try {
     const input = await begin(invocation);
+    isUnderWay = true;
     const source = iterate(invocation, input, values);
     // An idle consumer must not hold the lock, so a locked tool runs ahead of it.
     const result = yield* tool.lock ? readAhead(source) : source;
-    isEnded = true;
+    isUnderWay = false;
     await tell(invocation, "tool.afterInvoke", result === undefined ? values : result);
     return result;
   } catch (error) {
-    isEnded ||= watch.endedBy(error) !== "cancelled";
+    isUnderWay &&= watch.endedBy(error) === "cancelled";
     if (error instanceof FunctionFailure) {
       await tell(invocation, "tool.onError", error.thrown);
       throw error.thrown;
@@ -69,7 +70,7 @@ export async function* invokeStream(
   } finally {
     try {
       // Left or cancelled: what has come so far is all there will be.
-      if (!isEnded) await tell(invocation, "tool.afterInvoke", values);
+      if (isUnderWay) await tell(invocation, "tool.afterInvoke", values);
     } finally {
       endRun();
     }
@@ -77,7 +78,8 @@ export async function* invokeStream(
 }
 
 async function begin(invocation: Invocation): Promise<object> {
-  const input = await prepareInput(invocation);
+  // A lazy value or an asynchronous check that hangs must not hold a turn that was aborted.
+  const input = await invocation.watch.wait(() => prepareInput(invocation));
   await tell(invocation, "tool.beforeInvoke", input);
   return input;
 }
