@@ -1,0 +1,230 @@
+import { describe, expectTypeOf, test } from "vitest";
+import { z } from "zod";
+import {
+  type AnyTool,
+  type InputOf,
+  type ItemOf,
+  literal,
+  type OutputOf,
+  type Run,
+  type Tool,
+  type ToolContext,
+  Turn,
+  tool,
+} from "../index.ts";
+
+/** Takes code that is compiled and never run: what must not compile in it is marked. */
+function expectToCompile(_code: () => void): void {}
+
+const registry = false;
+const name = "t";
+const description = "d";
+
+const single = tool({ name, description, input: { a: Number }, registry }, async ({ a }) => `${a}`);
+const stream = tool({ name, description, input: { to: Number }, registry }, async function* ({ to }) {
+  yield to;
+});
+const streamWithResult = tool({ name, description, registry }, async function* () {
+  yield 1;
+  return "result";
+});
+
+describe("what a tool takes and gives", () => {
+  test("for an async function", () => {
+    expectTypeOf(single).toEqualTypeOf<Tool<{ a: number }, string>>();
+    expectTypeOf<InputOf<typeof single>>().toEqualTypeOf<{ a: number }>();
+    expectTypeOf<OutputOf<typeof single>>().toEqualTypeOf<string>();
+    expectTypeOf<ItemOf<typeof single>>().toEqualTypeOf<never>();
+    expectTypeOf(single.execute({ a: 1 })).toEqualTypeOf<Promise<string>>();
+  });
+
+  test("for a stream, whose output is the list of its values", () => {
+    expectTypeOf<InputOf<typeof stream>>().toEqualTypeOf<{ to: number }>();
+    expectTypeOf<ItemOf<typeof stream>>().toEqualTypeOf<number>();
+    expectTypeOf<OutputOf<typeof stream>>().toEqualTypeOf<number[]>();
+    expectTypeOf(stream.execute({ to: 1 })).toExtend<AsyncIterable<number>>();
+    // @ts-expect-error -- a stream is iterated, not awaited for a value
+    expectTypeOf(stream.execute({ to: 1 })).toExtend<Promise<unknown>>();
+  });
+
+  test("for a stream with a result, which is its output", () => {
+    expectTypeOf<ItemOf<typeof streamWithResult>>().toEqualTypeOf<number>();
+    expectTypeOf<OutputOf<typeof streamWithResult>>().toEqualTypeOf<string>();
+    expectTypeOf(streamWithResult.execute()).toEqualTypeOf<Run<number, string>>();
+  });
+
+  test("for the short form, plain or not", () => {
+    const input = { a: Number };
+    expectTypeOf(tool(name, description, input, ({ a }) => a)).toEqualTypeOf<Tool<{ a: number }, number>>();
+    expectTypeOf(tool(name, description, input, async ({ a }) => a)).toEqualTypeOf<
+      Tool<{ a: number }, number>
+    >();
+    const streaming = tool(name, description, input, async function* ({ a }) {
+      yield a;
+    });
+    expectTypeOf<ItemOf<typeof streaming>>().toEqualTypeOf<number>();
+    expectTypeOf<OutputOf<typeof streaming>>().toEqualTypeOf<number[]>();
+  });
+
+  test("for a subtool", () => {
+    const child = single.subtool({ name, description, input: { b: String } }, async ({ b }) => b.length);
+    expectTypeOf(child).toEqualTypeOf<Tool<{ b: string }, number>>();
+  });
+
+  test("any tool is an AnyTool", () => {
+    expectTypeOf(single).toExtend<AnyTool>();
+    expectTypeOf(stream).toExtend<AnyTool>();
+    expectTypeOf([single, stream, streamWithResult]).toExtend<AnyTool[]>();
+  });
+
+  test("the function gets a context", () => {
+    tool(name, description, {}, (_, context) => {
+      expectTypeOf(context).toEqualTypeOf<ToolContext>();
+      expectTypeOf(context.agent).toBeNullable();
+      expectTypeOf(context.contextQueue).toBeNullable();
+      expectTypeOf(context.signal).toEqualTypeOf<AbortSignal>();
+    });
+  });
+});
+
+describe("the strict form", () => {
+  test("refuses a function that returns no promise", () => {
+    expectToCompile(() => {
+      // @ts-expect-error -- write `async`
+      tool({ name, description, registry }, () => 1);
+    });
+  });
+
+  test("refuses an option that there is not", () => {
+    expectToCompile(() => {
+      // @ts-expect-error -- lock is misspelt
+      tool({ name, description, lokc: true, registry }, async () => 1);
+    });
+  });
+});
+
+describe("fixed arguments", () => {
+  test("are left out of what a caller gives, and reach the function", () => {
+    const made = tool(
+      { name, description, input: { city: String, unit: String }, fixed: { unit: "C" }, registry },
+      async (input) => {
+        expectTypeOf(input).toEqualTypeOf<{ city: string; unit: string }>();
+      },
+    );
+    expectTypeOf<InputOf<typeof made>>().toEqualTypeOf<{ city: string }>();
+    void made.execute({ city: "Rome" });
+    // @ts-expect-error -- unit is fixed
+    void made.execute({ city: "Rome", unit: "F" });
+  });
+
+  test("may be lazy, or literal", () => {
+    const input = { a: Number, b: Number, c: Number, d: Number };
+    const fixed = { a: () => 1, b: async () => 2, c: literal(3) };
+    const made = tool({ name, description, input, fixed, registry }, async ({ a, b, c, d }) => a + b + c + d);
+    expectTypeOf<InputOf<typeof made>>().toEqualTypeOf<{ d: number }>();
+  });
+
+  test("are left out for every kind of schema", () => {
+    const zod = tool(
+      { name, description, input: z.object({ a: z.string(), b: z.number() }), fixed: { b: 1 }, registry },
+      async () => 1,
+    );
+    expectTypeOf<InputOf<typeof zod>>().toEqualTypeOf<{ a: string }>();
+    const json = tool(
+      {
+        name,
+        description,
+        input: {
+          type: "object",
+          properties: { a: { type: "string" }, b: { type: "number" } },
+          required: ["a", "b"],
+        },
+        fixed: { b: () => 1 },
+        registry,
+      },
+      async () => 1,
+    );
+    expectTypeOf<InputOf<typeof json>>().toEqualTypeOf<{ a: string }>();
+    const child = single.subtool(
+      { name, description, input: { a: String, b: Number }, fixed: { b: 1 } },
+      async () => 1,
+    );
+    expectTypeOf<InputOf<typeof child>>().toEqualTypeOf<{ a: string }>();
+  });
+
+  test("must have the type of their parameter", () => {
+    expectToCompile(() => {
+      // @ts-expect-error -- unit is a text
+      tool({ name, description, input: { unit: String }, fixed: { unit: 1 }, registry }, async () => 1);
+      // @ts-expect-error -- unit is a text, also when it is lazy
+      tool({ name, description, input: { unit: String }, fixed: { unit: () => 1 }, registry }, async () => 1);
+    });
+  });
+});
+
+describe("a completion check", () => {
+  const type = "completion_check";
+
+  test("must promise a boolean", () => {
+    const done = tool({ name, description, type, registry }, async () => true);
+    expectTypeOf<OutputOf<typeof done>>().toEqualTypeOf<boolean>();
+    // @ts-expect-error -- a text is no boolean
+    tool({ name, description, type, registry }, async () => "yes");
+    // @ts-expect-error -- neither is perhaps nothing
+    tool({ name, description, type, registry }, async () => (Math.random() > 0.5 ? true : undefined));
+  });
+
+  test("cannot be a stream", () => {
+    expectToCompile(() => {
+      // @ts-expect-error -- a stream
+      tool({ name, description, type, registry }, async function* () {
+        yield true;
+      });
+    });
+  });
+
+  test("is the only type there is", () => {
+    expectToCompile(() => {
+      // @ts-expect-error -- unknown type
+      tool({ name, description, type: "check", registry }, async () => true);
+    });
+  });
+
+  test("is checked in subtools too", () => {
+    expectToCompile(() => {
+      // @ts-expect-error -- a text is no boolean
+      single.subtool({ name, description, type }, async () => "yes");
+    });
+  });
+});
+
+describe("a turn", () => {
+  test("knows what its tool takes and gives", () => {
+    const turn = new Turn(single, { a: 1 });
+    expectTypeOf(turn).toEqualTypeOf<Turn<{ a: number }, string, never>>();
+    expectTypeOf(turn.output).toEqualTypeOf<string | undefined>();
+    expectTypeOf(turn.returning()).toEqualTypeOf<Promise<string>>();
+  });
+
+  test("of a stream knows its values and its output", () => {
+    const turn = new Turn(stream, { to: 1 });
+    expectTypeOf(turn.output).toEqualTypeOf<number[] | undefined>();
+    expectTypeOf(turn.yielding()).toExtend<AsyncIterable<number>>();
+    expectTypeOf(new Turn(streamWithResult).output).toEqualTypeOf<string | undefined>();
+    expectTypeOf(new Turn(streamWithResult).yielding()).toEqualTypeOf<Run<number, string>>();
+  });
+
+  test("takes lazy values in place of plain ones", () => {
+    expectToCompile(() => {
+      void new Turn(single, { a: () => 1 });
+      void new Turn(single, { a: async () => 1 });
+      void new Turn(single, { a: literal(1) });
+    });
+  });
+
+  test("of a name takes anything and gives something", () => {
+    const turn = new Turn("name", { any: "thing" });
+    expectTypeOf(turn.output).toEqualTypeOf<unknown>();
+    expectTypeOf(turn.returning()).toEqualTypeOf<Promise<unknown>>();
+  });
+});
