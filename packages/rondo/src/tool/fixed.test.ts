@@ -164,6 +164,21 @@ describe("a model does not see a fixed argument", () => {
   });
 });
 
+test("a model does not see a fixed argument in the alternatives of a union either", () => {
+  const input = z.discriminatedUnion("kind", [
+    z.object({ kind: z.literal("file"), path: z.string(), token: z.string() }),
+    z.object({ kind: z.literal("page"), url: z.string(), token: z.string() }),
+  ]);
+  const made = defineUntyped(
+    { name: "t", description: "d", input, fixed: { token: "secret" }, registry },
+    async () => 1,
+  );
+  expect(JSON.stringify(made.toOpenAI())).not.toContain("token");
+  expect(made.toOpenAI().function.parameters).toMatchObject({
+    oneOf: [{ required: ["kind", "path"] }, { required: ["kind", "url"] }],
+  });
+});
+
 describe("a fixed argument that the input has no place for", () => {
   const define = (input: unknown, fixed: object) => () =>
     defineUntyped({ name: "t", description: "d", input, fixed, registry }, async () => 1);

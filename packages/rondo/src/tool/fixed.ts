@@ -1,7 +1,7 @@
 // Fixed arguments: values that a tool always gets, which no model can see or change.
 
 import { InvalidTypeError } from "../error/argument-errors.ts";
-import { checkPlainObject } from "../error/check.ts";
+import { checkPlainObject, isPlainObject } from "../error/check.ts";
 import { warn } from "../error/logger.ts";
 import { setOwn } from "../json/copy.ts";
 import type { JsonSchema } from "./json-schema.ts";
@@ -31,9 +31,22 @@ export function checkFixed(fixed: unknown, schema: JsonSchema): Readonly<Record<
 export function hideFixed(schema: JsonSchema, fixed: Readonly<Record<string, unknown>>): JsonSchema {
   if (Object.keys(fixed).length === 0) return schema;
   const isShown = (key: string) => !Object.hasOwn(fixed, key);
-  const properties = Object.entries(schema.properties ?? {}).filter(([key]) => isShown(key));
-  const required = schema.required?.filter(isShown);
-  return { ...schema, properties: Object.fromEntries(properties), ...(required && { required }) };
+  const hide = (part: JsonSchema): JsonSchema => {
+    const shown: Record<string, unknown> = { ...part };
+    if (part.properties)
+      shown["properties"] = Object.fromEntries(
+        Object.entries(part.properties).filter(([key]) => isShown(key)),
+      );
+    if (part.required) shown["required"] = part.required.filter(isShown);
+    // Alternatives of one object, such as those of a union, name its parameters too.
+    for (const keyword of ["anyOf", "oneOf", "allOf"]) {
+      const parts = part[keyword];
+      if (Array.isArray(parts))
+        shown[keyword] = parts.map((each) => (isPlainObject(each) ? hide(each) : each));
+    }
+    return shown;
+  };
+  return hide(schema);
 }
 
 /** Puts an input and the fixed arguments together. Code may override a fixed one; a model's value is dropped. */

@@ -1,5 +1,6 @@
 // What is known about a tool besides its function: name, description, schemas and the times of its last run.
 
+import { copyData, freezeData } from "../json/copy.ts";
 import type { JsonSchema } from "./json-schema.ts";
 
 export class ToolMetadata {
@@ -14,8 +15,9 @@ export class ToolMetadata {
   constructor(name: string, description: string, inputSchema: JsonSchema, outputSchema: JsonSchema | null) {
     this.name = name;
     this.description = description;
-    this.inputSchema = inputSchema;
-    this.outputSchema = outputSchema;
+    // Frozen copies: whoever gets them to see must not change what the tool takes.
+    this.inputSchema = freezeData(copyData(inputSchema));
+    this.outputSchema = freezeData(copyData(outputSchema));
   }
 
   /** When the run that started last has started; `null` before the first. */

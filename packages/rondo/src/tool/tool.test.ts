@@ -190,6 +190,15 @@ describe("toOpenAI", () => {
     expect(users.toOpenAI().function.parameters).toEqual({ type: "object", properties: {}, required: [] });
   });
 
+  test("cannot be used to change what the tool takes", async () => {
+    const made = tool("t", "d", { type: "object", properties: { a: { type: "string" } } }, (input) => input);
+    const properties = made.toOpenAI().function.parameters.properties as Record<string, unknown>;
+    expect(() => {
+      properties["b"] = {};
+    }).toThrow(TypeError);
+    expect(await made.execute({ a: "x", b: 1 } as { a: string })).toEqual({ a: "x" });
+  });
+
   test("names a subtool without a dot", () => {
     const create = users.subtool({ name: "create_user", description: "d" }, async () => 1);
     expect(create.toOpenAI().function.name).toBe("manage_users__create_user");
