@@ -1,0 +1,175 @@
+// Reads a chat-completions stream, chunk by chunk, into deltas that mean the same whatever server sent it.
+
+import type { ModelProfile } from "./profile.ts";
+import type { FinishReason, ModelDelta, Usage } from "./provider.ts";
+import { CallCollector } from "./reading/call-collector.ts";
+import { settleFinishReason, toFinishReason } from "./reading/finish-reason.ts";
+import { NewText } from "./reading/new-text.ts";
+import { type ContentSink, readContent, textIn } from "./reading/read-content.ts";
+import { readTimings, readUsage } from "./reading/read-usage.ts";
+import { TextReader } from "./reading/text-reader.ts";
+
+type Fields = Readonly<Record<string, unknown>>;
+
+export interface ChatStreamReaderOptions {
+  /** What is peculiar about the model and its server. */
+  readonly profile: ModelProfile;
+  /** The tools that were offered. Without any, text is never taken for a tool call. */
+  readonly toolNames: readonly string[];
+}
+
+/**
+ * The state of one answer. `read` takes a parsed chunk and gives what is new; `end` gives what was held back, ends
+ * the calls, and gives `finished` last. Neither throws: what cannot be understood is skipped with a `warning`.
+ */
+export class ChatStreamReader {
+  readonly #reasoningFields: readonly string[];
+  readonly #text: TextReader;
+  readonly #calls: CallCollector;
+  readonly #content: ContentSink;
+  readonly #warned = new Set<string>();
+  #deltas: ModelDelta[] = [];
+  #reason: FinishReason | undefined;
+  #usage: Usage | undefined;
+  #timings: Usage | undefined;
+  /** Whether anything has come in a `delta`: then a `message` only repeats it. */
+  #hasDelta = false;
+  #isEnded = false;
+
+  constructor({ profile, toolNames }: ChatStreamReaderOptions) {
+    const isCumulative = profile.text === "cumulative";
+    this.#reasoningFields = profile.reasoningFields;
+    this.#calls = new CallCollector({ toolNames, isCumulative, emit: (delta) => this.#deltas.push(delta) });
+    const warn = (message: string) => this.#warn(message);
+    this.#text = new TextReader(profile, toolNames, {
+      text: (text) => this.#push("text.delta", text),
+      thinking: (text) => this.#push("thinking.delta", text),
+      call: (call) => this.#calls.addTextCall(call),
+      warn,
+    });
+    const newText = isCumulative ? new NewText() : undefined;
+    const newThinking = isCumulative ? new NewText() : undefined;
+    this.#content = {
+      text: (text) => this.#text.write(newText ? newText.next(text) : text),
+      thinking: (text) => this.#think(newThinking ? newThinking.next(text) : text),
+      skipped: (what) => warn(`Skipped ${what}, which is neither text nor thinking.`),
+    };
+  }
+
+  /** Takes one chunk, and gives what is new. */
+  read(chunk: unknown): ModelDelta[] {
+    try {
+      this.#readChunk(chunk);
+    } catch (error) {
+      // Parsed JSON cannot lead here; objects with getters of their own can.
+      this.#warn(
+        `Skipped a chunk that could not be read: ${error instanceof Error ? error.message : "unknown"}.`,
+      );
+    }
+    return this.#take();
+  }
+
+  /** Ends the answer. `isCutOff` when the stream broke off, rather than being ended by the server. */
+  end({ isCutOff }: { isCutOff: boolean }): ModelDelta[] {
+    if (this.#isEnded) return [];
+    this.#isEnded = true;
+    this.#text.end({ hasOtherCalls: this.#calls.count > 0 });
+    const hasReason = this.#reason !== undefined;
+    this.#calls.end({ isCutOff: isCutOff || this.#reason === "length", hasReason });
+    const finishReason = settleFinishReason(this.#reason, { hasCalls: this.#calls.count > 0, isCutOff });
+    this.#deltas.push({ type: "finished", finishReason, usage: this.#usage ?? this.#timings });
+    return this.#take();
+  }
+
+  #take(): ModelDelta[] {
+    const deltas = this.#deltas;
+    this.#deltas = [];
+    return deltas;
+  }
+
+  #readChunk(chunk: unknown): void {
+    if (this.#isEnded || !isFields(chunk)) {
+      this.#warn(`Skipped a chunk that ${this.#isEnded ? "came after the end" : "is no object"}.`);
+      return;
+    }
+    const { choices, usage, timings, x_groq: groq } = chunk;
+    if (usage !== undefined) this.#usage = readUsage(usage) ?? this.#usage;
+    else if (isFields(groq)) this.#usage = readUsage(groq["usage"]) ?? this.#usage;
+    if (timings !== undefined) this.#timings = readTimings(timings) ?? this.#timings;
+    if (Array.isArray(choices)) for (const choice of choices as unknown[]) this.#readChoice(choice);
+    else if (choices !== undefined && choices !== null)
+      this.#warn("Skipped a chunk whose 'choices' is no list.");
+  }
+
+  #readChoice(choice: unknown): void {
+    if (!isFields(choice) || (typeof choice["index"] === "number" && choice["index"] > 0)) {
+      this.#warn(
+        `Skipped a choice that is ${isFields(choice) ? "not the first: one was asked for" : "no object"}.`,
+      );
+      return;
+    }
+    const { delta, message, text, finish_reason: reason, usage } = choice;
+    if (isFields(delta)) this.#readDelta(delta);
+    else if (delta !== undefined && delta !== null) this.#warn("Skipped a delta that is no object.");
+    // Servers that cannot stream send the whole message; others repeat it at the end.
+    if (isFields(message) && !this.#hasDelta) this.#readDelta(message);
+    else if (typeof text === "string" && delta === undefined) this.#readDelta({ content: text });
+    if (typeof reason === "string" && reason !== "") this.#reason = toFinishReason(reason);
+    if (usage !== undefined) this.#usage = readUsage(usage) ?? this.#usage;
+  }
+
+  #readDelta(delta: Fields): void {
+    for (const field of this.#reasoningFields) {
+      const value = delta[field];
+      if (value === undefined || value === null || value === "") continue;
+      const thinking = textIn(value);
+      if (thinking === "") continue;
+      this.#hasDelta = true;
+      this.#content.thinking(thinking);
+      break;
+    }
+    const { content, refusal, tool_calls: calls, function_call: call } = delta;
+    if (content !== undefined && content !== null && content !== "") {
+      this.#hasDelta = true;
+      readContent(content, this.#content);
+    }
+    if (typeof refusal === "string" && refusal !== "") this.#content.text(refusal);
+    if (Array.isArray(calls)) this.#readCalls(calls);
+    else if (isFields(calls)) this.#readCalls([calls]);
+    else if (calls !== undefined && calls !== null) this.#warn("Skipped 'tool_calls' that is no list.");
+    if (isFields(call)) this.#readCalls([{ index: "function_call", function: call }]);
+  }
+
+  #readCalls(entries: readonly unknown[]): void {
+    if (entries.length === 0) return;
+    this.#hasDelta = true;
+    if (this.#calls.addPieces(entries) > 0)
+      this.#warn("Skipped an entry of 'tool_calls' that has no id, name or arguments.");
+  }
+
+  #think(text: string): void {
+    if (text === "") return;
+    this.#text.thinkingIsApart();
+    this.#push("thinking.delta", text);
+  }
+
+  /** Text that follows text in the same chunk is one delta. */
+  #push(type: "text.delta" | "thinking.delta", text: string): void {
+    if (text === "") return;
+    const last = this.#deltas.length - 1;
+    const previous = this.#deltas[last];
+    if (previous?.type === type) this.#deltas[last] = { type, text: previous.text + text };
+    else this.#deltas.push({ type, text });
+  }
+
+  /** Each kind of trouble is told once: a server that has it, has it in every chunk. */
+  #warn(message: string): void {
+    if (this.#warned.has(message)) return;
+    this.#warned.add(message);
+    this.#deltas.push({ type: "warning", message });
+  }
+}
+
+function isFields(value: unknown): value is Fields {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,96 @@
+// Follows Markdown code through text, so that markup that is only shown (in a fenced block, in `a span`) stays text.
+
+/** Reads text as it goes out, and knows whether the next character is inside code. */
+export class CodeTracker {
+  /** Only white space has come on this line. */
+  #isLineStart = true;
+  /** Backticks or tildes that came last, one after the other. */
+  #run = 0;
+  #runChar = "";
+  /** Whether that run began the line. */
+  #isRunFirst = false;
+  /** The length of the fence that we are in, or 0. */
+  #fence = 0;
+  #fenceChar = "";
+  /** We are on the line of the opening fence, where backticks would make it a span instead. */
+  #isOpeningLine = false;
+  /** A fence that closes the block, if nothing else comes on its line. */
+  #mayClose = false;
+  /** The length of the span that we are in, or 0. Spans are taken to end with their line. */
+  #span = 0;
+
+  /** Whether text that comes now would be shown as code. */
+  get isInCode(): boolean {
+    if (this.#fence > 0) return true;
+    if (this.#run === 0) return this.#span > 0;
+    if (this.#isRunFirst && this.#run >= 3) return true;
+    return this.#runChar === "`" ? this.#run !== this.#span : this.#span > 0;
+  }
+
+  push(text: string): void {
+    for (let i = 0; i < text.length; i++) {
+      const char = text[i] as string;
+      if (char === "\n") this.#endLine();
+      else if (char === "`" || char === "~") this.#mark(char);
+      else {
+        if (this.#run > 0) this.#endRun();
+        if (char === " " || char === "\t" || char === "\r") continue;
+        this.#isLineStart = false;
+        this.#mayClose = false;
+        // Inside a block nothing on the rest of such a line can close it.
+        if (this.#fence > 0 && !this.#isOpeningLine) {
+          const end = text.indexOf("\n", i);
+          if (end < 0) return;
+          i = end - 1;
+        }
+      }
+    }
+  }
+
+  /** What comes next stands at the beginning of a line. */
+  startLine(): void {
+    this.#endLine();
+  }
+
+  #mark(char: string): void {
+    if (this.#run > 0 && char === this.#runChar) {
+      this.#run++;
+      return;
+    }
+    if (this.#run > 0) this.#endRun();
+    this.#run = 1;
+    this.#runChar = char;
+    this.#isRunFirst = this.#isLineStart;
+    this.#isLineStart = false;
+    this.#mayClose = false;
+  }
+
+  #endRun(): void {
+    const run = this.#run;
+    this.#run = 0;
+    if (this.#fence > 0) {
+      if (this.#isOpeningLine && this.#runChar === "`" && this.#fenceChar === "`") {
+        // ```like this``` is a span after all.
+        this.#fence = 0;
+        this.#isOpeningLine = false;
+      } else if (this.#isRunFirst && this.#runChar === this.#fenceChar && run >= this.#fence)
+        this.#mayClose = true;
+    } else if (this.#isRunFirst && run >= 3) {
+      this.#fence = run;
+      this.#fenceChar = this.#runChar;
+      this.#isOpeningLine = true;
+    } else if (this.#runChar === "`") {
+      if (this.#span === 0) this.#span = run;
+      else if (this.#span === run) this.#span = 0;
+    }
+  }
+
+  #endLine(): void {
+    if (this.#run > 0) this.#endRun();
+    if (this.#mayClose) this.#fence = 0;
+    this.#mayClose = false;
+    this.#isOpeningLine = false;
+    this.#isLineStart = true;
+    this.#span = 0;
+  }
+}

@@ -1,0 +1,128 @@
+// Qwen coder's dialect, `<function=name><parameter=key>value</parameter></function>`, and those of the same kind.
+
+import { type Cursor, literal, type Reading, skipSpace, until } from "../cursor.ts";
+import type { Dialect, OfferedTools, TextCall } from "./dialect.ts";
+import { readJson } from "./json-call.ts";
+import { readName } from "./name.ts";
+
+interface Tags {
+  readonly open: string;
+  readonly afterName: string;
+  readonly close: string;
+  readonly parameter: string;
+  readonly afterKey: string;
+  readonly closeParameter: string;
+}
+
+const qwenTags: Tags = {
+  open: "<function=",
+  afterName: ">",
+  close: "</function>",
+  parameter: "<parameter=",
+  afterKey: ">",
+  closeParameter: "</parameter>",
+};
+
+const invokeTags: Tags = {
+  open: '<invoke name="',
+  afterName: '">',
+  close: "</invoke>",
+  parameter: '<parameter name="',
+  afterKey: '">',
+  closeParameter: "</parameter>",
+};
+
+/** `<function=add>…`, without a `<tool_call>` around it. */
+export const functionTag: Dialect = {
+  openers: [qwenTags.open],
+  *read(cursor, tools) {
+    const call = yield* readFunctionTag(cursor, tools, qwenTags.open);
+    if (!call) return undefined;
+    // Qwen coder often forgets to open what it then closes.
+    if (!call.isCut) yield* skipStrayClose(cursor, "</tool_call>");
+    return [call];
+  },
+};
+
+/** MiniMax's, with one or more `<invoke>` in an outer tag that may be missing. */
+export const invokeTag: Dialect = {
+  openers: ["<minimax:tool_call>", "<function_calls>", invokeTags.open],
+  *read(cursor, tools, opener) {
+    const calls: TextCall[] = [];
+    if (opener === invokeTags.open) {
+      const call = yield* readTags(cursor, tools, invokeTags);
+      return call && [call];
+    }
+    const close = `</${opener.slice(1)}`;
+    for (;;) {
+      const end = cursor.offset;
+      yield* skipSpace(cursor);
+      const next = yield* literal(cursor, invokeTags.open, close);
+      if (next === invokeTags.open) {
+        const call = yield* readTags(cursor, tools, invokeTags);
+        if (!call) return undefined;
+        calls.push(call);
+      } else {
+        if (next === undefined) cursor.rewind(end);
+        return calls.length > 0 ? calls : undefined;
+      }
+    }
+  },
+};
+
+/** `opener` is undefined when `<function=` itself is still to come. */
+export function* readFunctionTag(
+  cursor: Cursor,
+  tools: OfferedTools,
+  opener: string | undefined,
+): Reading<TextCall | undefined> {
+  if (opener === undefined && (yield* literal(cursor, qwenTags.open)) === undefined) return undefined;
+  return yield* readTags(cursor, tools, qwenTags);
+}
+
+function* readTags(cursor: Cursor, tools: OfferedTools, tags: Tags): Reading<TextCall | undefined> {
+  const name = yield* readName(cursor, tools, tags.afterName);
+  if (name === undefined) return undefined;
+  if ((yield* skipSpace(cursor)) === "{") return yield* readJsonBody(cursor, name, tags);
+  const values: Record<string, string> = Object.create(null) as Record<string, string>;
+  const cut = () => ({ name, arguments: JSON.stringify(values), isCut: true });
+  for (let count = 0; ; count++) {
+    const next = yield* skipSpace(cursor);
+    // Cut off after the name alone it could as well be a mention of the tag.
+    if (next === undefined) return count > 0 ? cut() : undefined;
+    const tag = yield* literal(cursor, tags.parameter, tags.close, "</tool_call>");
+    if (tag === undefined) return cursor.isEnd && count > 0 ? cut() : undefined;
+    if (tag !== tags.parameter) return { name, arguments: JSON.stringify(values), isCut: false };
+    const key = yield* until(cursor, tags.afterKey, "\n", "<");
+    if (key.stop !== tags.afterKey) return key.stop === undefined && count > 0 ? cut() : undefined;
+    // A value ends at its own tag; where that was forgotten, at the next.
+    const value = yield* until(cursor, tags.closeParameter, tags.parameter, tags.close);
+    if (value.stop === undefined) return cut();
+    if (value.stop !== tags.closeParameter) cursor.position -= value.stop.length;
+    values[key.text.trim()] = withoutMargins(value.text);
+  }
+}
+
+/** Llama 3.1's variant: `<function=add>{"a": 1}</function>`. */
+function* readJsonBody(cursor: Cursor, name: string, tags: Tags): Reading<TextCall | undefined> {
+  const json = yield* readJson(cursor);
+  if (!json) return undefined;
+  if (json.isCut) return { name, arguments: json.text, isCut: true };
+  const end = cursor.offset;
+  yield* skipSpace(cursor);
+  if ((yield* literal(cursor, tags.close)) === undefined) cursor.rewind(end);
+  return { name, arguments: json.text, isCut: false };
+}
+
+function* skipStrayClose(cursor: Cursor, close: string): Reading<void> {
+  const end = cursor.offset;
+  yield* skipSpace(cursor);
+  if ((yield* literal(cursor, close)) === undefined) cursor.rewind(end);
+}
+
+/** The line breaks next to the tags are layout; all others are the value's. */
+function withoutMargins(value: string): string {
+  const start = value.startsWith("\r\n") ? 2 : value.startsWith("\n") ? 1 : 0;
+  const rest = value.slice(start);
+  return rest.endsWith("\r\n") ? rest.slice(0, -2) : rest.endsWith("\n") ? rest.slice(0, -1) : rest;
+}

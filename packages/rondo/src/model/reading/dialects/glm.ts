@@ -1,0 +1,37 @@
+// GLM's dialect: `<tool_call>name<arg_key>key</arg_key><arg_value>value</arg_value></tool_call>`.
+
+import { type Cursor, literal, type Reading, skipSpace, until } from "../cursor.ts";
+import type { OfferedTools, TextCall } from "./dialect.ts";
+import { readName } from "./name.ts";
+
+/** The cursor stands at the name. The closing `</tool_call>` is left to the caller. */
+export function* readGlmCall(cursor: Cursor, tools: OfferedTools): Reading<TextCall | undefined> {
+  const name = yield* readName(cursor, tools);
+  if (name === undefined) return undefined;
+  const values: Record<string, string> = Object.create(null) as Record<string, string>;
+  const call = (isCut: boolean) => ({ name, arguments: JSON.stringify(values), isCut });
+  for (let count = 0; ; count++) {
+    const end = cursor.offset;
+    if ((yield* skipSpace(cursor)) === undefined) return count > 0 ? call(true) : undefined;
+    if ((yield* literal(cursor, "<arg_key>")) === undefined) {
+      cursor.rewind(end);
+      // Without arguments only the closing tag tells a call from a word in a sentence.
+      return (yield* comesNext(cursor, "</tool_call>")) ? call(false) : count > 0 ? call(true) : undefined;
+    }
+    const key = yield* until(cursor, "</arg_key>");
+    if (key.stop === undefined) return call(true);
+    yield* skipSpace(cursor);
+    if ((yield* literal(cursor, "<arg_value>")) === undefined) return cursor.isEnd ? call(true) : undefined;
+    const value = yield* until(cursor, "</arg_value>");
+    if (value.stop === undefined) return call(true);
+    values[key.text.trim()] = value.text;
+  }
+}
+
+function* comesNext(cursor: Cursor, text: string): Reading<boolean> {
+  const end = cursor.offset;
+  yield* skipSpace(cursor);
+  const isNext = (yield* literal(cursor, text)) !== undefined;
+  cursor.rewind(end);
+  return isNext;
+}

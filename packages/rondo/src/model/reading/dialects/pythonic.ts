@@ -1,0 +1,118 @@
+// Calls written as Python, `[add(a=1, b=2), now()]`: Llama 3.2 and 4 as the whole answer, LFM2 between tags.
+
+import { jsonrepair } from "jsonrepair";
+import { type Cursor, literal, type Reading, skipSpace } from "../cursor.ts";
+import type { Dialect, OfferedTools, TextCall } from "./dialect.ts";
+import { skipClose } from "./json-call.ts";
+import { readName } from "./name.ts";
+
+export const pythonic: Dialect = {
+  openers: ["["],
+  isWholeAnswer: true,
+  *read(cursor, tools) {
+    const calls = yield* readList(cursor, tools);
+    // Whatever follows shows that the list was part of a text.
+    return (yield* skipSpace(cursor)) === undefined ? calls : undefined;
+  },
+};
+
+export const taggedPythonic: Dialect = {
+  openers: ["<|tool_call_start|>"],
+  *read(cursor, tools) {
+    if ((yield* skipSpace(cursor)) !== "[") return undefined;
+    cursor.position++;
+    const calls = yield* readList(cursor, tools);
+    if (calls) yield* skipClose(cursor, "<|tool_call_end|>");
+    return calls;
+  },
+};
+
+/** The cursor stands after the `[`. */
+function* readList(cursor: Cursor, tools: OfferedTools): Reading<TextCall[] | undefined> {
+  const calls: TextCall[] = [];
+  for (;;) {
+    yield* skipSpace(cursor);
+    const name = yield* readName(cursor, tools, "(");
+    if (name === undefined) return undefined;
+    const call = yield* readArguments(cursor, name);
+    if (!call) return undefined;
+    calls.push(call);
+    if (call.isCut) return calls;
+    yield* skipSpace(cursor);
+    const next = yield* literal(cursor, ",", "]");
+    if (next === "]" || cursor.isEnd) return calls;
+    if (next === undefined) return undefined;
+  }
+}
+
+function* readArguments(cursor: Cursor, name: string): Reading<TextCall | undefined> {
+  const members: string[] = [];
+  const call = (isCut: boolean) => ({ name, arguments: `{${members.join(", ")}}`, isCut });
+  for (;;) {
+    const char = yield* skipSpace(cursor);
+    if (char === undefined) return call(true);
+    if (char === ")") {
+      cursor.position++;
+      return call(false);
+    }
+    if (char === ",") {
+      cursor.position++;
+      continue;
+    }
+    const key = yield* readKey(cursor);
+    if (key === undefined) return cursor.isEnd ? call(true) : undefined;
+    const value = yield* readValue(cursor);
+    if (value === undefined) return call(true);
+    const json = toJson(value);
+    if (json === undefined) return undefined;
+    members.push(`${JSON.stringify(key)}: ${json}`);
+  }
+}
+
+function* readKey(cursor: Cursor): Reading<string | undefined> {
+  let key = "";
+  for (;;) {
+    const char = yield* skipSpace(cursor);
+    if (char === undefined) return undefined;
+    cursor.position++;
+    if (char === "=") return key === "" ? undefined : key;
+    if (!/\w/.test(char)) return undefined;
+    key += char;
+  }
+}
+
+/** Reads up to the `,` or `)` that ends the value. Undefined when the text ends before. */
+function* readValue(cursor: Cursor): Reading<string | undefined> {
+  const start = cursor.offset;
+  let depth = 0;
+  let quote = "";
+  let isEscaped = false;
+  for (;;) {
+    if (cursor.position >= cursor.buffer.length) {
+      if (cursor.isEnd) return undefined;
+      yield;
+      continue;
+    }
+    const char = cursor.buffer[cursor.position] as string;
+    if (quote !== "") {
+      if (isEscaped) isEscaped = false;
+      else if (char === "\\") isEscaped = true;
+      else if (char === quote) quote = "";
+    } else if (char === '"' || char === "'") quote = char;
+    else if ("([{".includes(char)) depth++;
+    else if (depth === 0 && (char === "," || char === ")")) return cursor.slice(start, cursor.offset);
+    else if (")]}".includes(char)) depth--;
+    cursor.position++;
+  }
+}
+
+/** A Python literal as JSON. */
+function toJson(value: string): string | undefined {
+  try {
+    const json = jsonrepair(value.trim());
+    JSON.parse(json);
+    return json;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,83 @@
+// Dialects that put JSON between tags. What differs is only how the tags are spelt.
+
+import { type Cursor, type Reading, skipSpace } from "../cursor.ts";
+import type { Dialect, OfferedTools, TextCall } from "./dialect.ts";
+import { readFunctionTag } from "./function-tag.ts";
+import { readGlmCall } from "./glm.ts";
+import { readJsonCall, readJsonCalls, skipClose, skipFence } from "./json-call.ts";
+
+/** `<tool_call>`: with JSON (Hermes, Qwen), a list of it (Granite), `<function=…>` (Qwen coder) or `<arg_key>` (GLM). */
+export const toolCallTag: Dialect = {
+  openers: ["<tool_call>"],
+  *read(cursor, tools) {
+    const char = yield* skipFence(cursor);
+    if (char === "{" || char === "[") return yield* readBody(cursor, tools, "</tool_call>");
+    const call =
+      char === "<" ? yield* readFunctionTag(cursor, tools, undefined) : yield* readGlmCall(cursor, tools);
+    if (!call) return undefined;
+    if (!call.isCut) yield* skipClose(cursor, "</tool_call>");
+    return [call];
+  },
+};
+
+/** Llama's, for which the end of the message is the closing tag. */
+export const pythonTag: Dialect = tagged({
+  "<|python_tag|>": ["<|eom_id|>", "<|eot_id|>"],
+});
+
+/** Tags that other families use. */
+export const otherTags: Dialect = tagged({
+  "<|tool_call|>": ["<|/tool_call|>", "<|end|>"],
+  "<function_call>": ["</function_call>"],
+  "<tool_calls>": ["</tool_calls>"],
+  "<TOOLCALL>": ["</TOOLCALL>"],
+  "<|action_start|><|plugin|>": ["<|action_end|>"],
+  functools: [],
+});
+
+function tagged(tags: Readonly<Record<string, readonly string[]>>): Dialect {
+  return {
+    openers: Object.keys(tags),
+    *read(cursor, tools, opener) {
+      const char = yield* skipFence(cursor);
+      if (char !== "{" && char !== "[") return undefined;
+      return yield* readBody(cursor, tools, ...(tags[opener] ?? []));
+    },
+  };
+}
+
+/** One object, several with space or `;` between them, or a list; then the closing tag, which may be missing. */
+function* readBody(
+  cursor: Cursor,
+  tools: OfferedTools,
+  ...closes: readonly string[]
+): Reading<readonly TextCall[] | undefined> {
+  const options = closes[0] === undefined ? {} : { close: closes[0] };
+  if ((yield* skipSpace(cursor)) === "[") {
+    const calls = yield* readJsonCalls(cursor, tools, options);
+    if (calls) yield* skipClose(cursor, ...closes);
+    return calls;
+  }
+  const calls: TextCall[] = [];
+  for (;;) {
+    const start = cursor.offset;
+    const call = yield* readJsonCall(cursor, tools, options);
+    if (!call) {
+      // The calls before this one were good; what follows them is text.
+      cursor.rewind(start);
+      return calls.length > 0 ? calls : undefined;
+    }
+    calls.push(call);
+    if (call.isCut) return calls;
+    const end = cursor.offset;
+    let char = yield* skipSpace(cursor);
+    while (char === ";" || char === ",") {
+      cursor.position++;
+      char = yield* skipSpace(cursor);
+    }
+    if (char === "{") continue;
+    cursor.rewind(end);
+    yield* skipClose(cursor, ...closes);
+    return calls;
+  }
+}
