@@ -228,3 +228,19 @@ describe("a turn", () => {
     expectTypeOf(turn.returning()).toEqualTypeOf<Promise<unknown>>();
   });
 });
+
+test("an input with required keys must be given, one without may be left out", () => {
+  const add = tool("add", "d", { a: Number }, ({ a }) => a);
+  const greet = tool("greet", "d", { name: { type: "string", optional: true } }, ({ name }) => name);
+  // @ts-expect-error -- `a` is required
+  void (() => add.execute());
+  // @ts-expect-error -- `a` is required
+  void (() => new Turn(add));
+  void (() => [
+    add.execute({ a: 1 }),
+    new Turn(add, { a: () => 1 }),
+    greet.execute(),
+    new Turn(greet),
+    new Turn("add"),
+  ]);
+});

@@ -63,22 +63,22 @@ export interface DefineSubtool {
   <const S extends Schema = undefined, const F extends FixedFor<S> = NoFixed>(
     options: SubtoolOptions<S, F> & { type: "completion_check" },
     fn: (input: ParsedInput<S>, context: ToolContext) => Promise<boolean>,
-  ): Tool<Callers<S, F>, boolean>;
+  ): Tool<Callers<S, F>, boolean, never, ParsedInput<S>>;
   <Item, Output, const S extends Schema = undefined, const F extends FixedFor<S> = NoFixed>(
     options: SubtoolOptions<S, F> & { type?: undefined },
     fn: (input: ParsedInput<S>, context: ToolContext) => AsyncGenerator<Item, Output, void>,
-  ): Tool<Callers<S, F>, Output, Item>;
+  ): Tool<Callers<S, F>, Output, Item, ParsedInput<S>>;
   <Output, const S extends Schema = undefined, const F extends FixedFor<S> = NoFixed>(
     options: SubtoolOptions<S, F> & { type?: undefined },
     fn: (input: ParsedInput<S>, context: ToolContext) => Promise<Output>,
-  ): Tool<Callers<S, F>, Output>;
+  ): Tool<Callers<S, F>, Output, never, ParsedInput<S>>;
 }
 
 /** A tool that tells whether the work is done. */
 export function tool<const S extends Schema = undefined, const F extends FixedFor<S> = NoFixed>(
   options: ToolOptions<S, F> & { type: "completion_check" },
   fn: (input: ParsedInput<S>, context: ToolContext) => Promise<boolean>,
-): Tool<Callers<S, F>, boolean>;
+): Tool<Callers<S, F>, boolean, never, ParsedInput<S>>;
 /**
  * Defines a streaming tool from an async generator function. What it yields is streamed; a value that it
  * returns, if any, is the turn's result.
@@ -86,7 +86,7 @@ export function tool<const S extends Schema = undefined, const F extends FixedFo
 export function tool<Item, Output, const S extends Schema = undefined, const F extends FixedFor<S> = NoFixed>(
   options: ToolOptions<S, F> & { type?: undefined },
   fn: (input: ParsedInput<S>, context: ToolContext) => AsyncGenerator<Item, Output, void>,
-): Tool<Callers<S, F>, Output, Item>;
+): Tool<Callers<S, F>, Output, Item, ParsedInput<S>>;
 /**
  * Defines a tool from an async function, and registers it under its name.
  *
@@ -96,21 +96,21 @@ export function tool<Item, Output, const S extends Schema = undefined, const F e
 export function tool<Output, const S extends Schema = undefined, const F extends FixedFor<S> = NoFixed>(
   options: ToolOptions<S, F> & { type?: undefined },
   fn: (input: ParsedInput<S>, context: ToolContext) => Promise<Output>,
-): Tool<Callers<S, F>, Output>;
+): Tool<Callers<S, F>, Output, never, ParsedInput<S>>;
 /** The short form for a streaming tool. */
 export function tool<const S extends InputSchema, Item, Output>(
   name: string,
   description: string,
   schema: S,
   handler: (input: ParsedInput<S>, context: ToolContext) => AsyncGenerator<Item, Output, void>,
-): Tool<Callers<S, NoFixed>, Output, Item>;
+): Tool<Callers<S, NoFixed>, Output, Item, ParsedInput<S>>;
 /** The short form: any function, also a plain one, and not registered. */
 export function tool<const S extends InputSchema, Output>(
   name: string,
   description: string,
   schema: S,
   handler: (input: ParsedInput<S>, context: ToolContext) => Output | Promise<Output>,
-): Tool<Callers<S, NoFixed>, Output>;
+): Tool<Callers<S, NoFixed>, Output, never, ParsedInput<S>>;
 export function tool(...args: unknown[]): AnyTool {
   const [first, second, schema, handler] = args;
   if (typeof first !== "string") return defineTool(first, second, null);

@@ -132,6 +132,21 @@ describe("the hooks of a tool", () => {
     });
   });
 
+  test("know what the function gets: defaults and fixed arguments too", () => {
+    const search = tool(
+      {
+        name: "s",
+        description: "d",
+        input: { q: String, key: String, n: { type: "integer", default: 1 } },
+        fixed: { key: "k" },
+      },
+      async () => {},
+    );
+    search.beforeInvoke(async (input) => {
+      expectTypeOf(input).toEqualTypeOf<{ q: string; key: string; n: number }>();
+    });
+  });
+
   test("know its result", () => {
     add.afterInvoke(async (result) => {
       expectTypeOf(result).toEqualTypeOf<number>();

@@ -79,19 +79,26 @@ export interface ToolDefinition {
   readonly parent: AnyTool | null;
 }
 
+/** An input that may be left out if nothing in it is required, and options. */
+export type CallArguments<Input, Options> =
+  Record<never, never> extends Input ? [input?: Input, options?: Options] : [input: Input, options?: Options];
+
 /**
- * A tool with its types. `Input` is what a call takes, `Output` what the function returns, and `Item` what a
- * streaming tool yields.
+ * A tool with its types. `Input` is what a call takes, `Output` what the function returns, `Item` what a
+ * streaming tool yields, and `Parsed` what the function gets: the input with defaults and fixed arguments.
  */
-export interface Tool<Input extends object = Record<string, unknown>, Output = unknown, Item = never>
-  extends AnyTool {
+export interface Tool<
+  Input extends object = Record<string, unknown>,
+  Output = unknown,
+  Item = never,
+  Parsed = Input,
+> extends AnyTool {
   readonly "~types"?: { readonly input: Input; readonly output: Output; readonly item: Item };
   /** Runs the tool as a turn of its own: a promise of its value, or the run of its stream. */
   execute(
-    input?: Input,
-    options?: ExecuteOptions,
+    ...args: CallArguments<Input, ExecuteOptions>
   ): [Item] extends [never] ? Promise<Output> : Run<Item, Output>;
-  beforeInvoke(fn: HookOn<Input> | Hook, options?: AttachOptions): Hook<"tool.beforeInvoke">;
+  beforeInvoke(fn: HookOn<Parsed> | Hook, options?: AttachOptions): Hook<"tool.beforeInvoke">;
   onYield(fn: HookOn<Item> | Hook, options?: AttachOptions): Hook<"tool.onYield">;
   afterInvoke(
     fn: HookOn<CompletedOutput<Output, Item>> | Hook,

@@ -149,7 +149,7 @@ describe("a generator that returns a value", () => {
 
   test("is typed by it, and one that returns nothing by the list of its values", () => {
     expectTypeOf(new Turn(download).output).toEqualTypeOf<{ bytes: number } | undefined>();
-    expectTypeOf(new Turn(count).output).toEqualTypeOf<number[] | undefined>();
+    expectTypeOf(new Turn(count, { to: 1 }).output).toEqualTypeOf<number[] | undefined>();
   });
 });
 

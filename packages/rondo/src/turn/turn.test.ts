@@ -79,7 +79,7 @@ describe("a turn", () => {
 
   test("has a time limit of 60,000 ms, else the tool's, else its own", () => {
     const slow = tool({ name: "slow", description: "", timeoutMs: 5, registry }, async () => 1);
-    expect(new Turn(add).timeoutMs).toBe(60_000);
+    expect(new Turn(add, { a: 1, b: 2 }).timeoutMs).toBe(60_000);
     expect(new Turn(slow).timeoutMs).toBe(5);
     expect(new Turn(slow, {}, { timeoutMs: Number.POSITIVE_INFINITY }).timeoutMs).toBe(
       Number.POSITIVE_INFINITY,
@@ -87,18 +87,18 @@ describe("a turn", () => {
   });
 
   test("has an identity of its own", () => {
-    const [one, other] = [new Turn(add), new Turn(add)];
+    const [one, other] = [new Turn(add, { a: 1, b: 2 }), new Turn(add, { a: 1, b: 2 })];
     expect(one.uuid).toMatch(/^[0-9a-f-]{36}$/);
     expect(one.uuid).not.toBe(other.uuid);
-    expect(new Turn(add, undefined, { uuid: "mine" }).uuid).toBe("mine");
+    expect(new Turn(add, { a: 1, b: 2 }, { uuid: "mine" }).uuid).toBe("mine");
   });
 
   test("has free metadata, which is copied", () => {
     const metadata = { user: { name: "Ada" } };
-    const turn = new Turn(add, undefined, { metadata });
+    const turn = new Turn(add, { a: 1, b: 2 }, { metadata });
     metadata.user.name = "Bob";
     expect(turn.metadata).toEqual({ user: { name: "Ada" } });
-    expect(new Turn(add).metadata).toEqual({});
+    expect(new Turn(add, { a: 1, b: 2 }).metadata).toEqual({});
   });
 
   test.each([
@@ -114,7 +114,7 @@ describe("a turn", () => {
     ["options.timeout", { timeout: 5 }],
     ["options", "fast"],
   ])("refuses a wrong %s and says so", (field, options) => {
-    expect(() => new Turn(add, undefined, options as never)).toThrow(`${field}: expected`);
+    expect(() => new Turn(add, { a: 1, b: 2 }, options as never)).toThrow(`${field}: expected`);
   });
 
   test.each([["a"], "text", 7, new Map()])("refuses %s as input", (input) => {

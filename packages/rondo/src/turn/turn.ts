@@ -15,7 +15,7 @@ import type { JsonObject } from "../json/json-value.ts";
 import type { Registry } from "../registry/registry.ts";
 import { type Invocation, invoke, invokeStream } from "../tool/invoke.ts";
 import { provideTurns } from "../tool/run-as-turn.ts";
-import type { AnyTool, CompletedOutput, Tool } from "../tool/tool.ts";
+import type { AnyTool, CallArguments, CompletedOutput, Tool } from "../tool/tool.ts";
 import { TurnHooks } from "./turn-hooks.ts";
 import { readTurn, writeTurn } from "./turn-json.ts";
 import {
@@ -60,9 +60,8 @@ export class Turn<
    * Defaults: no input, the tool's time limit (else 60,000 ms), no metadata, no tags.
    */
   constructor(
-    tool: Tool<Input, Output, Item> | AnyTool | string,
-    input?: TurnInput<Input>,
-    options: TurnOptions = {},
+    tool: Tool<Input, Output, Item, never> | AnyTool | string,
+    ...[input, options = {}]: CallArguments<TurnInput<Input>, TurnOptions>
   ) {
     super();
     checkTurnOptions(options);
