@@ -182,6 +182,18 @@ describe("the same hook", () => {
   });
 });
 
+describe("the same function with other options", () => {
+  test.each([{ fixed: { level: "info" } }, { lock: true }])("is another hook: %s", async (options) => {
+    const queue = makeQueue();
+    const seen: unknown[] = [];
+    const note = async () => seen.push(1);
+    queue.afterClear(note);
+    queue.afterClear(note, options);
+    await queue.clear();
+    expect(seen).toEqual([1, 1]);
+  });
+});
+
 describe("a global hook with tags", () => {
   test("fires for objects that share at least one of them", async () => {
     const seen: unknown[] = [];

@@ -63,6 +63,7 @@ describe("an abort before the run", () => {
     });
     const turn: Turn = new Turn(work);
     const fired = watchEnd(turn);
+    work.beforeInvoke(async () => fired.push("beforeInvoke"));
     turn.beforeRun(async () => fired.push("beforeRun"));
     await expect(turn.returning({ signal: AbortSignal.abort(reason) })).rejects.toBe(reason);
     expect(calls).toBe(0);
@@ -74,6 +75,7 @@ describe("an abort before the run", () => {
     const { stream, log } = makeStream();
     const turn: Turn = new Turn(stream);
     const fired = watchEnd(turn);
+    stream.beforeInvoke(async () => fired.push("beforeInvoke"));
     await expect(turn.yielding({ signal: AbortSignal.abort(reason) }).next()).rejects.toBe(reason);
     expect(log).toEqual([]);
     expect(fired).toEqual(["cancelled"]);
