@@ -1,0 +1,194 @@
+// What goes wrong between this library and a model server. Each error names the endpoint and the next step.
+
+import { describe } from "./describe.ts";
+import { TimeoutError } from "./execution-errors.ts";
+import { brandError, RondoError } from "./rondo-error.ts";
+
+/** The base of everything that a model server, or the way to it, is to blame for; timeouts have their own. */
+export abstract class ModelError extends RondoError {
+  static {
+    brandError(ModelError, "ModelError");
+  }
+  /** The model server, as a URL. */
+  readonly endpoint: string;
+
+  constructor(endpoint: string, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.endpoint = endpoint;
+  }
+}
+
+/** Nobody answers: refused, unknown host, or closed before the first byte of an answer. */
+export class ModelConnectionError extends ModelError {
+  static {
+    brandError(ModelConnectionError, "ModelConnectionError");
+  }
+  readonly code = "model_unreachable";
+  /** The code of the cause, such as `ECONNREFUSED`, if it has one. */
+  readonly reason: string | undefined;
+
+  constructor(endpoint: string, cause: unknown) {
+    const reason = reasonOf(cause);
+    super(
+      endpoint,
+      `No model server answers at ${endpoint}: ${wordReason(reason, cause)}. ` +
+        "Start the server (Ollama: `ollama serve`), or pass the baseURL of one that runs.",
+      { cause },
+    );
+    this.reason = reason;
+  }
+}
+
+/** What came is no answer of a chat-completions API: a web page, a redirect, other JSON. */
+export class UnexpectedAnswerError extends ModelError {
+  static {
+    brandError(UnexpectedAnswerError, "UnexpectedAnswerError");
+  }
+  readonly code = "model_unexpected_answer";
+  /** The start of what came. */
+  readonly received: string;
+
+  constructor(
+    endpoint: string,
+    { expected, got, received }: Record<"expected" | "got" | "received", string>,
+  ) {
+    super(
+      endpoint,
+      `Expected ${expected} from ${endpoint}, got ${got}${received === "" ? "" : `: ${received}`}. ` +
+        "Check baseURL: it must be a model server's OpenAI-compatible API, and usually ends in /v1.",
+    );
+    this.received = received;
+  }
+}
+
+/** The server answered and ended without a single chunk. */
+export class EmptyAnswerError extends ModelError {
+  static {
+    brandError(EmptyAnswerError, "EmptyAnswerError");
+  }
+  readonly code = "model_empty_answer";
+  /** The start of what came instead, if anything did. */
+  readonly received: string;
+
+  constructor(endpoint: string, received: string) {
+    super(
+      endpoint,
+      `The model server at ${endpoint} ended its answer without having said anything` +
+        `${received === "" ? "" : ` that could be read: ${received}`}. ` +
+        "Its log may say why; asking again is safe.",
+    );
+    this.received = received;
+  }
+}
+
+/** The stream broke off. What had come before was handed out, and its text is kept here. */
+export class BrokenStreamError extends ModelError {
+  static {
+    brandError(BrokenStreamError, "BrokenStreamError");
+  }
+  readonly code = "model_stream_broken";
+  readonly partialText: string;
+
+  constructor(endpoint: string, partialText: string, cause: unknown) {
+    super(
+      endpoint,
+      `The stream from ${endpoint} broke off after ${partialText.length} characters of text: ` +
+        `${wordReason(reasonOf(cause), cause)}. The server may have crashed or been stopped; ask again.`,
+      { cause },
+    );
+    this.partialText = partialText;
+  }
+}
+
+/** The server has reported an error in the middle of its answer. What had come before is kept. */
+export class ReportedStreamError extends ModelError {
+  static {
+    brandError(ReportedStreamError, "ReportedStreamError");
+  }
+  readonly code = "model_stream_error";
+  readonly partialText: string;
+  /** What the server said. */
+  readonly said: string;
+
+  constructor(endpoint: string, partialText: string, said: string) {
+    super(
+      endpoint,
+      `The model server at ${endpoint} reported an error while it answered: ${said}. ` +
+        "Its log may say more; shorten the conversation if it speaks of the context, otherwise ask again.",
+    );
+    this.partialText = partialText;
+    this.said = said;
+  }
+}
+
+/** A whole request took longer than `timeoutMs`. What had come before is kept. */
+export class ModelTimeoutError extends TimeoutError {
+  static {
+    brandError(ModelTimeoutError, "ModelTimeoutError");
+  }
+  readonly code = "model_timeout";
+  readonly endpoint: string;
+  readonly timeoutMs: number;
+  readonly partialText: string;
+
+  constructor(endpoint: string, timeoutMs: number, partialText: string) {
+    super(
+      `The request to ${endpoint} took more than its ${timeoutMs} ms and was closed. ` +
+        "Give it a larger timeoutMs, or none; a smaller maxTokens makes answers shorter.",
+    );
+    this.endpoint = endpoint;
+    this.timeoutMs = timeoutMs;
+    this.partialText = partialText;
+  }
+}
+
+/** The server was silent for longer than `idleTimeoutMs`. What had come before is kept. */
+export class ModelIdleTimeoutError extends TimeoutError {
+  static {
+    brandError(ModelIdleTimeoutError, "ModelIdleTimeoutError");
+  }
+  readonly code = "model_idle_timeout";
+  readonly endpoint: string;
+  readonly timeoutMs: number;
+  readonly partialText: string;
+
+  constructor(endpoint: string, timeoutMs: number, partialText: string) {
+    super(
+      `The model server at ${endpoint} was silent for more than ${timeoutMs} ms, and the request was closed. ` +
+        "A slow model needs a larger idleTimeoutMs (Infinity for no limit); a stuck one, a restart.",
+    );
+    this.endpoint = endpoint;
+    this.timeoutMs = timeoutMs;
+    this.partialText = partialText;
+  }
+}
+
+/** `fetch` hides the error that matters inside its own. */
+function innermost(error: unknown): unknown {
+  return error instanceof Error && error.cause instanceof Error ? innermost(error.cause) : error;
+}
+
+function reasonOf(error: unknown): string | undefined {
+  const code = (innermost(error) as { code?: unknown } | null | undefined)?.code;
+  return typeof code === "string" ? code : undefined;
+}
+
+function wordReason(reason: string | undefined, cause: unknown): string {
+  switch (reason) {
+    case "ECONNREFUSED":
+    case "ConnectionRefused":
+      return "the connection was refused";
+    case "ENOTFOUND":
+    case "EAI_AGAIN":
+      return "its host name is not known";
+    case "ECONNRESET":
+    case "EPIPE":
+    case "UND_ERR_SOCKET":
+      return "the connection was closed";
+    default: {
+      const inner = innermost(cause);
+      const message = inner instanceof Error ? inner.message.replace(/\.$/, "") : describe(inner);
+      return message === "" ? (reason ?? "no reason was given") : message;
+    }
+  }
+}

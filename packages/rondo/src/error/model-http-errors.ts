@@ -1,0 +1,129 @@
+// Answers of a model server that say no: one error for each kind of status, with what to do about it.
+
+import { ModelError } from "./model-errors.ts";
+import { brandError } from "./rondo-error.ts";
+
+export interface HttpFailure {
+  readonly endpoint: string;
+  readonly status: number;
+  /** What the server said, shortened; empty if it said nothing. */
+  readonly said: string;
+}
+
+/** The server has answered with a status that is not a success. */
+export abstract class ModelHttpError extends ModelError {
+  static {
+    brandError(ModelHttpError, "ModelHttpError");
+  }
+  readonly status: number;
+  /** What the server said, shortened; empty if it said nothing. */
+  readonly said: string;
+
+  constructor({ endpoint, status, said }: HttpFailure, what: string, nextStep: string) {
+    super(endpoint, `${what} (status ${status}${said === "" ? "" : `: ${said}`}). ${nextStep}`);
+    this.status = status;
+    this.said = said;
+  }
+}
+
+/** The server wants another key, or none of this one's rights are enough: 401 and 403. */
+export class ModelAuthError extends ModelHttpError {
+  static {
+    brandError(ModelAuthError, "ModelAuthError");
+  }
+  readonly code = "model_auth";
+
+  constructor(failure: HttpFailure) {
+    super(
+      failure,
+      `The model server at ${failure.endpoint} does not let this request in`,
+      "Pass the apiKey that the server was started with, or one that may use this model.",
+    );
+  }
+}
+
+/** The server does not have the model, or nothing at this path: 404. */
+export class ModelNotFoundError extends ModelHttpError {
+  static {
+    brandError(ModelNotFoundError, "ModelNotFoundError");
+  }
+  readonly code = "model_not_found";
+  readonly model: string;
+
+  constructor(failure: HttpFailure, model: string, { isPath }: { isPath: boolean }) {
+    super(
+      failure,
+      isPath
+        ? `There is no chat-completions API at ${failure.endpoint}`
+        : `The model server at ${failure.endpoint} has no model '${model}'`,
+      isPath
+        ? "Check baseURL: it usually ends in /v1."
+        : `\`await listModels({ baseURL: "${failure.endpoint}" })\` tells which it has; ` +
+            `Ollama gets a model with \`ollama pull ${model}\`.`,
+    );
+    this.model = model;
+  }
+}
+
+/** The server has too much to do, or this key has used up its share: 429. */
+export class ModelRateLimitError extends ModelHttpError {
+  static {
+    brandError(ModelRateLimitError, "ModelRateLimitError");
+  }
+  readonly code = "model_rate_limit";
+  /** How long the server asks to wait, if it says so. */
+  readonly retryAfterMs: number | undefined;
+
+  constructor(failure: HttpFailure, retryAfterMs: number | undefined) {
+    super(
+      failure,
+      `The model server at ${failure.endpoint} takes no more requests for now`,
+      `${retryAfterMs === undefined ? "Ask again later" : `Ask again in ${retryAfterMs} ms`}, ` +
+        "lower maxConcurrency, or allow more retry.attempts.",
+    );
+    this.retryAfterMs = retryAfterMs;
+  }
+}
+
+/** The server has failed: 5xx. */
+export class ModelServerError extends ModelHttpError {
+  static {
+    brandError(ModelServerError, "ModelServerError");
+  }
+  readonly code = "model_server";
+  /** Whether it says that it is still loading the model. */
+  readonly isLoading: boolean;
+  /** How long the server asks to wait, if it says so. */
+  readonly retryAfterMs: number | undefined;
+
+  constructor(failure: HttpFailure, retryAfterMs?: number) {
+    const isLoading = failure.status === 503 && /load/i.test(failure.said);
+    super(
+      failure,
+      isLoading
+        ? `The model server at ${failure.endpoint} is still loading the model`
+        : `The model server at ${failure.endpoint} has failed`,
+      isLoading
+        ? "Ask again when it has, or wait longer with retry.loadingMs."
+        : "Its log says why; often the model does not fit into memory. Then choose a smaller model or context.",
+    );
+    this.isLoading = isLoading;
+    this.retryAfterMs = retryAfterMs;
+  }
+}
+
+/** The server does not accept the request: 400, 422 and other 4xx. */
+export class ModelRequestError extends ModelHttpError {
+  static {
+    brandError(ModelRequestError, "ModelRequestError");
+  }
+  readonly code = "model_request";
+
+  constructor(failure: HttpFailure) {
+    super(
+      failure,
+      `The model server at ${failure.endpoint} refuses the request`,
+      "If it does not know a field or a setting, leave that out; if the conversation is too long, shorten it.",
+    );
+  }
+}
