@@ -1,0 +1,93 @@
+// HTTP by `fetch`: on runtimes without Node, and wherever the user passes a `fetch`.
+
+import type { HttpRequest, HttpResponse, HttpSend, TakeBytes } from "./http.ts";
+
+/** The part of `fetch` that is used, so that wrappers and stand-ins need no more than that. */
+export type FetchFunction = (url: string, init: RequestInit) => Promise<Response>;
+
+export const send: HttpSend = sendBy((url, init) => globalThis.fetch(url, init));
+
+/** Sends requests by a given `fetch`. One that ignores its signal cannot hold the caller. */
+export function sendBy(fetch: FetchFunction): HttpSend {
+  return async ({ method, url, headers, body, signal }) => {
+    signal.throwIfAborted();
+    const answer = fetch(url.href, {
+      method,
+      headers: { ...headers },
+      redirect: "manual",
+      signal,
+      ...(body === undefined ? {} : { body }),
+    });
+    return new FetchResponse(await orAbort(answer, signal), signal);
+  };
+}
+
+class FetchResponse implements HttpResponse {
+  readonly status: number;
+  readonly #response: Response;
+  readonly #signal: AbortSignal;
+  #paused: PromiseWithResolvers<void> | undefined;
+
+  constructor(response: Response, signal: HttpRequest["signal"]) {
+    // A browser hides redirects behind the status 0.
+    this.status = response.type === "opaqueredirect" ? 302 : response.status;
+    this.#response = response;
+    this.#signal = signal;
+  }
+
+  header(name: string): string | undefined {
+    return this.#response.headers.get(name) ?? undefined;
+  }
+
+  async read(take: TakeBytes): Promise<void> {
+    const reader = this.#response.body?.getReader();
+    if (!reader) return;
+    const { promise: aborted, reject } = Promise.withResolvers<never>();
+    aborted.catch(() => {}); // raced below, but perhaps nobody waits right now
+    const onAbort = () => {
+      reject(this.#signal.reason);
+      this.#paused?.resolve();
+      cancel();
+    };
+    const cancel = () => void reader.cancel().catch(() => {});
+    this.#signal.addEventListener("abort", onAbort);
+    if (this.#signal.aborted) onAbort();
+    try {
+      await Promise.race([this.#pump(reader, take), aborted]);
+    } finally {
+      this.#signal.removeEventListener("abort", onAbort);
+      cancel();
+    }
+  }
+
+  pause(): void {
+    this.#paused ??= Promise.withResolvers();
+  }
+
+  resume(): void {
+    this.#paused?.resolve();
+    this.#paused = undefined;
+  }
+
+  async #pump(reader: ReadableStreamDefaultReader<Uint8Array>, take: TakeBytes): Promise<void> {
+    while (!this.#signal.aborted) {
+      if (this.#paused) await this.#paused.promise;
+      const { done, value } = await reader.read();
+      if (this.#signal.aborted) break;
+      if (done || take(value)) return;
+    }
+    throw this.#signal.reason;
+  }
+}
+
+function orAbort(answer: Promise<Response>, signal: AbortSignal): Promise<Response> {
+  return new Promise((resolve, reject) => {
+    const onAbort = () => {
+      reject(signal.reason);
+      // Should the answer come all the same, nobody reads it.
+      answer.then((response) => response.body?.cancel()).catch(() => {});
+    };
+    signal.addEventListener("abort", onAbort);
+    answer.then(resolve, reject).finally(() => signal.removeEventListener("abort", onAbort));
+  });
+}

@@ -1,0 +1,302 @@
+import { once } from "node:events";
+import { createServer, type RequestListener, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from "node:zlib";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { type HttpResponse, type HttpSend, readText } from "./http.ts";
+import { sendBy, send as sendByFetch } from "./http-fetch.ts";
+import { send as sendByNode } from "./http-node.ts";
+
+async function serve(listener: RequestListener): Promise<{ url: URL; connectionCount: () => number }> {
+  const server = createServer(listener).listen(0, "127.0.0.1");
+  await once(server, "listening");
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  let count = 0;
+  server.on("connection", () => (count += 1));
+  const { port } = server.address() as AddressInfo;
+  return { url: new URL(`http://127.0.0.1:${port}/`), connectionCount: () => count };
+}
+
+/** A server that sends `start` and then nothing, and tells when its socket was closed. */
+async function serveEndless(start: string): Promise<{ url: URL; closed: Promise<void> }> {
+  const { promise: closed, resolve } = Promise.withResolvers<void>();
+  const { url } = await serve((_, response) => {
+    response.once("close", resolve);
+    if (start === "") return;
+    response.write(start);
+  });
+  return { url, closed };
+}
+
+const never = new AbortController().signal;
+
+function get(send: HttpSend, url: URL, signal = never): Promise<HttpResponse> {
+  return send({ method: "GET", url, headers: {}, signal });
+}
+
+describe.each([
+  ["node:http", sendByNode],
+  ["fetch", sendByFetch],
+] as const)("%s", (_, send) => {
+  test("sends method, headers and body, and reads status, headers and body", async () => {
+    const { url } = await serve((request, response) => {
+      response.writeHead(418, { "x-method": request.method, "x-header": request.headers["x-a"] });
+      response.write(`${request.headers["content-length"]} bytes: `);
+      request.pipe(response);
+    });
+    const response = await send({ method: "POST", url, headers: { "x-a": "b" }, body: "é", signal: never });
+    expect(response.status).toBe(418);
+    expect(response.header("x-method")).toBe("POST");
+    expect(response.header("x-header")).toBe("b");
+    expect(response.header("x-none")).toBeUndefined();
+    expect(await readText(response)).toBe("2 bytes: é");
+  });
+
+  test.each([
+    ["gzip", gzipSync],
+    ["deflate", deflateSync],
+    ["br", brotliCompressSync],
+  ])("unpacks %s", async (encoding, compress) => {
+    const { url } = await serve((_, response) => {
+      response.writeHead(200, { "content-encoding": encoding }).end(compress("packed"));
+    });
+    expect(await readText(await get(send, url))).toBe("packed");
+  });
+
+  test("does not follow a redirect", async () => {
+    const { url } = await serve((_, response) => response.writeHead(307, { location: "/else" }).end());
+    const response = await get(send, url);
+    expect(response.status).toBe(307);
+    expect(response.header("location")).toBe("/else");
+    await readText(response);
+  });
+
+  test("rejects when nobody listens", async () => {
+    const { url } = await serve(() => {});
+    url.port = "1";
+    await expect(get(send, url)).rejects.toBeInstanceOf(Error);
+  });
+
+  test("rejects when the server hangs up instead of answering", async () => {
+    const { url } = await serve((request) => request.socket.destroy());
+    await expect(get(send, url)).rejects.toBeInstanceOf(Error);
+  });
+
+  test("rejects when the connection breaks in mid-body, after what had come", async () => {
+    const { url } = await serve((_, response) => {
+      response.write("half", () => response.destroy());
+    });
+    const response = await get(send, url);
+    let text = "";
+    await expect(
+      response.read((bytes) => {
+        text += new TextDecoder().decode(bytes);
+        return false;
+      }),
+    ).rejects.toBeInstanceOf(Error);
+    expect(text).toBe("half");
+  });
+
+  test("aborted before it is sent, does not connect", async () => {
+    const { url, connectionCount } = await serve((_, response) => response.end());
+    await expect(get(send, url, AbortSignal.abort("no"))).rejects.toBe("no");
+    expect(connectionCount()).toBe(0);
+  });
+
+  test("aborted before the answer, closes the socket and rejects with the reason", async () => {
+    const { url, closed } = await serveEndless("");
+    const controller = new AbortController();
+    const response = get(send, url, controller.signal);
+    setTimeout(() => controller.abort("enough"), 20);
+    await expect(response).rejects.toBe("enough");
+    await closed;
+  });
+
+  test("aborted while the body is read, closes the socket and rejects with the reason", async () => {
+    const { url, closed } = await serveEndless("start");
+    const controller = new AbortController();
+    const response = await get(send, url, controller.signal);
+    const reading = response.read(() => {
+      controller.abort("enough");
+      return false;
+    });
+    await expect(reading).rejects.toBe("enough");
+    await closed;
+  });
+
+  test("aborted between head and body, closes the socket and rejects with the reason", async () => {
+    const { url, closed } = await serveEndless("start");
+    const controller = new AbortController();
+    const response = await get(send, url, controller.signal);
+    controller.abort("enough");
+    await expect(response.read(() => false)).rejects.toBe("enough");
+    await closed;
+  });
+
+  test("aborted while it is paused, closes the socket and rejects with the reason", async () => {
+    const { url, closed } = await serveEndless("start");
+    const controller = new AbortController();
+    const response = await get(send, url, controller.signal);
+    const reading = response.read(() => {
+      response.pause();
+      setTimeout(() => controller.abort("enough"), 20);
+      return false;
+    });
+    await expect(reading).rejects.toBe("enough");
+    await closed;
+  });
+
+  test("closes the socket when the taker of the bytes throws", async () => {
+    const { url, closed } = await serveEndless("start");
+    const response = await get(send, url);
+    const reading = response.read(() => {
+      throw new Error("not this");
+    });
+    await expect(reading).rejects.toThrow("not this");
+    await closed;
+  });
+
+  test("does not wait for the rest of a body that is not needed, and closes it in the end", async () => {
+    const { url, closed } = await serveEndless("start");
+    const response = await get(send, url);
+    await expect(response.read(() => true)).resolves.toBeUndefined();
+    await closed;
+  });
+
+  test("holds the server back while it is paused", async () => {
+    const piece = "x".repeat(1 << 20);
+    const { promise: stuck, resolve: onStuck } = Promise.withResolvers<void>();
+    const { url } = await serve((_, response: ServerResponse) => {
+      let left = 64;
+      const fill = () => {
+        while (left > 0) {
+          left -= 1;
+          if (!response.write(piece)) {
+            onStuck();
+            response.once("drain", fill);
+            return;
+          }
+        }
+        response.end();
+      };
+      fill();
+    });
+    const response = await get(send, url);
+    let size = 0;
+    let isPaused = false;
+    let sizeWhilePaused = 0;
+    await response.read((bytes) => {
+      size += bytes.length;
+      if (isPaused) sizeWhilePaused += bytes.length;
+      if (size === bytes.length) {
+        response.pause();
+        isPaused = true;
+        void stuck.then(() =>
+          setTimeout(() => {
+            isPaused = false;
+            response.resume();
+          }, 20),
+        );
+      }
+      return false;
+    });
+    expect(sizeWhilePaused).toBe(0);
+    expect(size).toBe(64 << 20);
+  });
+});
+
+test("node:http: keeps the connection for the next request", async () => {
+  const { url, connectionCount } = await serve((_, response) => response.end("ok"));
+  for (let count = 0; count < 5; count += 1) await readText(await get(sendByNode, url));
+  expect(connectionCount()).toBe(1);
+});
+
+test("node:http: keeps the connection when only the end of a body was not needed", async () => {
+  const { url, connectionCount } = await serve((_, response) => {
+    response.write("all that matters");
+    setImmediate(() => response.end("the rest"));
+  });
+  const response = await get(sendByNode, url);
+  await response.read(() => true);
+  // The rest runs off in the background; only then is the connection free.
+  const { promise: isFree, resolve } = Promise.withResolvers<void>();
+  setTimeout(resolve, 50);
+  await isFree;
+  await readText(await get(sendByNode, url));
+  expect(connectionCount()).toBe(1);
+});
+
+test("node:http: replaces a kept connection that the server has closed meanwhile", async () => {
+  let count = 0;
+  const { url, connectionCount } = await serve((request, response) => {
+    count += 1;
+    if (count === 2) request.socket.destroy();
+    else response.end("ok");
+  });
+  await readText(await get(sendByNode, url));
+  expect(await readText(await get(sendByNode, url))).toBe("ok");
+  expect(connectionCount()).toBe(2);
+});
+
+test("node:http: unpacks zstd, and refuses what it does not know", async () => {
+  const { url } = await serve(({ url }, response) => {
+    const encoding = `${url}`.slice(1);
+    response.writeHead(200, { "content-encoding": encoding }).end(zstdCompressSync("packed"));
+  });
+  expect(await readText(await get(sendByNode, new URL("zstd", url)))).toBe("packed");
+  await expect(readText(await get(sendByNode, new URL("mystery", url)))).rejects.toThrow(
+    "compressed in an unknown way: mystery",
+  );
+});
+
+test("node:http: breaks off a compressed body that is cut", async () => {
+  const { url } = await serve((_, response) => {
+    response.writeHead(200, { "content-encoding": "gzip" });
+    response.write(gzipSync("packed".repeat(1_000)).subarray(0, 20), () => response.destroy());
+  });
+  await expect(readText(await get(sendByNode, url))).rejects.toBeInstanceOf(Error);
+});
+
+test("node:http: speaks TLS for https", async () => {
+  const { url } = await serve((_, response) => response.end());
+  url.protocol = "https:";
+  await expect(get(sendByNode, url)).rejects.toMatchObject({ code: expect.stringMatching(/SSL|EPROTO/) });
+});
+
+describe("a fetch of the user's", () => {
+  const url = new URL("http://127.0.0.1:1/");
+
+  test("that ignores its signal cannot hold the caller", async () => {
+    const controller = new AbortController();
+    const { promise, resolve } = Promise.withResolvers<Response>();
+    const { promise: cancelled, resolve: onCancel } = Promise.withResolvers<void>();
+    const response = get(
+      sendBy(() => promise),
+      url,
+      controller.signal,
+    );
+    controller.abort("enough");
+    await expect(response).rejects.toBe("enough");
+    resolve(new Response(new ReadableStream({ cancel: () => onCancel() })));
+    await cancelled;
+  });
+
+  test("may answer without a body", async () => {
+    const response = await get(
+      sendBy(async () => new Response(null, { status: 204 })),
+      url,
+    );
+    expect(await readText(response)).toBe("");
+  });
+});
+
+test("only so much of a text is read as is wanted", async () => {
+  const send = sendBy(
+    async () =>
+      new Response(ReadableStream.from(["one", "two", "three"]).pipeThrough(new TextEncoderStream())),
+  );
+  expect(await readText(await get(send, new URL("http://127.0.0.1:1/")), 4)).toBe("onetwo");
+});
