@@ -1,0 +1,129 @@
+// The iterable behind a model's stream: the network pushes deltas in, the consumer pulls them out, and leaving
+// at any moment stops the work. Not a generator: its `return()` would wait behind a pending `next()`, and it
+// would cost several promises for each delta.
+
+import type { ModelDelta } from "./provider.ts";
+
+/** With so many deltas waiting for the consumer, the server is held back. */
+const manyDeltas = 512;
+
+/** What the work behind a stream is given. */
+export interface DeltaSink {
+  /** Aborted when the consumer leaves, when the request's signal is, and by `stop()`. */
+  readonly signal: AbortSignal;
+  readonly push: (delta: ModelDelta) => void;
+  /** Whether the consumer is far behind. */
+  readonly isFull: () => boolean;
+  /** To be called when the consumer has caught up. */
+  onDrained: () => void;
+  /** Ends the work with an error, as a time limit does. What was pushed before still comes out first. */
+  readonly stop: (reason: Error) => void;
+}
+
+type Step = IteratorResult<ModelDelta, undefined>;
+
+export class DeltaStream implements AsyncIterableIterator<ModelDelta, undefined, void>, AsyncDisposable {
+  readonly #work: (sink: DeltaSink) => Promise<void>;
+  readonly #outside: AbortSignal | undefined;
+  readonly #controller = new AbortController();
+  readonly #sink: DeltaSink;
+  readonly #waiting: ((step: Step | Promise<Step>) => void)[] = [];
+  #working: Promise<void> | undefined;
+  #deltas: ModelDelta[] = [];
+  #taken = 0;
+  #isOver = false;
+  #failure: { readonly error: unknown } | undefined;
+
+  /** Nothing happens before the first `next()`. */
+  constructor(work: (sink: DeltaSink) => Promise<void>, signal?: AbortSignal) {
+    this.#work = work;
+    this.#outside = signal;
+    this.#sink = {
+      signal: this.#controller.signal,
+      push: (delta) => this.#push(delta),
+      isFull: () => this.#deltas.length - this.#taken >= manyDeltas,
+      onDrained: () => {},
+      stop: (reason) => this.#controller.abort(reason),
+    };
+  }
+
+  next(): Promise<Step> {
+    if (!this.#isOver) this.#working ??= this.#begin();
+    if (this.#taken < this.#deltas.length) return Promise.resolve({ done: false, value: this.#take() });
+    if (!this.#isOver) return new Promise((resolve) => void this.#waiting.push(resolve));
+    // An error is thrown once; from then on the stream is simply over.
+    const failure = this.#failure;
+    this.#failure = undefined;
+    return failure ? Promise.reject(failure.error) : Promise.resolve({ done: true, value: undefined });
+  }
+
+  /** Leaves the stream: closes the connection in this very tick, and waits until all is released. */
+  async return(): Promise<Step> {
+    this.#drop(undefined);
+    this.#controller.abort(new DOMException("The stream was left before it had ended.", "AbortError"));
+    await this.#working;
+    return { done: true, value: undefined };
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.return();
+  }
+
+  /** Never rejects: how the work ends comes out of `next()`. */
+  async #begin(): Promise<void> {
+    const outside = this.#outside;
+    try {
+      outside?.throwIfAborted();
+      outside?.addEventListener("abort", this.#onOutsideAbort);
+      await this.#work(this.#sink);
+      this.#end(undefined);
+    } catch (error) {
+      this.#end({ error });
+    } finally {
+      outside?.removeEventListener("abort", this.#onOutsideAbort);
+    }
+  }
+
+  readonly #onOutsideAbort = (): void => {
+    const reason: unknown = this.#outside?.reason;
+    this.#drop({ error: reason });
+    this.#controller.abort(reason);
+  };
+
+  #push(delta: ModelDelta): void {
+    if (this.#isOver) return;
+    const resolve = this.#waiting.shift();
+    if (resolve) resolve({ done: false, value: delta });
+    else this.#deltas.push(delta);
+  }
+
+  #take(): ModelDelta {
+    const delta = this.#deltas[this.#taken] as ModelDelta;
+    this.#taken += 1;
+    if (this.#taken === this.#deltas.length) {
+      this.#deltas = [];
+      this.#taken = 0;
+      if (!this.#isOver) this.#sink.onDrained();
+    }
+    return delta;
+  }
+
+  /** The consumer wants no more: what it has not taken is forgotten. */
+  #drop(failure: { error: unknown } | undefined): void {
+    this.#deltas = [];
+    this.#taken = 0;
+    this.#failure = undefined;
+    this.#end(failure);
+  }
+
+  #end(failure: { error: unknown } | undefined): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#failure = failure;
+    for (const resolve of this.#waiting.splice(0)) resolve(this.next());
+  }
+}

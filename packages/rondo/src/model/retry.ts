@@ -1,0 +1,144 @@
+// Asks again where that is safe: before the first byte of an answer, and for reasons that may pass.
+
+import { after } from "../async/timer.ts";
+import { InvalidArgumentError, InvalidTypeError } from "../error/argument-errors.ts";
+import { checkDuration, checkGrace, checkLimit, checkOptions } from "../error/check.ts";
+import { ModelConnectionError } from "../error/model-errors.ts";
+import { ModelRateLimitError, ModelServerError } from "../error/model-http-errors.ts";
+
+export interface RetryOptions {
+  /** How often to ask in all. Default: 3. */
+  attempts?: number;
+  /** The wait before the second attempt. Default: 500. */
+  delayMs?: number;
+  /** By how much each wait is longer than the one before. Default: 2. */
+  factor?: number;
+  /** The longest wait between two attempts. Default: 10,000. */
+  maxDelayMs?: number;
+  /** The longest wait that a server may ask for with `Retry-After`. Default: 60,000. */
+  maxRetryAfterMs?: number;
+  /** How long to wait for a server that is loading its model, however many attempts it takes. Default: 120,000. */
+  loadingMs?: number;
+}
+
+export type RetryPolicy = Readonly<Required<RetryOptions>>;
+
+const defaults: RetryPolicy = {
+  attempts: 3,
+  delayMs: 500,
+  factor: 2,
+  maxDelayMs: 10_000,
+  maxRetryAfterMs: 60_000,
+  loadingMs: 120_000,
+};
+
+/** Checks the option `retry`; `false` stands for a single attempt. */
+export function retryPolicy(field: string, options: RetryOptions | false = {}): RetryPolicy {
+  if (options === false) return { ...defaults, attempts: 1, loadingMs: 0 };
+  checkOptions(field, options, Object.keys(defaults));
+  const policy = { ...defaults };
+  for (const [key, value] of Object.entries(options))
+    if (value !== undefined) policy[key as keyof RetryOptions] = value;
+  checkLimit(`${field}.attempts`, policy.attempts);
+  checkFactor(`${field}.factor`, policy.factor);
+  checkDuration(`${field}.delayMs`, policy.delayMs);
+  checkDuration(`${field}.maxDelayMs`, policy.maxDelayMs);
+  checkGrace(`${field}.maxRetryAfterMs`, policy.maxRetryAfterMs);
+  checkGrace(`${field}.loadingMs`, policy.loadingMs);
+  return policy;
+}
+
+export interface RetryNotice {
+  readonly error: Error;
+  /** The number of the attempt that follows, from 2. */
+  readonly attempt: number;
+  readonly waitMs: number;
+}
+
+export interface RetrySetup {
+  readonly policy: RetryPolicy;
+  readonly signal: AbortSignal;
+  /** Whether it is still safe: nothing of an answer has come. */
+  readonly isSafe: () => boolean;
+  readonly onRetry: (notice: RetryNotice) => void;
+}
+
+/** Runs `attempt` until it succeeds, fails for good, or has been tried often enough. */
+export async function withRetry<T>(
+  attempt: () => Promise<T>,
+  { policy, signal, isSafe, onRetry }: RetrySetup,
+): Promise<T> {
+  const startedAt = performance.now();
+  for (let count = 1; ; count += 1) {
+    try {
+      return await attempt();
+    } catch (error) {
+      const isLoading = error instanceof ModelServerError && error.isLoading;
+      const mayAgain =
+        count < policy.attempts || (isLoading && performance.now() - startedAt < policy.loadingMs);
+      if (signal.aborted || !isSafe() || !mayAgain || !mayPass(error)) throw error;
+      const waitMs = Math.round(askedWaitMs(error, policy) ?? backoffMs(count, policy));
+      onRetry({ error, attempt: count + 1, waitMs });
+      await sleep(waitMs, signal);
+    }
+  }
+}
+
+/** Problems that may be gone a moment later. */
+function mayPass(error: unknown): error is ModelConnectionError | ModelRateLimitError | ModelServerError {
+  if (error instanceof ModelServerError) return [500, 502, 503, 504].includes(error.status);
+  if (error instanceof ModelConnectionError) return error.reason !== "ENOTFOUND";
+  return error instanceof ModelRateLimitError;
+}
+
+function askedWaitMs(error: unknown, { maxRetryAfterMs }: RetryPolicy): number | undefined {
+  const asked =
+    error instanceof ModelRateLimitError || error instanceof ModelServerError
+      ? error.retryAfterMs
+      : undefined;
+  return asked === undefined ? undefined : Math.min(asked, maxRetryAfterMs);
+}
+
+/**
+ * The wait after the `count`-th attempt: exponential, then shortened by up to a half at random, so that those
+ * who failed together do not come back together.
+ */
+export function backoffMs(
+  count: number,
+  { delayMs, factor, maxDelayMs }: RetryPolicy,
+  random: () => number = Math.random,
+): number {
+  return Math.min(delayMs * factor ** (count - 1), maxDelayMs) * (1 - random() / 2);
+}
+
+/** Reads a `Retry-After` header: seconds, or a date. */
+export function parseRetryAfter(header: string | undefined, nowMs = Date.now()): number | undefined {
+  if (header === undefined || header.trim() === "") return undefined;
+  const seconds = Number(header);
+  const waitMs = Number.isNaN(seconds) ? Date.parse(header) - nowMs : seconds * 1_000;
+  return Number.isNaN(waitMs) ? undefined : Math.max(0, Math.round(waitMs));
+}
+
+function sleep(durationMs: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const wakeUp = () => {
+      signal.removeEventListener("abort", onAbort);
+      resolve();
+    };
+    const cancel = after(durationMs, wakeUp);
+    const onAbort = () => {
+      cancel();
+      signal.removeEventListener("abort", onAbort);
+      reject(signal.reason);
+    };
+    if (signal.aborted) onAbort();
+    else signal.addEventListener("abort", onAbort);
+  });
+}
+
+function checkFactor(field: string, value: unknown): void {
+  const expected = "a number from 1";
+  if (typeof value !== "number") throw new InvalidTypeError({ field, expected, received: value });
+  if (!(value >= 1 && value < Number.POSITIVE_INFINITY))
+    throw new InvalidArgumentError({ field, expected, received: value });
+}

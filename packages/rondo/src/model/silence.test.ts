@@ -1,0 +1,60 @@
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { SilenceLimit } from "./silence.ts";
+
+beforeEach(() => vi.useFakeTimers());
+afterEach(() => vi.useRealTimers());
+
+test("acts when nothing was heard for as long as the limit, and with one timer for all that was", () => {
+  const onSilence = vi.fn<() => void>();
+  const silence = new SilenceLimit(100, onSilence);
+  for (let count = 0; count < 10; count += 1) {
+    silence.hear();
+    expect(vi.getTimerCount()).toBe(1);
+    vi.advanceTimersByTime(90);
+  }
+  expect(onSilence).not.toHaveBeenCalled();
+  vi.advanceTimersByTime(10);
+  expect(onSilence).toHaveBeenCalledOnce();
+  expect(vi.getTimerCount()).toBe(0);
+});
+
+test("does not count the time in which nobody listens", () => {
+  const onSilence = vi.fn<() => void>();
+  const silence = new SilenceLimit(100, onSilence);
+  silence.hear();
+  silence.pause();
+  vi.advanceTimersByTime(1_000);
+  silence.resume();
+  vi.advanceTimersByTime(99);
+  expect(onSilence).not.toHaveBeenCalled();
+  vi.advanceTimersByTime(1);
+  expect(onSilence).toHaveBeenCalledOnce();
+});
+
+test("before the first sound, and after it was stopped, there is no limit and no timer", () => {
+  const onSilence = vi.fn<() => void>();
+  const silence = new SilenceLimit(100, onSilence);
+  expect(vi.getTimerCount()).toBe(0);
+  silence.hear();
+  silence.stop();
+  expect(vi.getTimerCount()).toBe(0);
+  vi.advanceTimersByTime(1_000);
+  expect(onSilence).not.toHaveBeenCalled();
+});
+
+test("a limit longer than timers can be is kept", () => {
+  const onSilence = vi.fn<() => void>();
+  const silence = new SilenceLimit(2 ** 32, onSilence);
+  silence.hear();
+  vi.advanceTimersByTime(2 ** 32 - 1);
+  expect(onSilence).not.toHaveBeenCalled();
+  vi.advanceTimersByTime(1);
+  expect(onSilence).toHaveBeenCalledOnce();
+});
+
+test("no limit needs no timer", () => {
+  const silence = new SilenceLimit(Number.POSITIVE_INFINITY, () => {});
+  silence.hear();
+  silence.resume();
+  expect(vi.getTimerCount()).toBe(0);
+});

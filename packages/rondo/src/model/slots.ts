@@ -1,0 +1,86 @@
+// How many requests an endpoint gets at once: a local GPU has few slots, and one request too many slows down
+// all. First come, first served; the count is shared by all who ask the same endpoint.
+
+interface Waiting {
+  readonly limit: number;
+  readonly go: () => void;
+}
+
+/** Gives the slot back. Doing so again does nothing. */
+export type ReleaseSlot = () => void;
+
+export interface SlotRequest {
+  readonly endpoint: string;
+  /** How many requests the endpoint may have, this one included. `Infinity` never waits. */
+  readonly limit: number;
+  readonly signal: AbortSignal;
+}
+
+// Only endpoints that are being asked are in here, so that it does not grow.
+const endpoints = new Map<string, Slots>();
+
+/** Waits until the endpoint has a slot, and for all who came before. Rejects when aborted. */
+export async function acquireSlot({ endpoint, limit, signal }: SlotRequest): Promise<ReleaseSlot> {
+  signal.throwIfAborted();
+  const slots = endpoints.get(endpoint) ?? new Slots(() => endpoints.delete(endpoint));
+  endpoints.set(endpoint, slots);
+  return slots.acquire(limit, signal);
+}
+
+class Slots {
+  #taken = 0;
+  // A set keeps the order of arrival, and one who gives up leaves it at no cost.
+  readonly #waiting = new Set<Waiting>();
+  readonly #onUnused: () => void;
+
+  constructor(onUnused: () => void) {
+    this.#onUnused = onUnused;
+  }
+
+  acquire(limit: number, signal: AbortSignal): ReleaseSlot | Promise<ReleaseSlot> {
+    const isFree = limit === Number.POSITIVE_INFINITY || (this.#waiting.size === 0 && this.#taken < limit);
+    return isFree ? this.#take() : this.#wait(limit, signal);
+  }
+
+  #wait(limit: number, signal: AbortSignal): Promise<ReleaseSlot> {
+    return new Promise((resolve, reject) => {
+      const leave = () => {
+        this.#waiting.delete(waiting);
+        signal.removeEventListener("abort", onAbort);
+      };
+      const onAbort = () => {
+        leave();
+        reject(signal.reason);
+        this.#callNext(); // who stood behind may have a higher limit
+      };
+      const waiting: Waiting = {
+        limit,
+        go: () => {
+          leave();
+          resolve(this.#take());
+        },
+      };
+      this.#waiting.add(waiting);
+      signal.addEventListener("abort", onAbort);
+    });
+  }
+
+  #take(): ReleaseSlot {
+    this.#taken += 1;
+    let isReleased = false;
+    return () => {
+      if (isReleased) return;
+      isReleased = true;
+      this.#taken -= 1;
+      this.#callNext();
+      if (this.#taken === 0) this.#onUnused(); // then nobody waits either
+    };
+  }
+
+  #callNext(): void {
+    for (const { limit, go } of this.#waiting) {
+      if (this.#taken >= limit) return;
+      go();
+    }
+  }
+}
