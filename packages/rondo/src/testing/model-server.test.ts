@@ -196,6 +196,7 @@ describe("a fault", () => {
   test("a gate that rejects breaks the answer off: as a refusal before the head, else by a closed socket", async () => {
     const first = Promise.withResolvers<void>();
     const second = Promise.withResolvers<void>();
+    second.promise.catch(() => {});
     await using server = await startModelServer([{ waitFor: first.promise }, { raw: ["a", second.promise] }]);
     void server.request(0).then(() => first.reject(new Error("no luck")));
     const refused = await ask(server);
