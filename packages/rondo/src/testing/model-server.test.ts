@@ -322,6 +322,22 @@ describe("a server", () => {
     await server[Symbol.asyncDispose]();
   });
 
+  test("ends all that still waits when it is disposed of", async () => {
+    const server = await startModelServer([
+      { delayMs: 1e6 },
+      { chunkDelayMs: 1e6 },
+      { stall: true },
+      { waitFor: new Promise(() => {}) },
+      () => new Promise(() => {}),
+    ]);
+    const asking = [1, 2, 3, 4, 5].map(() => ask(server).then((response) => response.text()));
+    await server.request(4);
+    await server[Symbol.asyncDispose]();
+    const outcomes = await Promise.allSettled(asking);
+    expect(outcomes.map(({ status }) => status)).toEqual(asking.map(() => "rejected"));
+    for (const { closedAt } of server.requests) expect(closedAt).toBeDefined();
+  });
+
   test("counts connections", async () => {
     await using server = await startModelServer("Hi");
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });

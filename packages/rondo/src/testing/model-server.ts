@@ -46,6 +46,7 @@ export class ModelServer implements AsyncDisposable {
   readonly #script: Script<ServerAnswer, ServerRequest>;
   readonly #routes: ReadonlyMap<string, Script<ServerAnswer, ServerRequest>>;
   readonly #requests = new Arrivals<ServerRequest>();
+  readonly #serving = new Set<Promise<void>>();
   #url = "";
   #connectionCount = 0;
   #callCount = 0;
@@ -61,7 +62,10 @@ export class ModelServer implements AsyncDisposable {
         ([route, steps]) => [route, new Script({ owner, steps, known: serverAnswerFields })],
       ),
     );
-    this.#server = createServer((request, response) => void this.#serve(request, response));
+    this.#server = createServer((request, response) => {
+      const serving = this.#serve(request, response).finally(() => this.#serving.delete(serving));
+      this.#serving.add(serving);
+    });
     this.#server.on("connection", () => this.#connectionCount++);
   }
 
@@ -104,6 +108,7 @@ export class ModelServer implements AsyncDisposable {
     this.#server.close();
     this.#server.closeAllConnections();
     await once(this.#server, "close");
+    await Promise.all(this.#serving);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -122,7 +127,9 @@ export class ModelServer implements AsyncDisposable {
     if (isChat) this.#requests.add(exchange);
     try {
       if (!script) throw new Error(`The test server has nothing at ${route}: add it to its routes.`);
-      const answer = await script.next(exchange, () => `${route} with ${body.slice(0, 200)}`);
+      const next = script.next(exchange, () => `${route} with ${body.slice(0, 200)}`);
+      const answer = await Promise.race([next, exchange.closed]);
+      if (!answer) return;
       await exchange.send(answer, {
         model: modelOf(exchange),
         nextId: () => `call_${++this.#callCount}`,
