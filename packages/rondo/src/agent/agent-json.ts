@@ -9,9 +9,10 @@ import type { AnyTool } from "../tool/tool.ts";
 import { Turn } from "../turn/turn.ts";
 import { findTool } from "../turn/turn-options.ts";
 import { type AgentOptions, byName, checkAccepted } from "./agent-options.ts";
+import { type ThinkingOptions, thinkingTool } from "./thinking.ts";
 
 /** Where the tools of a saved agent are looked for, and where it is registered. */
-export interface AgentScope {
+export interface AgentScope extends ThinkingOptions {
   /** Looked through first, for tools that are not registered. */
   tools?: Iterable<AnyTool>;
   /** Where its other tools are and where it is registered; `false` for nowhere. Default: the default registry. */
@@ -26,9 +27,10 @@ export interface SavedAgent {
 }
 
 export function readAgent(json: unknown, scope: AgentScope): SavedAgent {
-  checkOptions("options", scope, ["tools", "registry"]);
+  checkOptions("options", scope, ["tools", "registry", "model", "instructions", "describeContext"]);
   const { registry } = chooseRegistry(scope.registry);
-  const given = [...(scope.tools ?? [])];
+  const { model, describeContext } = scope;
+  const given = [...(scope.tools ?? []), ...(model ? [thinkingTool] : [])];
   const saved = new SavedObject(json, "agent");
 
   const tools = saved.strings("toolNames").map((name) => findTool(name, { tools: given, registry }));
@@ -38,14 +40,26 @@ export function readAgent(json: unknown, scope: AgentScope): SavedAgent {
     tools,
     tags: saved.strings("tags"),
   };
+  const instructions = scope.instructions ?? saved.optionalString("instructions");
+  if (instructions !== undefined) options.instructions = instructions;
+  if (model) options.model = model;
+  if (describeContext) options.describeContext = describeContext;
   if (scope.registry !== undefined) options.registry = scope.registry;
   const [queueJson, poolJson] = [saved.raw("contextQueue"), saved.raw("contextPool")];
   if (queueJson !== undefined)
-    options.contextQueue = ContextQueue.fromJSON(queueJson, { registry, path: saved.pathOf("contextQueue") });
+    options.contextQueue = ContextQueue.fromJSON(queueJson, {
+      registry,
+      tools: given,
+      path: saved.pathOf("contextQueue"),
+    });
   if (poolJson !== undefined)
-    options.contextPool = ContextPool.fromJSON(poolJson, { registry, path: saved.pathOf("contextPool") });
+    options.contextPool = ContextPool.fromJSON(poolJson, {
+      registry,
+      tools: given,
+      path: saved.pathOf("contextPool"),
+    });
 
-  const accepted = byName(tools);
+  const accepted = byName(model ? [...tools, thinkingTool] : tools);
   const readTurn = (turnJson: unknown, path: string): Turn => {
     const turn = Turn.fromJSON(turnJson, { tools: given, registry, path });
     checkAccepted(turn, accepted, options.name);

@@ -10,8 +10,9 @@ import type { RegistryOption } from "../registry/registry-option.ts";
 import { AnyTool } from "../tool/tool.ts";
 import type { Turn } from "../turn/turn.ts";
 import { withSubtools } from "../turn/turn-options.ts";
+import type { ThinkingOptions } from "./thinking.ts";
 
-export interface AgentOptions {
+export interface AgentOptions extends ThinkingOptions {
   /** 1 to 64 letters, digits, `_` or `-`. */
   name: string;
   /** What it is for. Default: empty. */

@@ -714,3 +714,15 @@ describe("the registry", () => {
     expect(seen).toEqual(["private"]);
   });
 });
+
+test("a branch with hooks that are none is refused before it is registered", () => {
+  const agent = agentWith([add]);
+  expect(() => agent.branch("child", { hooks: ["x"] as never })).toThrow(InvalidTypeError);
+  expect(registry.agents.has("child")).toBe(false);
+});
+
+test("a turn cannot run on behalf of what is no agent", async () => {
+  await expect(new Turn(add, { a: 1, b: 2 }).returning({ agent: "worker" as never })).rejects.toThrow(
+    'agent: expected an Agent, got "worker"',
+  );
+});

@@ -19,9 +19,11 @@ import {
 import { SafeExecutionError } from "../error/execution-errors.ts";
 import type { HookEvent, HookEvents } from "../hook/events.ts";
 import { fire } from "../hook/fire.ts";
+import { HookList } from "../hook/hook-list.ts";
 import { toTags } from "../hook/tags.ts";
 import type { JsonObject } from "../json/json-value.ts";
 import { formatVersion } from "../json/read.ts";
+import type { ContentPart } from "../model/message.ts";
 import type { Registry } from "../registry/registry.ts";
 import { chooseRegistry } from "../registry/registry-option.ts";
 import type { AnyTool } from "../tool/tool.ts";
@@ -38,6 +40,7 @@ import {
   type RunOptions,
   readTools,
 } from "./agent-options.ts";
+import { checkMind, type Mind, thinkingTool } from "./thinking.ts";
 import { Undo } from "./undo.ts";
 
 const defaultQueueLimit = 10;
@@ -50,6 +53,8 @@ export class Agent extends AgentHooks implements Iterable<Turn> {
   readonly name: string;
   readonly registry: Registry;
   readonly isRegistered: boolean;
+  /** What it thinks with; `null` if it has no model. */
+  readonly mind: Mind | null;
   /** The tools that it was given; their subtools are its own too. */
   readonly tools: readonly AnyTool[];
   readonly #toolsByName: ReadonlyMap<string, AnyTool>;
@@ -70,6 +75,9 @@ export class Agent extends AgentHooks implements Iterable<Turn> {
     checkOptions("options", options, [
       "name",
       "description",
+      "model",
+      "instructions",
+      "describeContext",
       "tools",
       "contextQueue",
       "contextPool",
@@ -81,7 +89,8 @@ export class Agent extends AgentHooks implements Iterable<Turn> {
     this.registry = registry;
     this.isRegistered = isRegistered;
     this.tools = Object.freeze(readTools(options.tools, registry));
-    this.#toolsByName = byName(this.tools);
+    this.mind = checkMind(options);
+    this.#toolsByName = byName(this.mind ? [...this.tools, thinkingTool] : this.tools);
     this.#description = checkString("description", options.description ?? "");
     this.#tags = toTags("tags", options.tags);
     this.#contextQueue = checkContextQueue(
@@ -151,6 +160,24 @@ export class Agent extends AgentHooks implements Iterable<Turn> {
     await this.#enqueue(turn, neverAborted);
   }
 
+  /**
+   * Queues a question to the agent's model, as a turn without a time limit. `run()` then yields the blocks of the
+   * answer as `[turn, block]`, and the result last; the tools that the model calls are the agent's.
+   */
+  async ask(prompt: string | ContentPart[]): Promise<void> {
+    if (!this.mind)
+      throw new SafeExecutionError(
+        `The agent '${this.name}' has no model to ask: give it one, as \`model\`.`,
+      );
+    if (typeof prompt !== "string" && !Array.isArray(prompt))
+      throw new InvalidTypeError({
+        field: "prompt",
+        expected: "a string, or a list of content parts",
+        received: prompt,
+      });
+    await this.put(new Turn(thinkingTool, { prompt }));
+  }
+
   /** Queues a turn at another agent of the same registry. */
   async send(agentName: string, turn: Turn): Promise<void> {
     await this.registry.agents.get(agentName).put(turn);
@@ -190,12 +217,14 @@ export class Agent extends AgentHooks implements Iterable<Turn> {
   branch(name: string, options: AgentBranchOptions = {}): Agent {
     checkOptions("options", options, ["description", "tools", "hooks"]);
     const { description = this.#description, tools = this.tools, hooks } = options;
-    const accepted = byName(readTools(tools, this.registry));
+    const accepted = byName([...readTools(tools, this.registry), ...(this.mind ? [thinkingTool] : [])]);
     for (const turn of this.#queue) checkAccepted(turn, accepted, name);
+    new HookList("agent").inherit(this.hookList, hooks); // refuses what is no hook, before anything is registered
     const child = new Agent({
       name,
       description,
       tools,
+      ...this.mind,
       contextQueue: this.#contextQueue.branch(),
       contextPool: this.#contextPool.branch(),
       tags: this.#tags,
@@ -233,6 +262,7 @@ export class Agent extends AgentHooks implements Iterable<Turn> {
       name: this.name,
       description: this.#description,
       toolNames: this.tools.map((tool) => tool.name),
+      ...(this.mind && { instructions: this.mind.instructions }),
       queue: turns.map((turn) => turn.toJSON()),
       currentTurn: isPending ? current.toJSON() : null,
       contextQueue: { ...contextQueue.toJSON(), items: queue.map((item) => item.toJSON()) },

@@ -78,8 +78,22 @@ function encodeObject(value: object, path: string, parents: readonly object[]): 
     case Uint8Array.prototype:
       return tagged("bytes", toBase64(value as Uint8Array));
   }
-  for (const type of types.values()) if (type.is(value)) return tagged(type.tag, type.encode(value, path));
+  for (const type of types.values()) if (type.is(value)) return encodeTyped(type, value, path);
   throw new UnserializableError(path, value);
+}
+
+// Values of such types that are being written. They call encode() anew for what they hold, so the list of
+// parents does not reach through them.
+const open: object[] = [];
+
+function encodeTyped(type: JsonType<unknown>, value: object, path: string): JsonValue {
+  if (open.includes(value)) throw new UnserializableError(path, value, "it contains itself");
+  open.push(value);
+  try {
+    return tagged(type.tag, type.encode(value, path));
+  } finally {
+    open.pop();
+  }
 }
 
 function encodeEntries(value: Record<string, unknown>, path: string, within: readonly object[]): JsonValue {

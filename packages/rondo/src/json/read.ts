@@ -34,6 +34,11 @@ export class SavedObject {
     return Object.hasOwn(this.#data, key);
   }
 
+  /** Whether the field says `null`, which is not the same as leaving it out. */
+  isNull(key: string): boolean {
+    return this.#data[key] === null;
+  }
+
   string(key: string): string {
     return this.#required(key, "a string", this.optionalString(key));
   }
@@ -44,6 +49,13 @@ export class SavedObject {
 
   number(key: string): number | undefined {
     return this.#typed(key, "a number", (value): value is number => typeof value === "number");
+  }
+
+  /** A number that also passes a check of its value. */
+  numberThat(key: string, expected: string, fits: (value: number) => boolean): number | undefined {
+    const value = this.number(key);
+    if (value === undefined || fits(value)) return value;
+    throw new InvalidJsonError(this.pathOf(key), expected, value);
   }
 
   boolean(key: string): boolean | undefined {

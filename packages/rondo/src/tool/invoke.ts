@@ -53,8 +53,9 @@ export async function* invokeStream(
   let isUnderWay = false;
   try {
     const input = await begin(invocation);
-    isUnderWay = true;
-    const source = iterate(invocation, input, values);
+    const source = iterate(invocation, input, values, () => {
+      isUnderWay = true;
+    });
     // An idle consumer must not hold the lock, so a locked tool runs ahead of it.
     const result = yield* tool.lock ? readAhead(source) : source;
     isUnderWay = false;
@@ -62,11 +63,9 @@ export async function* invokeStream(
     return result;
   } catch (error) {
     isUnderWay &&= watch.endedBy(error) === "cancelled";
-    if (error instanceof FunctionFailure) {
-      await tell(invocation, "tool.onError", error.thrown);
-      throw error.thrown;
-    }
-    throw error;
+    if (!(error instanceof FunctionFailure)) throw error;
+    await tellError(invocation, error.thrown);
+    throw error.thrown;
   } finally {
     try {
       // Left or cancelled: what has come so far is all there will be.
@@ -107,7 +106,7 @@ async function callFunction(invocation: Invocation, input: object): Promise<unkn
       await leaveBehind(invocation, work);
     } else {
       hold?.release();
-      await tell(invocation, "tool.onError", error);
+      await tellError(invocation, error);
     }
     throw error;
   }
@@ -126,6 +125,7 @@ async function* iterate(
   invocation: Invocation,
   input: object,
   values: unknown[],
+  onStart: () => void,
 ): AsyncGenerator<unknown, unknown, void> {
   const { tool, context, watch } = invocation;
   const hold = await acquireLock(invocation);
@@ -137,6 +137,7 @@ async function* iterate(
       const step = await watch
         .time(() =>
           inside(() => {
+            if (!generator) onStart();
             generator ??= (tool.fn as AsyncGeneratorFunction)(input, context);
             return generator.next();
           }),
@@ -184,6 +185,16 @@ async function leaveBehind(
       error === watch.signal.reason || (error as { name?: unknown } | null)?.name === "AbortError";
     if (!isAbort) warn(`The tool '${tool.name}' failed while it was stopping.`, error);
   });
+}
+
+/** A hook that throws replaces the tool's error; that must not get lost. */
+async function tellError(invocation: Invocation, error: unknown): Promise<void> {
+  try {
+    await tell(invocation, "tool.onError", error);
+  } catch (hookError) {
+    warn(`An onError hook of the tool '${invocation.tool.name}' failed; the tool's own error was:`, error);
+    throw hookError;
+  }
 }
 
 function tell<E extends HookEvent>(

@@ -358,3 +358,45 @@ describe("any turn", () => {
     );
   });
 });
+
+describe("what a saved turn may not be", () => {
+  const add = tool("add", "Add two numbers.", { a: Number, b: Number }, ({ a, b }) => a + b);
+  const scope = { tools: [add], path: "agent.queue[2]" };
+
+  test.each([
+    ["an input that is a list", { input: [1] }, "agent.queue[2].input: expected an object"],
+    ["metadata that is text", { metadata: "x" }, "agent.queue[2].metadata: expected an object"],
+    ["a time limit below 0", { timeoutMs: -5 }, "agent.queue[2].timeoutMs: expected a number above 0"],
+    ["an unknown source", { source: "robot" }, 'agent.queue[2].source: expected "code" or "model"'],
+    ["half an attempt", { attempts: -1.5 }, "agent.queue[2].attempts: expected a whole number from 0"],
+  ])("%s, and the error has the path", (_what, data, message) => {
+    const read = () => Turn.fromJSON({ toolName: "add", ...data }, scope);
+    expect(read).toThrow(InvalidJsonError);
+    expect(read).toThrow(message);
+  });
+
+  test("a time limit that is left out is the tool's, only null is none", () => {
+    expect(Turn.fromJSON({ toolName: "add", timeoutMs: undefined }, scope).timeoutMs).toBe(60_000);
+    expect(Turn.fromJSON({ toolName: "add", timeoutMs: null }, scope).timeoutMs).toBe(
+      Number.POSITIVE_INFINITY,
+    );
+  });
+
+  test("a scope with a misspelt key", () => {
+    expect(() => Turn.fromJSON({ toolName: "add" }, { tool: [add] } as never)).toThrow("options.tool");
+  });
+
+  test("a turn that contains itself", () => {
+    const turn = new Turn(add, { a: 1, b: 2 });
+    turn.metadata["self"] = turn;
+    expect(() => turn.toJSON()).toThrow("it contains itself");
+    turn.metadata = {};
+    expect(() => turn.toJSON()).not.toThrow();
+  });
+
+  test("a turn inside that cannot be saved: the path leads to it", () => {
+    const turn = new Turn(add, { a: 1, b: 2 }, { metadata: {} });
+    turn.metadata["inner"] = new Turn(add, { a: () => 1, b: 2 });
+    expect(() => turn.toJSON()).toThrow("Cannot save metadata.inner.input.a");
+  });
+});

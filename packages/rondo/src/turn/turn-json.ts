@@ -1,6 +1,7 @@
 // A turn as JSON, and back.
 
 import { isLazy, Literal } from "../async/lazy.ts";
+import { checkOptions, isPlainObject } from "../error/check.ts";
 import { InvalidJsonError, UnserializableError } from "../error/json-errors.ts";
 import { decode, encode } from "../json/codec.ts";
 import type { JsonObject } from "../json/json-value.ts";
@@ -10,16 +11,22 @@ import type { Turn } from "./turn.ts";
 import { findTool, type ToolScope, type TurnOptions } from "./turn-options.ts";
 import { type StopReason, stopReasons, type TurnState } from "./turn-state.ts";
 
-export function writeTurn(turn: Turn): JsonObject {
+/** `within` is where the turn stands in a larger whole, for the error when something cannot be saved. */
+export function writeTurn(turn: Turn, within = ""): JsonObject {
+  const path = (key: string) => (within === "" ? key : `${within}.${key}`);
   for (const [key, value] of Object.entries(turn.input))
     if (isLazy(value) || value instanceof Literal)
-      throw new UnserializableError(`input.${key}`, value, "what it gives is only known when the tool runs");
+      throw new UnserializableError(
+        path(`input.${key}`),
+        value,
+        "what it gives is only known when the tool runs",
+      );
   return {
     version: formatVersion,
     uuid: turn.uuid,
     toolName: turn.tool.name,
-    input: encode(turn.input, "input"),
-    metadata: encode(turn.metadata, "metadata"),
+    input: encode(turn.input, path("input")),
+    metadata: encode(turn.metadata, path("metadata")),
     timeoutMs: turn.timeoutMs === Number.POSITIVE_INFINITY ? null : turn.timeoutMs,
     tags: [...turn.tags],
     source: turn.source,
@@ -29,7 +36,7 @@ export function writeTurn(turn: Turn): JsonObject {
     endTime: turn.endTime?.toISOString() ?? null,
     stopReason: turn.stopReason,
     hasReturned: turn.hasReturned,
-    ...(turn.output !== undefined && { output: encode(turn.output, "output") }),
+    ...(turn.output !== undefined && { output: encode(turn.output, path("output")) }),
   };
 }
 
@@ -42,19 +49,32 @@ export interface SavedTurn {
 }
 
 export function readTurn(json: unknown, scope: ToolScope & { path?: string }): SavedTurn {
+  checkOptions("options", scope, ["tools", "registry", "path"]);
   const saved = new SavedObject(json, scope.path ?? "turn");
-  const object = (key: string) =>
-    decode(saved.raw(key) ?? {}, scope, saved.pathOf(key)) as Record<string, unknown>;
+  const object = (key: string) => {
+    const value = decode(saved.raw(key) ?? {}, scope, saved.pathOf(key));
+    if (!isPlainObject(value)) throw new InvalidJsonError(saved.pathOf(key), "an object", value);
+    return value;
+  };
 
   const tool = findTool(saved.string("toolName"), scope);
   const options: TurnOptions = { metadata: object("metadata"), tags: saved.strings("tags") };
   const [uuid, callId] = [saved.optionalString("uuid"), saved.optionalString("callId")];
   if (uuid !== undefined) options.uuid = uuid;
   if (callId !== undefined) options.callId = callId;
-  if (saved.raw("source") !== undefined) options.source = saved.string("source") as "code" | "model";
-  if (saved.has("timeoutMs")) options.timeoutMs = saved.number("timeoutMs") ?? Number.POSITIVE_INFINITY;
+  const source = saved.optionalString("source");
+  if (source !== undefined && source !== "code" && source !== "model")
+    throw new InvalidJsonError(saved.pathOf("source"), '"code" or "model"', source);
+  if (source !== undefined) options.source = source;
+  const timeoutMs = saved.numberThat("timeoutMs", "a number above 0, or null for no limit", (ms) => ms > 0);
+  if (timeoutMs !== undefined) options.timeoutMs = timeoutMs;
+  else if (saved.isNull("timeoutMs")) options.timeoutMs = Number.POSITIVE_INFINITY;
 
   return { tool, input: object("input"), options, state: readState(saved, scope) };
+}
+
+function isCount(value: number): boolean {
+  return Number.isInteger(value) && value >= 0;
 }
 
 function readState(saved: SavedObject, scope: ToolScope): TurnState {
@@ -62,7 +82,7 @@ function readState(saved: SavedObject, scope: ToolScope): TurnState {
   if (stopReason !== null && !stopReasons.includes(stopReason))
     throw new InvalidJsonError(saved.pathOf("stopReason"), `one of ${stopReasons.join(", ")}`, stopReason);
   return {
-    attempts: saved.number("attempts") ?? 0,
+    attempts: saved.numberThat("attempts", "a whole number from 0", isCount) ?? 0,
     startTime: saved.date("startTime") ?? null,
     endTime: saved.date("endTime") ?? null,
     stopReason: stopReason as StopReason | null,

@@ -3,6 +3,7 @@
 import type { Agent } from "../agent/agent.ts";
 import { InvalidArgumentError, InvalidTypeError } from "../error/argument-errors.ts";
 import { checkGrace, checkOptions, checkPlainObject, checkSignal } from "../error/check.ts";
+import { HookList } from "../hook/hook-list.ts";
 import { copyData, freezeData } from "../json/copy.ts";
 import { defaultRegistry, Registry } from "../registry/registry.ts";
 import { AnyTool } from "../tool/tool.ts";
@@ -57,6 +58,10 @@ export function checkRunOptions(options: RunTurnOptions): RunTurnOptions {
   checkOptions("options", options, ["signal", "graceMs", "agent"]);
   checkSignal("signal", options.signal);
   if (options.graceMs !== undefined) checkGrace("graceMs", options.graceMs);
+  const { agent } = options;
+  // `turn/` knows an agent by what it needs of it.
+  if (agent !== undefined && !((agent as Partial<Agent> | null)?.turnHookList instanceof HookList))
+    throw new InvalidTypeError({ field: "agent", expected: "an Agent", received: agent });
   return options;
 }
 

@@ -45,12 +45,11 @@ export class Turn<
   readonly registry: Registry;
   readonly source: "code" | "model";
   readonly callId: string | undefined;
-  /** Notes of your own. May be changed at any time, also while the turn runs. */
-  metadata: Record<string, unknown>;
   #input: Readonly<Record<string, unknown>>;
   #timeoutMs: number | undefined;
   #tags: ReadonlySet<string>;
   #isRunning = false;
+  #metadata: Record<string, unknown>;
   #state = notStarted;
 
   /**
@@ -71,7 +70,7 @@ export class Turn<
     this.#timeoutMs =
       options.timeoutMs === undefined ? undefined : checkDuration("timeoutMs", options.timeoutMs);
     this.#tags = toTags("tags", options.tags);
-    this.metadata = copyData(checkPlainObject("metadata", options.metadata ?? {}));
+    this.#metadata = copyData(checkPlainObject("metadata", options.metadata ?? {}));
     this.source = options.source ?? "code";
     this.callId = options.callId === undefined ? undefined : checkString("callId", options.callId);
     this.uuid = options.uuid === undefined ? crypto.randomUUID() : checkString("uuid", options.uuid);
@@ -101,6 +100,14 @@ export class Turn<
   set tags(tags: Iterable<string>) {
     this.#checkIdle("tags");
     this.#tags = toTags("tags", tags);
+  }
+
+  /** Notes of your own. May be changed at any time, also while the turn runs. */
+  get metadata(): Record<string, unknown> {
+    return this.#metadata;
+  }
+  set metadata(metadata: Record<string, unknown>) {
+    this.#metadata = checkPlainObject("metadata", metadata);
   }
 
   get isRunning(): boolean {
@@ -310,7 +317,7 @@ interface ActiveRun {
 defineJsonType<Turn, ToolScope>({
   tag: "turn",
   is: (value) => value instanceof Turn,
-  encode: (turn) => turn.toJSON(),
+  encode: (turn, path) => writeTurn(turn, path),
   decode: (json, scope, path) => Turn.fromJSON(json, { ...scope, path }),
 });
 
