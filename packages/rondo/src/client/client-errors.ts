@@ -1,0 +1,82 @@
+// What a client refuses, and why.
+
+import { brandError, RondoError } from "../error/rondo-error.ts";
+
+/** The query after the last allowed turn. */
+export class MaxTurnsError extends RondoError {
+  static {
+    brandError(MaxTurnsError, "MaxTurnsError");
+  }
+  readonly code = "max_turns";
+  readonly maxTurns: number;
+
+  constructor(maxTurns: number) {
+    super(
+      `This client has had its ${maxTurns} turns. Make a new client, or give this one a larger maxTurns.`,
+    );
+    this.maxTurns = maxTurns;
+  }
+}
+
+/** A new prompt while calls of the model are still without a result. */
+export class UnansweredToolCallsError extends RondoError {
+  static {
+    brandError(UnansweredToolCallsError, "UnansweredToolCallsError");
+  }
+  readonly code = "unanswered_tool_calls";
+  readonly ids: readonly string[];
+
+  constructor(ids: readonly string[]) {
+    super(
+      `These tool calls have no result yet: ${ids.join(", ")}. Give each one its result with addToolResult() first.`,
+    );
+    this.ids = ids;
+  }
+}
+
+/** A result for a call that the model has not made, or that has its result already. */
+export class UnknownToolCallError extends RondoError {
+  static {
+    brandError(UnknownToolCallError, "UnknownToolCallError");
+  }
+  readonly code = "unknown_tool_call";
+  readonly id: string;
+
+  constructor(id: string, open: readonly string[]) {
+    const choice =
+      open.length === 0 ? "No call waits for a result." : `These calls wait: ${open.join(", ")}.`;
+    super(`There is no open tool call '${id}'. ${choice}`);
+    this.id = id;
+  }
+}
+
+/** A `user_prompt_submit` hook has said no. Nothing was sent. */
+export class PromptBlockedError extends RondoError {
+  static {
+    brandError(PromptBlockedError, "PromptBlockedError");
+  }
+  readonly code = "prompt_blocked";
+  readonly reason: string;
+
+  constructor(reason: string) {
+    super(`Prompt blocked: ${reason}`);
+    this.reason = reason;
+  }
+}
+
+/** The model's answer does not have the shape that was asked for, also not at the second try. */
+export class InvalidOutputError extends RondoError {
+  static {
+    brandError(InvalidOutputError, "InvalidOutputError");
+  }
+  readonly code = "invalid_output";
+  /** What the model gave. */
+  readonly text: string;
+
+  constructor(problem: string, text: string) {
+    super(
+      `The model's answer does not fit the output schema: ${problem} Use a simpler schema or another model.`,
+    );
+    this.text = text;
+  }
+}

@@ -1,0 +1,96 @@
+// Hooks of a client: they see prompts and tool calls, and can block or change them.
+
+import { functionKind } from "../async/async-function.ts";
+import { InvalidArgumentError, InvalidTypeError } from "../error/argument-errors.ts";
+import { checkPlainObject } from "../error/check.ts";
+import type { Message } from "../model/message.ts";
+
+/** The names of the hooks. */
+export const HOOK_PRE_TOOL_USE = "pre_tool_use";
+export const HOOK_POST_TOOL_USE = "post_tool_use";
+export const HOOK_USER_PROMPT_SUBMIT = "user_prompt_submit";
+
+/** What a hook decides. Nothing at all, or `undefined`, lets things pass. Throwing ends the run. */
+export interface HookDecision {
+  /** `false` blocks. Default: true. */
+  continue?: boolean;
+  /** Replaces the input of the tool. */
+  modifiedInput?: Record<string, unknown>;
+  /** Replaces the prompt; this is what history has then. */
+  modifiedPrompt?: string;
+  /** Why; the model reads the reason of a blocked call. */
+  reason?: string;
+}
+
+export interface PreToolUseEvent {
+  toolName: string;
+  toolInput: Record<string, unknown>;
+  toolUseId: string;
+  /** A copy. */
+  history: Message[];
+}
+
+export interface PostToolUseEvent extends PreToolUseEvent {
+  /** As the tool gave it, or `{ error, tool }`. `history` includes it. */
+  toolResult: unknown;
+}
+
+export interface UserPromptSubmitEvent {
+  prompt: string;
+  history: Message[];
+}
+
+// biome-ignore lint/suspicious/noConfusingVoidType: what a function that only looks on returns
+type Decided = HookDecision | undefined | null | void;
+
+/** A handler, async or not. */
+export type ClientHookHandler<E> = (event: E) => Decided | Promise<Decided>;
+
+/** Handlers by hook. They run in order; the first that decides ends the row. */
+export interface ClientHooks {
+  pre_tool_use?: readonly ClientHookHandler<PreToolUseEvent>[];
+  /** Only looks on: what it returns changes nothing. */
+  post_tool_use?: readonly ClientHookHandler<PostToolUseEvent>[];
+  user_prompt_submit?: readonly ClientHookHandler<UserPromptSubmitEvent>[];
+}
+
+const hookNames = [HOOK_PRE_TOOL_USE, HOOK_POST_TOOL_USE, HOOK_USER_PROMPT_SUBMIT];
+
+export function checkClientHooks(hooks: unknown): ClientHooks {
+  if (hooks === undefined) return {};
+  const given = checkPlainObject("hooks", hooks);
+  for (const [name, handlers] of Object.entries(given)) {
+    if (!hookNames.includes(name))
+      throw new InvalidArgumentError({
+        field: "hooks",
+        expected: `one of ${hookNames.join(", ")}`,
+        received: name,
+      });
+    if (!Array.isArray(handlers))
+      throw new InvalidTypeError({
+        field: `hooks.${name}`,
+        expected: "a list of functions",
+        received: handlers,
+      });
+    for (const [index, handler] of handlers.entries())
+      if (functionKind(handler) === undefined)
+        throw new InvalidTypeError({
+          field: `hooks.${name}[${index}]`,
+          expected: "a function",
+          received: handler,
+        });
+  }
+  return given as ClientHooks;
+}
+
+/** Runs handlers in order until one decides. */
+export async function decide<E>(
+  handlers: readonly ClientHookHandler<E>[] | undefined,
+  event: () => E,
+): Promise<HookDecision | undefined> {
+  for (const handler of handlers ?? []) {
+    const decision = await handler(event());
+    if (decision) return decision;
+  }
+  return undefined;
+}

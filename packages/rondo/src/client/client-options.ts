@@ -1,0 +1,214 @@
+// What a client can be told, and the checks of that.
+
+import { InvalidArgumentError, InvalidTypeError } from "../error/argument-errors.ts";
+import { checkBoolean, checkLimit, checkOptions, checkString } from "../error/check.ts";
+import type { CallDecision, PendingCall } from "../loop/options.ts";
+import { type OpenAICompatibleOptions, openaiCompatible } from "../model/chat-completions.ts";
+import type { ModelProvider, ModelSettings } from "../model/provider.ts";
+import type { InputSchema } from "../tool/infer.ts";
+import { AnyTool } from "../tool/tool.ts";
+import { type ClientHooks, checkClientHooks } from "./client-hooks.ts";
+
+/** Says whether a tool may run: `true`, `false`, or a decision with a reason or another input. */
+export type CanUseTool = (
+  call: Omit<PendingCall, "tool">,
+) => Promise<boolean | CallDecision> | boolean | CallDecision;
+
+export interface ClientOptions
+  extends Partial<
+    Pick<
+      OpenAICompatibleOptions,
+      | "baseURL"
+      | "apiKey"
+      | "headers"
+      | "profile"
+      | "maxConcurrency"
+      | "retry"
+      | "timeoutMs"
+      | "idleTimeoutMs"
+      | "fetch"
+    >
+  > {
+  /** A model, such as `ollama("qwen3:8b")`, or a name, with `baseURL`. Default: the environment's `RONDO_MODEL`. */
+  model?: ModelProvider | string;
+  /** What the model is told first. Default: nothing. */
+  systemPrompt?: string;
+  /** The tools that the model is offered, with their subtools. Default: none. */
+  tools?: Iterable<AnyTool>;
+  /** Whether tools run by themselves. Default: false, you run them. */
+  autoExecuteTools?: boolean;
+  /** In automatic mode, how often tools are run for one prompt. Default: 5. */
+  maxToolIterations?: number;
+  /** How many prompts the client takes. Default: no limit. */
+  maxTurns?: number;
+  /** Default: 4,096; `null` leaves it to the server. */
+  maxTokens?: number | null;
+  /** From 0 to 2. Default: 0.7. */
+  temperature?: number;
+  /** More settings of the request. */
+  settings?: ModelSettings;
+  /** Whether calls of one answer run at the same time. Default: true. */
+  parallelToolCalls?: boolean;
+  /** Names of the tools that may be used. Default: all. */
+  allowedTools?: readonly string[];
+  /** Names of tools that may not be used. Default: none. */
+  disallowedTools?: readonly string[];
+  /** Asked before each call: approval by a person, for example. Default: all may run. */
+  canUseTool?: CanUseTool;
+  hooks?: ClientHooks;
+  /** The shape of the answer: it is validated, asked for once more if it does not fit, and given as `output`. */
+  output?: InputSchema;
+  /** Whether pieces of calls are passed on as `tool_use_delta` blocks. Default: false. */
+  includeToolUseDeltas?: boolean;
+  /** How long an aborted tool may clean up before it is left behind. Default: 1,000. */
+  graceMs?: number;
+}
+
+const transportKeys = [
+  "baseURL",
+  "apiKey",
+  "headers",
+  "profile",
+  "maxConcurrency",
+  "retry",
+  "timeoutMs",
+  "idleTimeoutMs",
+  "fetch",
+] as const;
+
+const knownKeys = [
+  ...transportKeys,
+  "model",
+  "systemPrompt",
+  "tools",
+  "autoExecuteTools",
+  "maxToolIterations",
+  "maxTurns",
+  "maxTokens",
+  "temperature",
+  "settings",
+  "parallelToolCalls",
+  "allowedTools",
+  "disallowedTools",
+  "canUseTool",
+  "hooks",
+  "output",
+  "includeToolUseDeltas",
+  "graceMs",
+];
+
+/** The options of a client, all checked and with their defaults. */
+export interface CheckedOptions {
+  readonly model: ModelProvider;
+  readonly systemPrompt: string;
+  readonly tools: readonly AnyTool[];
+  readonly autoExecuteTools: boolean;
+  readonly maxToolIterations: number;
+  readonly maxTurns: number;
+  readonly settings: ModelSettings;
+  readonly parallelToolCalls: boolean;
+  readonly isAllowed: (tool: AnyTool) => boolean;
+  readonly canUseTool: CanUseTool | undefined;
+  readonly hooks: ClientHooks;
+  readonly output: InputSchema | undefined;
+  readonly includeToolUseDeltas: boolean;
+  readonly graceMs: number | undefined;
+}
+
+export function checkClientOptions(options: ClientOptions): CheckedOptions {
+  checkOptions("options", options, knownKeys);
+  const { maxTokens = 4096, temperature = 0.7, canUseTool } = options;
+  if (typeof temperature !== "number" || !(temperature >= 0 && temperature <= 2))
+    throw new InvalidArgumentError({
+      field: "temperature",
+      expected: "a number from 0 to 2",
+      received: temperature,
+    });
+  if (canUseTool !== undefined && typeof canUseTool !== "function")
+    throw new InvalidTypeError({ field: "canUseTool", expected: "a function", received: canUseTool });
+  const limit = (field: "maxToolIterations" | "maxTurns", value: number) =>
+    value === Number.POSITIVE_INFINITY ? value : checkLimit(field, value);
+  return {
+    model: toModel(options),
+    systemPrompt: checkString("systemPrompt", options.systemPrompt ?? ""),
+    tools: checkTools(options.tools ?? []),
+    autoExecuteTools: checkBoolean("autoExecuteTools", options.autoExecuteTools ?? false),
+    maxToolIterations: limit("maxToolIterations", options.maxToolIterations ?? 5),
+    maxTurns: limit("maxTurns", options.maxTurns ?? Number.POSITIVE_INFINITY),
+    settings: {
+      temperature,
+      ...(maxTokens !== null && { maxTokens: checkLimit("maxTokens", maxTokens) }),
+      ...options.settings,
+    },
+    parallelToolCalls: checkBoolean("parallelToolCalls", options.parallelToolCalls ?? true),
+    isAllowed: permission(options),
+    canUseTool,
+    hooks: checkClientHooks(options.hooks),
+    output: options.output,
+    includeToolUseDeltas: checkBoolean("includeToolUseDeltas", options.includeToolUseDeltas ?? false),
+    graceMs: options.graceMs,
+  };
+}
+
+function toModel(options: ClientOptions): ModelProvider {
+  const { model } = options;
+  const given = transportKeys.filter((key) => options[key] !== undefined);
+  if (model === undefined || typeof model === "string")
+    return openaiCompatible({ ...Object.fromEntries(given.map((key) => [key, options[key]])), model });
+  if (typeof (model as ModelProvider | undefined)?.stream !== "function")
+    throw new InvalidTypeError({
+      field: "model",
+      expected: 'a model such as ollama("qwen3:8b"), or its name',
+      received: model,
+    });
+  if (given.length > 0)
+    throw new InvalidArgumentError({
+      field: given[0] as string,
+      expected: "nothing, for the model was given with its connection",
+      received: options[given[0] as "baseURL"],
+      hint: "Give such options to the model, or name the model and its baseURL here.",
+    });
+  return model;
+}
+
+function checkTools(tools: Iterable<AnyTool>): AnyTool[] {
+  if (typeof (tools as Partial<Iterable<unknown>> | null)?.[Symbol.iterator] !== "function")
+    throw new InvalidTypeError({ field: "tools", expected: "a list of tools", received: tools });
+  const names = new Set<string>();
+  return [...tools].map((tool, index) => {
+    if (!(tool instanceof AnyTool))
+      throw new InvalidTypeError({
+        field: `tools[${index}]`,
+        expected: "a tool made by tool()",
+        received: tool,
+      });
+    if (names.has(tool.name))
+      throw new InvalidArgumentError({
+        field: `tools[${index}]`,
+        expected: "each tool name once",
+        received: tool.name,
+        hint: `Duplicate tool name: ${tool.name}.`,
+      });
+    names.add(tool.name);
+    return tool;
+  });
+}
+
+function permission({ allowedTools, disallowedTools }: ClientOptions): (tool: AnyTool) => boolean {
+  const list = (field: string, names: readonly string[] | undefined) => {
+    if (names === undefined) return undefined;
+    if (!Array.isArray(names))
+      throw new InvalidTypeError({ field, expected: "a list of tool names", received: names });
+    return new Set(names.map((name, index) => checkString(`${field}[${index}]`, name)));
+  };
+  const allowed = list("allowedTools", allowedTools);
+  const disallowed = list("disallowedTools", disallowedTools);
+  const both = allowed && [...allowed].find((name) => disallowed?.has(name));
+  if (both !== undefined)
+    throw new InvalidArgumentError({
+      field: "disallowedTools",
+      expected: "none of the tools that are in allowedTools",
+      received: both,
+    });
+  return ({ name }) => (allowed?.has(name) ?? true) && !disallowed?.has(name);
+}

@@ -1,0 +1,445 @@
+// A conversation with a model: prompts go in, blocks come out, and history is valid whatever happens.
+
+import { Run } from "../async/run.ts";
+import { InvalidArgumentError, InvalidTypeError } from "../error/argument-errors.ts";
+import { checkString } from "../error/check.ts";
+import { SafeExecutionError } from "../error/execution-errors.ts";
+import { warn } from "../error/logger.ts";
+import { copyData } from "../json/copy.ts";
+import type { LoopEvent, RunReason } from "../loop/events.ts";
+import type { CallDecision, LoopOptions, PendingCall } from "../loop/options.ts";
+import { run } from "../loop/run.ts";
+import { toToolMessage } from "../loop/tool-result.ts";
+import { unansweredCalls } from "../loop/unanswered.ts";
+import { addUsage } from "../loop/usage.ts";
+import type { ContentPart, Message, UserMessage } from "../model/message.ts";
+import type { ModelProvider, Usage } from "../model/provider.ts";
+import { withSubtools } from "../turn/turn-options.ts";
+import { BlockReader } from "./block-reader.ts";
+import type { Block } from "./blocks.ts";
+import {
+  InvalidOutputError,
+  MaxTurnsError,
+  PromptBlockedError,
+  UnansweredToolCallsError,
+  UnknownToolCallError,
+} from "./client-errors.ts";
+import { decide } from "./client-hooks.ts";
+import { type CheckedOptions, type ClientOptions, checkClientOptions } from "./client-options.ts";
+import { estimateTokens } from "./estimate-tokens.ts";
+import { StructuredOutput } from "./structured-output.ts";
+import { type TokenCalibration, tokenCalibration } from "./token-calibration.ts";
+
+/** What a run has led to. */
+export interface RunResult {
+  /** The text of the last answer. */
+  readonly text: string;
+  /** The answer in the shape of the `output` option, if there is one. */
+  readonly output: unknown;
+  /** The tokens of this run, if the server told. */
+  readonly usage: Usage | undefined;
+  readonly stopReason: RunReason;
+}
+
+/** One run, from a prompt to the end of the answers to it. */
+interface ActiveRun {
+  readonly events: Run<LoopEvent>;
+  /** What had come when the request was accepted. */
+  readonly first: LoopEvent[];
+  /** What the first try has cost, where this is the second. */
+  readonly firstTry: { readonly usage: Usage | undefined } | undefined;
+  /** Whether the model has said all of its answer, and only its calls are still open. */
+  isAnswered: boolean;
+}
+
+/** Talks with a model over many turns. One run at a time. */
+export class Client implements AsyncDisposable {
+  readonly #options: CheckedOptions;
+  readonly #output: StructuredOutput | undefined;
+  #history: Message[] = [];
+  /** Results that belong to history, but whose errors are told first. */
+  #held: Message[] = [];
+  #turnCount = 0;
+  #usage: Usage | undefined;
+  readonly #calibration = tokenCalibration();
+  /** The last request whose tokens the server has told: how much of history it had. */
+  #measured: { readonly messageCount: number; readonly inputTokens: number } | undefined;
+  #result: RunResult | undefined;
+  #active: ActiveRun | undefined;
+  #isReceiving = false;
+  #wasAsked = false;
+  #isInterrupted = false;
+
+  constructor(options: ClientOptions) {
+    this.#options = checkClientOptions(options);
+    const { output, model } = this.#options;
+    this.#output = output && new StructuredOutput(output, model.profile.outputMode);
+    run([], this.#loopOptions()); // checks the names of the tools; nothing runs before it is iterated
+  }
+
+  get model(): ModelProvider {
+    return this.#options.model;
+  }
+
+  /** The names of the tools that the model is offered. */
+  get toolNames(): string[] {
+    const { tools, isAllowed } = this.#options;
+    return tools
+      .flatMap(withSubtools)
+      .filter(isAllowed)
+      .map(({ name }) => name);
+  }
+
+  /** A copy of the conversation, without the system prompt. */
+  get history(): Message[] {
+    return copyData(this.#history);
+  }
+
+  /** The conversation itself. Assign to replace it, to cut it short for example. */
+  get messageHistory(): Message[] {
+    return this.#history;
+  }
+  set messageHistory(messages: readonly Message[]) {
+    this.#checkIdle("replace messageHistory");
+    void this.calibration; // learns from the history that goes
+    this.#history = [...checkMessages(messages)];
+  }
+
+  get turnMetadata(): { turnCount: number; maxTurns: number } {
+    return { turnCount: this.#turnCount, maxTurns: this.#options.maxTurns };
+  }
+
+  /** All tokens so far, as far as the server told; `undefined` if it never did. */
+  get usage(): Usage | undefined {
+    return this.#usage;
+  }
+
+  /**
+   * What this model's tokens are like, learned from what its server reports:
+   * `estimateTokens(client.history, { calibration: client.calibration })`.
+   */
+  get calibration(): TokenCalibration {
+    // Worked out when it is asked for: estimating a long history at each answer would cost more than the answer.
+    if (this.#measured) {
+      const { messageCount, inputTokens } = this.#measured;
+      const tools: Message = {
+        role: "system",
+        content: JSON.stringify(this.#options.tools.map((it) => it.toOpenAI())),
+      };
+      const sent = [...this.#systemMessages(), tools, ...this.#history.slice(0, messageCount)];
+      this.#calibration.learn(estimateTokens(sent), inputTokens);
+      this.#measured = undefined;
+    }
+    return this.#calibration;
+  }
+
+  /** What the last run has led to; `undefined` before its end. */
+  get result(): RunResult | undefined {
+    return this.#result;
+  }
+
+  /** Why the last run has ended. */
+  get stopReason(): RunReason | undefined {
+    return this.#result?.stopReason;
+  }
+
+  /**
+   * Sends a prompt; `receiveMessages()` gives the answer. The prompt enters history once the server has accepted
+   * it: a request that fails throws here and changes nothing. An empty prompt goes on after tool results.
+   */
+  async query(prompt: string | ContentPart[]): Promise<void> {
+    const isContinuation = prompt === "";
+    if (!(isContinuation && this.#active?.isAnswered)) this.#checkIdle("start another query");
+    const open = unansweredCalls(this.#history).map(({ id }) => id);
+    if (open.length > 0) throw new UnansweredToolCallsError(open);
+    if (isContinuation) {
+      if (this.#history.length === 0)
+        throw new InvalidArgumentError({
+          field: "prompt",
+          expected: "a prompt to begin with",
+          received: prompt,
+        });
+      await this.#active?.events.return();
+      await this.#start(undefined);
+      return;
+    }
+    if (this.#turnCount >= this.#options.maxTurns) throw new MaxTurnsError(this.#options.maxTurns);
+    const isAccepted = await this.#start({ role: "user", content: await this.#submit(checkPrompt(prompt)) });
+    if (isAccepted) this.#turnCount += 1;
+  }
+
+  /**
+   * The blocks of the answer, as they come. In automatic mode tools run on the way. In manual mode you run them:
+   * give each call its result with `addToolResult()` and go on with `query("")`, also inside the loop.
+   * Leaving the loop closes the connection and aborts the tools; what had come is in history.
+   */
+  receiveMessages(): Run<Block> {
+    if (!this.#wasAsked) throw new SafeExecutionError("There is nothing to receive yet: call query() first.");
+    return new Run((signal) => this.#blocks(signal), { graceMs: this.#options.graceMs });
+  }
+
+  /** Gives a call its result. Strings are sent as they are, everything else as JSON. */
+  async addToolResult(toolUseId: string, content: unknown, name?: string): Promise<void> {
+    checkString("toolUseId", toolUseId);
+    const open = unansweredCalls(this.#history);
+    const call = open.find(({ id }) => id === toolUseId);
+    if (!call)
+      throw new UnknownToolCallError(
+        toolUseId,
+        open.map(({ id }) => id),
+      );
+    const toolName = name === undefined ? call.function.name : checkString("name", name);
+    this.#history.push(toToolMessage({ id: toolUseId, name: toolName }, content));
+    await this.#afterToolUse(toolUseId, toolName, JSON.parse(call.function.arguments), content);
+  }
+
+  /** Ends the run under way, if there is one: the connection closes, tools are aborted, text so far is kept. */
+  async interrupt(): Promise<void> {
+    const active = this.#active;
+    if (!active) return;
+    this.#isInterrupted = true;
+    this.#active = undefined;
+    await active.events.return();
+    this.#flushHeld();
+    this.#finish("aborted", undefined);
+  }
+
+  /** Ends what is under way. The client can still be used. */
+  async close(): Promise<void> {
+    await this.interrupt();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close();
+  }
+
+  /** Starts a run and waits until the server has accepted the request; false if it was interrupted before. */
+  async #start(message: UserMessage | undefined, firstTry?: ActiveRun["firstTry"]): Promise<boolean> {
+    const messages = message ? [...this.#history, message] : this.#history;
+    const events = run([...this.#systemMessages(), ...messages], this.#loopOptions());
+    const active: ActiveRun = { events, first: [], firstTry, isAnswered: false };
+    this.#active = active;
+    try {
+      while (true) {
+        const step = await events.next();
+        if (step.done) break;
+        active.first.push(step.value);
+        if (step.value.type !== "warning") break;
+      }
+    } catch (error) {
+      if (this.#active === active) this.#active = undefined;
+      throw error;
+    }
+    this.#wasAsked = true;
+    this.#isInterrupted = this.#active !== active; // while the server was still thinking about it
+    if (this.#isInterrupted) return false;
+    if (message) this.#history.push(message);
+    this.#result = undefined;
+    return true;
+  }
+
+  async *#blocks(signal: AbortSignal): AsyncGenerator<Block, void, void> {
+    if (this.#isReceiving)
+      throw new SafeExecutionError("The messages are being received already, in another loop.");
+    this.#isReceiving = true;
+    const leave = () => void this.#active?.events.return().catch(() => {});
+    signal.addEventListener("abort", leave);
+    try {
+      for (let active = this.#active; active && !this.#isInterrupted; active = this.#active) {
+        yield* this.#blocksOf(active);
+        // The same run is still the active one, unless query("") has started another in the loop's body.
+        if (this.#active === active) this.#active = undefined;
+      }
+    } finally {
+      signal.removeEventListener("abort", leave);
+      this.#isReceiving = false;
+      const active = this.#active;
+      if (active) {
+        this.#active = undefined;
+        await active.events.return();
+        this.#finish("aborted", undefined);
+      }
+      this.#flushHeld();
+    }
+  }
+
+  async *#blocksOf(active: ActiveRun): AsyncGenerator<Block, void, void> {
+    const reader = new BlockReader(this.#options.includeToolUseDeltas, this.#output?.answerTool?.name);
+    const isCurrent = () => this.#active === active;
+    for (let event = active.first.shift(); event || isCurrent(); event = active.first.shift()) {
+      if (!event) {
+        const step = await active.events.next();
+        if (step.done) return;
+        event = step.value;
+      }
+      active.isAnswered ||= !this.#options.autoExecuteTools && event.type === "call.ready";
+      for (const block of reader.read(event)) {
+        yield block;
+        if (!isCurrent()) return;
+      }
+      if (event.type === "warning") warn(event.message);
+      if (event.type === "model.finished" && event.usage) {
+        this.#usage = addUsage(this.#usage, event.usage);
+        this.#measured = { messageCount: this.#history.length - 1, inputTokens: event.usage.inputTokens };
+      }
+      if (event.type === "tool.finished") {
+        this.#flushHeld();
+        await this.#afterToolUse(event.id, event.name, event.input, event.result);
+        yield { type: "tool_result", tool_use_id: event.id, content: event.result, is_error: event.isError };
+        if (!isCurrent()) return;
+      }
+      if (event.type === "run.finished") {
+        await this.#settle(active, event.reason, event.usage, reader);
+        return;
+      }
+    }
+  }
+
+  /** Ends a run, or asks once more where the answer does not have the shape that was asked for. */
+  async #settle(
+    active: ActiveRun,
+    reason: RunReason,
+    usage: Usage | undefined,
+    reader: BlockReader,
+  ): Promise<void> {
+    const output = this.#output;
+    const total = addUsage(active.firstTry?.usage, usage);
+    const isAnswer = reason === "completed" || reader.answerCall !== undefined;
+    if (!output || !isAnswer) {
+      this.#finish(reason, total);
+      return;
+    }
+    const { answerCall } = reader;
+    const text = answerCall ? JSON.stringify(answerCall.input) : this.#lastText();
+    const parsed = answerCall ? await output.parseValue(answerCall.input) : await output.parseText(text);
+    if (answerCall)
+      this.#history.push(toToolMessage(answerCall, "problem" in parsed ? parsed.problem : "accepted"));
+    if ("output" in parsed) this.#finish("completed", total, parsed.output, text);
+    else if (active.firstTry) {
+      this.#finish(reason, total);
+      throw new InvalidOutputError(parsed.problem, text);
+    } else await this.#start({ role: "user", content: output.correction(parsed.problem) }, { usage });
+  }
+
+  #finish(stopReason: RunReason, usage: Usage | undefined, output?: unknown, text = this.#lastText()): void {
+    this.#result = { text, output, usage, stopReason };
+  }
+
+  #lastText(): string {
+    const last = this.#history.findLast((message) => message.role === "assistant" || message.role === "user");
+    return last?.role === "assistant" ? (last.content ?? "") : "";
+  }
+
+  #loopOptions(): LoopOptions {
+    const {
+      model,
+      tools,
+      settings,
+      parallelToolCalls,
+      isAllowed,
+      graceMs,
+      autoExecuteTools,
+      maxToolIterations,
+    } = this.#options;
+    const { canUseTool, hooks } = this.#options;
+    const answerTool = this.#output?.answerTool;
+    const format = this.#output?.format;
+    return {
+      model,
+      settings,
+      parallelToolCalls,
+      maxToolIterations,
+      tools: answerTool ? [...tools, answerTool] : tools,
+      isAllowed: (tool) => tool === answerTool || isAllowed(tool),
+      runsHere: (tool) => autoExecuteTools && tool !== answerTool,
+      onMessage: (message) => void (message.role === "tool" ? this.#held : this.#history).push(message),
+      ...(format && { output: format }),
+      ...(graceMs !== undefined && { graceMs }),
+      ...(canUseTool && { canUseTool: (call: PendingCall) => askUser(canUseTool, call) }),
+      ...(hooks.pre_tool_use && { beforeCall: (call: PendingCall) => this.#beforeToolUse(call) }),
+    };
+  }
+
+  #systemMessages(): Message[] {
+    const content = [this.#options.systemPrompt, this.#output?.instruction].filter(Boolean).join("\n\n");
+    return content === "" ? [] : [{ role: "system", content }];
+  }
+
+  async #submit(prompt: string | ContentPart[]): Promise<string | ContentPart[]> {
+    if (typeof prompt !== "string") return prompt;
+    const { hooks } = this.#options;
+    const decision = await decide(hooks.user_prompt_submit, () => ({ prompt, history: this.history }));
+    if (decision?.continue === false) throw new PromptBlockedError(decision.reason ?? "no reason was given");
+    return decision?.modifiedPrompt ?? prompt;
+  }
+
+  async #beforeToolUse({ id, name, input }: PendingCall): Promise<CallDecision | undefined> {
+    const event = () => ({ toolName: name, toolInput: input, toolUseId: id, history: this.history });
+    return decide(this.#options.hooks.pre_tool_use, event);
+  }
+
+  async #afterToolUse(
+    id: string,
+    name: string,
+    input: Record<string, unknown>,
+    result: unknown,
+  ): Promise<void> {
+    for (const handler of this.#options.hooks.post_tool_use ?? [])
+      await handler({
+        toolName: name,
+        toolInput: input,
+        toolUseId: id,
+        toolResult: result,
+        history: this.history,
+      });
+  }
+
+  #flushHeld(): void {
+    this.#history.push(...this.#held);
+    this.#held = [];
+  }
+
+  #checkIdle(what: string): void {
+    if (!this.#active) return;
+    throw new SafeExecutionError(
+      `Cannot ${what} while an answer is under way. Receive it to its end, or interrupt() it first.`,
+    );
+  }
+}
+
+/** A plain yes or no is a decision too. */
+async function askUser(
+  canUseTool: NonNullable<CheckedOptions["canUseTool"]>,
+  { id, name, input, signal }: PendingCall,
+): Promise<CallDecision> {
+  const answer = await canUseTool({ id, name, input, signal });
+  return typeof answer === "boolean" ? { continue: answer } : answer;
+}
+
+function checkPrompt(prompt: unknown): string | ContentPart[] {
+  if (typeof prompt === "string" || Array.isArray(prompt)) return prompt as string | ContentPart[];
+  throw new InvalidTypeError({
+    field: "prompt",
+    expected: "a string, or a list of content parts",
+    received: prompt,
+  });
+}
+
+const roles = ["system", "user", "assistant", "tool"];
+
+function checkMessages(messages: unknown): Message[] {
+  if (!Array.isArray(messages))
+    throw new InvalidTypeError({
+      field: "messageHistory",
+      expected: "a list of messages",
+      received: messages,
+    });
+  for (const [index, message] of messages.entries())
+    if (!roles.includes((message as Partial<Message> | null)?.role ?? ""))
+      throw new InvalidTypeError({
+        field: `messageHistory[${index}]`,
+        expected: `a message whose role is one of ${roles.join(", ")}`,
+        received: message,
+      });
+  return messages as Message[];
+}

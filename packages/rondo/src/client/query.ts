@@ -1,0 +1,118 @@
+// One prompt, one answer: messages as they come, and a result at the end.
+
+import { Run } from "../async/run.ts";
+import { checkOptions } from "../error/check.ts";
+import type { RunReason } from "../loop/events.ts";
+import type { ContentPart } from "../model/message.ts";
+import type { Usage } from "../model/provider.ts";
+import type { Block, ToolResultBlock } from "./blocks.ts";
+import { Client, type RunResult } from "./client.ts";
+import type { ClientOptions } from "./client-options.ts";
+
+/** The first message: the server has accepted the request. */
+export interface SystemMessage {
+  type: "system";
+  role: "system";
+  subtype: "init";
+  model: string;
+  /** The names of the tools that the model was offered. */
+  tools: string[];
+}
+
+/** Something new that the model has said: a piece of text or thinking, or a tool call. */
+export interface AssistantMessage {
+  type: "assistant";
+  role: "assistant";
+  content: Exclude<Block, ToolResultBlock>[];
+  /** The text of the content; empty if it has none. */
+  text: string;
+}
+
+/** The result of a tool, in automatic mode. */
+export interface UserMessage {
+  type: "user";
+  role: "user";
+  content: ToolResultBlock[];
+}
+
+/** The last message. */
+export interface ResultMessage {
+  type: "result";
+  text: string;
+  output: unknown;
+  usage: Usage | undefined;
+  stopReason: RunReason;
+}
+
+export type QueryMessage = SystemMessage | AssistantMessage | UserMessage | ResultMessage;
+
+export interface QueryOptions {
+  prompt: string | ContentPart[];
+  options: ClientOptions;
+}
+
+/** The answer to a query: iterate its messages, or await `result()`. */
+export class Query extends Run<QueryMessage> {
+  readonly #client: Client;
+
+  constructor(prompt: string | ContentPart[], options: ClientOptions) {
+    const client = new Client(options);
+    super((signal) => messages(client, prompt, signal), { graceMs: options.graceMs });
+    this.#client = client;
+  }
+
+  /** Ends the answer: the connection closes, tools are aborted, and the result says `aborted`. */
+  async interrupt(): Promise<void> {
+    await this.#client.interrupt();
+  }
+
+  /** Just the result, once it is there. */
+  async result(): Promise<RunResult> {
+    for await (const message of this)
+      if (message.type === "result") {
+        const { text, output, usage, stopReason } = message;
+        return { text, output, usage, stopReason };
+      }
+    return this.#client.result ?? interrupted;
+  }
+}
+
+/**
+ * Asks a model once, without history. By default tools are not run; with `autoExecuteTools` they are.
+ * Options and their defaults are those of `Client`.
+ */
+export function query({ prompt, options, ...rest }: QueryOptions): Query {
+  checkOptions("query", rest, []);
+  return new Query(prompt, options);
+}
+
+async function* messages(
+  client: Client,
+  prompt: string | ContentPart[],
+  signal: AbortSignal,
+): AsyncGenerator<QueryMessage, void, void> {
+  // Leaving must also end a request that has not been accepted yet.
+  signal.addEventListener("abort", () => void client.interrupt().catch(() => {}), { once: true });
+  await client.query(prompt);
+  yield {
+    type: "system",
+    role: "system",
+    subtype: "init",
+    model: client.model.name,
+    tools: client.toolNames,
+  };
+  for await (const block of client.receiveMessages()) yield toMessage(block);
+  yield { type: "result", ...(client.result ?? interrupted) };
+}
+
+const interrupted: RunResult = { text: "", output: undefined, usage: undefined, stopReason: "aborted" };
+
+function toMessage(block: Block): QueryMessage {
+  if (block.type === "tool_result") return { type: "user", role: "user", content: [block] };
+  return {
+    type: "assistant",
+    role: "assistant",
+    content: [block],
+    text: block.type === "text" ? block.text : "",
+  };
+}

@@ -1,0 +1,57 @@
+// How an agent thinks: the one loop with the agent's tools, as one turn of a streaming tool.
+
+import type { Mind } from "../agent/thinking.ts";
+import { ContextItem } from "../context/context-item.ts";
+import { run } from "../loop/run.ts";
+import type { ContentPart, Message } from "../model/message.ts";
+import type { ToolContext } from "../tool/tool-context.ts";
+import { Turn } from "../turn/turn.ts";
+import { BlockReader } from "./block-reader.ts";
+import type { Block } from "./blocks.ts";
+import type { ResultMessage } from "./query.ts";
+
+/**
+ * Yields blocks as they come, and the turns and context items that tools give, for the agent to route. Gives the
+ * result, and remembers question and answer as a context item.
+ */
+export async function* think(
+  { model, instructions, describeContext }: Mind,
+  prompt: string | ContentPart[],
+  { agent, signal }: ToolContext,
+): AsyncGenerator<Block | Turn | ContextItem, ResultMessage, void> {
+  const system = [instructions, agent ? describeContext(agent) : ""]
+    .filter((part) => part !== "")
+    .join("\n\n");
+  const messages: Message[] = [{ role: "user", content: prompt }];
+  if (system !== "") messages.unshift({ role: "system", content: system });
+
+  const toRoute: (Turn | ContextItem)[] = [];
+  const events = run(messages, {
+    model,
+    tools: agent?.tools ?? [],
+    ...(agent && { agent }),
+    signal,
+    routeResult: async (value) => {
+      if (!(value instanceof Turn) && !(value instanceof ContextItem)) return undefined;
+      toRoute.push(value);
+      return value instanceof Turn ? "queued" : "noted";
+    },
+  });
+  const reader = new BlockReader(false);
+  let text = "";
+  for await (const event of events) {
+    yield* reader.read(event);
+    yield* toRoute.splice(0);
+    if (event.type === "model.finished") text = event.message.content ?? "";
+    if (event.type === "tool.finished")
+      yield { type: "tool_result", tool_use_id: event.id, content: event.result, is_error: event.isError };
+    if (event.type !== "run.finished") continue;
+    signal.throwIfAborted();
+    yield new ContextItem({
+      content: `User: ${typeof prompt === "string" ? prompt : "(with images)"}\nYou: ${text}`,
+    });
+    return { type: "result", text, output: undefined, usage: event.usage, stopReason: event.reason };
+  }
+  signal.throwIfAborted();
+  throw new Error("The loop has ended without a result.");
+}

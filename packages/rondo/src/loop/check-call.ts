@@ -1,0 +1,72 @@
+// Decides whether a call may run. In this order: known, allowed, valid, approved, let through by the hook.
+
+import { hasLazy } from "../async/lazy.ts";
+import { InvalidInputError } from "../error/input-error.ts";
+import { copyData } from "../json/copy.ts";
+import { parseArguments } from "../model/parse-arguments.ts";
+import type { AnyTool } from "../tool/tool.ts";
+import type { RejectReason } from "./events.ts";
+import type { OfferedTools } from "./offered-tools.ts";
+import type { CallDecision, LoopOptions, PendingCall } from "./options.ts";
+
+/** A call as the model made it. */
+export interface RawCall {
+  readonly id: string;
+  readonly name: string;
+  readonly arguments: string;
+  readonly isTruncated: boolean;
+}
+
+export type CheckedCall =
+  | { readonly raw: RawCall; readonly tool: AnyTool; readonly input: Record<string, unknown> }
+  | { readonly raw: RawCall; readonly reason: RejectReason; readonly error: string };
+
+/** Throws only what `canUseTool` and `beforeCall` throw: that ends the run. */
+export async function checkCall(
+  raw: RawCall,
+  tools: OfferedTools,
+  { canUseTool, beforeCall }: Pick<LoopOptions, "canUseTool" | "beforeCall">,
+  signal: AbortSignal,
+): Promise<CheckedCall> {
+  const reject = (reason: RejectReason, error: string): CheckedCall => ({ raw, reason, error });
+  const names = tools.wireNames.join(", ") || "none";
+
+  const tool = tools.find(raw.name);
+  if (!tool) return reject("unknown", `Tool '${raw.name}' not found in registry. The tools are: ${names}.`);
+  if (!tools.isAllowed(tool))
+    return reject("not_allowed", `Tool '${tool.name}' is not allowed. The tools are: ${names}.`);
+  if (raw.isTruncated)
+    return reject(
+      "truncated",
+      `The arguments of '${tool.name}' were cut off and not run. Call it again with shorter arguments. They were: ${raw.arguments}`,
+    );
+
+  const accepts = async (value: Record<string, unknown>) => (await inputProblem(tool, value)) === undefined;
+  const parsed = await parseArguments(raw.arguments, accepts, tool.metadata.inputSchema);
+  if ("error" in parsed) return reject("invalid", parsed.error);
+  let { input } = parsed;
+  const problem = await inputProblem(tool, input);
+  if (problem !== undefined) return reject("invalid", problem);
+
+  for (const [ask, reason, words] of [
+    [canUseTool, "denied", "Tool use denied"],
+    [beforeCall, "blocked", "Tool use blocked"],
+  ] as const) {
+    const call: PendingCall = { id: raw.id, name: tool.name, input, tool, signal };
+    const decision: CallDecision | undefined | null = await ask?.(call);
+    if (decision?.continue === false)
+      return reject(reason, `${words}: ${decision.reason ?? "no reason was given"}`);
+    if (decision?.modifiedInput === undefined || decision.modifiedInput === null) continue;
+    input = decision.modifiedInput;
+    const newProblem = await inputProblem(tool, input);
+    if (newProblem !== undefined) return reject("invalid", newProblem);
+  }
+  return { raw, tool, input };
+}
+
+/** What is wrong with an input, if anything. The turn validates it again when it runs. */
+async function inputProblem(tool: AnyTool, input: Record<string, unknown>): Promise<string | undefined> {
+  if (hasLazy(tool.fixed)) return undefined; // asking for those values is only for a call that really runs
+  const result = await tool.parseInput(copyData({ ...input, ...tool.fixed }));
+  return "issues" in result ? new InvalidInputError(tool.name, result.issues).message : undefined;
+}

@@ -1,0 +1,71 @@
+// Everything that happens in a run of the loop, as one union. Names are never changed after a release.
+
+import type { AssistantMessage, ToolMessage } from "../model/message.ts";
+import type { FinishReason, Usage } from "../model/provider.ts";
+
+/** A call that passed all checks. */
+export interface ReadyCall {
+  readonly id: string;
+  /** The full name of the tool, `parent.child` for a subtool. */
+  readonly name: string;
+  readonly input: Record<string, unknown>;
+}
+
+/** Why a call was not accepted. */
+export type RejectReason =
+  | "unknown"
+  | "not_allowed"
+  | "invalid"
+  | "truncated"
+  | "denied"
+  | "blocked"
+  | "repeated";
+
+/** Why a run has ended. */
+export type RunReason = "completed" | "client_calls" | "max_turns" | "max_tool_calls" | "length" | "aborted";
+
+export type LoopEvent =
+  /** The server has accepted the request: something of its answer has come. */
+  | { readonly type: "model.started"; readonly model: string }
+  | { readonly type: "text.delta"; readonly text: string }
+  | { readonly type: "thinking.delta"; readonly text: string }
+  /** The model has begun a call; its arguments follow in pieces, unchecked. */
+  | { readonly type: "call.started"; readonly id: string; readonly name: string }
+  | { readonly type: "call.delta"; readonly id: string; readonly text: string }
+  /** A call is complete and passed all checks. */
+  | ({ readonly type: "call.ready" } & ReadyCall)
+  /** A call is complete but will not run; the model is told `error`. */
+  | {
+      readonly type: "call.rejected";
+      readonly id: string;
+      readonly name: string;
+      /** The arguments as the model wrote them. */
+      readonly raw: string;
+      readonly reason: RejectReason;
+      readonly error: string;
+    }
+  /** One answer of the model is complete, and `message` belongs to the conversation. */
+  | {
+      readonly type: "model.finished";
+      readonly message: AssistantMessage;
+      readonly finishReason: FinishReason;
+      readonly usage: Usage | undefined;
+    }
+  /** A tool is about to run: it starts when the next event is asked for. */
+  | ({ readonly type: "tool.started" } & ReadyCall)
+  /** A streaming tool has yielded a value. */
+  | { readonly type: "tool.progress"; readonly id: string; readonly name: string; readonly value: unknown }
+  /** A call has its answer, and `message` belongs to the conversation. In the order of the calls. */
+  | {
+      readonly type: "tool.finished";
+      readonly id: string;
+      readonly name: string;
+      readonly input: Record<string, unknown>;
+      readonly message: ToolMessage;
+      /** What the tool gave, or what the model is told of its failure. */
+      readonly result: unknown;
+      readonly isError: boolean;
+    }
+  | { readonly type: "warning"; readonly message: string }
+  /** Always the last, unless the run fails or is left. `usage` adds up what the server told. */
+  | { readonly type: "run.finished"; readonly reason: RunReason; readonly usage: Usage | undefined };

@@ -1,0 +1,61 @@
+// What a run of the loop can be told.
+
+import type { Agent } from "../agent/agent.ts";
+import type { Message } from "../model/message.ts";
+import type { ModelProvider, ModelSettings, OutputFormat } from "../model/provider.ts";
+import type { AnyTool } from "../tool/tool.ts";
+import type { ReadyCall } from "./events.ts";
+
+/** What a check of a call says: nothing to let it pass, or what is different. */
+export interface CallDecision {
+  /** `false` keeps the tool from running; the model is told why. Default: true. */
+  readonly continue?: boolean;
+  /** Replaces the input. It is validated again. */
+  readonly modifiedInput?: Record<string, unknown>;
+  /** Why, for the model to read. */
+  readonly reason?: string;
+}
+
+/** A call on its way to its tool. */
+export interface PendingCall extends ReadyCall {
+  readonly tool: AnyTool;
+  readonly signal: AbortSignal;
+}
+
+export interface LoopOptions {
+  model: ModelProvider;
+  /** The tools that the model is offered, with their subtools. Default: none. */
+  tools?: Iterable<AnyTool>;
+  settings?: ModelSettings;
+  toolChoice?: "auto" | "none" | "required" | { name: string };
+  /** The shape of the answer, for servers that can enforce it. */
+  output?: OutputFormat;
+  /** Which tools run here. The calls of the others end the run with `client_calls`. Default: all. */
+  runsHere?: (tool: AnyTool) => boolean;
+  /** Which tools the model may use; the others are not offered. Default: all. */
+  isAllowed?: (tool: AnyTool) => boolean;
+  /** Asked for each valid call, before `beforeCall`: approval by a person, for example. */
+  canUseTool?: (call: PendingCall) => Promise<CallDecision | undefined | null>;
+  /** Asked for each approved call. One that throws ends the run. */
+  beforeCall?: (call: PendingCall) => Promise<CallDecision | undefined | null>;
+  /** How often tools are run and the model is asked again. Default: no limit. */
+  maxToolIterations?: number;
+  /** How many calls are run in all. Default: no limit. */
+  maxToolCalls?: number;
+  /** How often in a row the same call with the same arguments is run. Default: 3. */
+  maxRepeats?: number;
+  /** Whether the calls of one answer run at the same time, within the tools' locks. Default: true. */
+  parallelToolCalls?: boolean;
+  /** On whose behalf the tools run: they get its context, and its turn hooks fire. */
+  agent?: Agent;
+  /** Takes what a tool has produced out of the way of the model, and gives what the model is told instead. */
+  routeResult?: (value: unknown) => Promise<string | undefined>;
+  /** The turn's identity for a call, and the tool's idempotency key. Default: random. */
+  turnIdFor?: (callId: string) => string;
+  /** Called with each message as soon as it belongs to the conversation, also while a run is being left. */
+  onMessage?: (message: Message) => void;
+  /** Ends the run with `aborted`. */
+  signal?: AbortSignal;
+  /** How long an aborted tool may clean up before it is left behind. Default: 1,000. */
+  graceMs?: number;
+}

@@ -1,0 +1,255 @@
+// The one loop: ask the model, run its tools, ask again. Client, agents and server are views on it.
+
+import { Run } from "../async/run.ts";
+import { checkLimit } from "../error/check.ts";
+import type { AssistantMessage, Message, ToolCall } from "../model/message.ts";
+import type { FinishReason, ModelRequest, Usage } from "../model/provider.ts";
+import { type CheckedCall, checkCall, type RawCall } from "./check-call.ts";
+import type { LoopEvent, RunReason } from "./events.ts";
+import { OfferedTools } from "./offered-tools.ts";
+import type { LoopOptions } from "./options.ts";
+import { Repeats } from "./repeats.ts";
+import { type CallToAnswer, runCalls } from "./run-calls.ts";
+import { failure, toToolMessage } from "./tool-result.ts";
+import { unansweredCalls } from "./unanswered.ts";
+import { addUsage } from "./usage.ts";
+
+const defaultMaxRepeats = 3;
+
+/**
+ * Runs the loop from any conversation. If that ends in calls without an answer, they are answered first.
+ *
+ * Iterate what it gives for the events. Each message that belongs to the conversation comes with an event and
+ * through `onMessage`; taken together they keep the conversation valid whatever happens: every call gets its
+ * answer. An abort ends the run with `run.finished`; leaving the iteration ends it without; an error of the model
+ * or of a check is thrown.
+ */
+export function run(messages: readonly Message[], options: LoopOptions): Run<LoopEvent> {
+  for (const field of ["maxToolIterations", "maxToolCalls", "maxRepeats"] as const) {
+    const limit = options[field];
+    if (limit !== undefined && limit !== Number.POSITIVE_INFINITY) checkLimit(field, limit);
+  }
+  const tools = new OfferedTools(options.tools ?? [], options.isAllowed ?? (() => true));
+  return new Run((signal) => new Loop(messages, options, tools, signal).events(), {
+    signal: options.signal,
+    graceMs: options.graceMs,
+  });
+}
+
+/** What is gathered of one answer of the model. */
+interface Answer {
+  text: string;
+  thinking: string;
+  readonly calls: RawCall[];
+  finishReason: FinishReason;
+  usage: Usage | undefined;
+}
+
+class Loop {
+  readonly #messages: Message[];
+  readonly #options: LoopOptions;
+  readonly #tools: OfferedTools;
+  readonly #signal: AbortSignal;
+  readonly #repeats = new Repeats();
+  #iterations = 0;
+  #callsRun = 0;
+  #usage: Usage | undefined;
+  /** The calls of the last answer that are still without a result. */
+  #open: CheckedCall[] = [];
+
+  constructor(messages: readonly Message[], options: LoopOptions, tools: OfferedTools, signal: AbortSignal) {
+    this.#messages = [...messages];
+    this.#options = options;
+    this.#tools = tools;
+    this.#signal = signal;
+  }
+
+  async *events(): AsyncGenerator<LoopEvent, void, void> {
+    try {
+      const reason = yield* this.#rounds();
+      yield { type: "run.finished", reason, usage: this.#usage };
+    } finally {
+      // Left between an answer and its calls: each of them still gets a result, but for those of the client.
+      for (const { id, name, tool, outcome } of this.#toAnswer(this.#open, undefined))
+        this.#commit(toToolMessage({ id, name }, tool ? failure(name, "cancelled").result : outcome?.result));
+    }
+  }
+
+  async *#rounds(): AsyncGenerator<LoopEvent, RunReason, void> {
+    const open = unansweredCalls(this.#messages).map(toRawCall);
+    if (open.length > 0) {
+      this.#open = await this.#check(open);
+      yield* this.#tellCalls();
+      const reason = yield* this.#answer();
+      if (reason) return reason;
+    }
+    while (true) {
+      if (this.#signal.aborted) return "aborted";
+      const finishReason = yield* this.#ask();
+      if (this.#open.length === 0 && !this.#signal.aborted)
+        return finishReason === "length" ? "length" : "completed";
+      const reason = yield* this.#answer();
+      if (reason) return reason;
+    }
+  }
+
+  /** Asks the model once. The message is in the conversation when this ends, however it ends. */
+  async *#ask(): AsyncGenerator<LoopEvent, FinishReason, void> {
+    const answer: Answer = { text: "", thinking: "", calls: [], finishReason: "unknown", usage: undefined };
+    let isStarted = false;
+    let isComplete = false;
+    try {
+      for await (const delta of this.#options.model.stream(this.#request())) {
+        if (!isStarted) {
+          isStarted = true;
+          yield { type: "model.started", model: this.#options.model.name };
+        }
+        switch (delta.type) {
+          case "text.delta":
+            answer.text += delta.text;
+            yield delta;
+            break;
+          case "thinking.delta":
+            answer.thinking += delta.text;
+            yield delta;
+            break;
+          case "call.ended":
+            answer.calls.push(delta);
+            break;
+          case "finished":
+            answer.finishReason = delta.finishReason;
+            answer.usage = delta.usage;
+            break;
+          default:
+            yield delta;
+        }
+      }
+      this.#usage = addUsage(this.#usage, answer.usage);
+      this.#open = await this.#check(answer.calls);
+      isComplete = true;
+    } catch (error) {
+      if (!this.#signal.aborted || error !== this.#signal.reason) throw error;
+      if (!isStarted) return "unknown";
+      // Interrupted: what was said is kept, and calls that were complete are answered 'cancelled'.
+      this.#open = answer.calls.map((raw) => ({ raw, reason: "denied", error: "cancelled" }));
+    } finally {
+      // Before anyone hears of the calls, so that their results find them. Where the stream was left or has
+      // failed, there are no calls, but what was said is kept.
+      const hasContent = this.#open.length > 0 || answer.text !== "" || answer.thinking !== "";
+      if (isComplete || (isStarted && hasContent)) this.#commit(toMessage(answer, this.#open));
+    }
+    yield* this.#tellCalls();
+    const { finishReason, usage } = answer;
+    yield { type: "model.finished", message: toMessage(answer, this.#open), finishReason, usage };
+    return finishReason;
+  }
+
+  /** Checks calls one after the other, so that hooks see them in order. */
+  async #check(calls: readonly RawCall[]): Promise<CheckedCall[]> {
+    const checked: CheckedCall[] = [];
+    const { maxRepeats = defaultMaxRepeats } = this.#options;
+    const counts = this.#repeats.note(calls);
+    for (const [index, raw] of calls.entries()) {
+      if ((counts[index] as number) <= maxRepeats)
+        checked.push(await checkCall(raw, this.#tools, this.#options, this.#signal));
+      else {
+        const error = `This same call was made ${maxRepeats} times in a row; its result will not change. Use the result, or do something else.`;
+        checked.push({ raw, reason: "repeated", error });
+      }
+    }
+    return checked;
+  }
+
+  *#tellCalls(): Generator<LoopEvent> {
+    for (const call of this.#open) {
+      const { id, name, arguments: raw } = call.raw;
+      if ("tool" in call) yield { type: "call.ready", id, name: call.tool.name, input: call.input };
+      else yield { type: "call.rejected", id, name, raw, reason: call.reason, error: call.error };
+    }
+  }
+
+  /** Answers all calls that are answered here. Gives why the run ends, if it does. */
+  async *#answer(): AsyncGenerator<LoopEvent, RunReason | undefined, void> {
+    const limit = this.#limitReached();
+    const isForClient = this.#open.some((call) => this.#isForClient(call));
+    const calls = this.#toAnswer(this.#open, limit);
+    this.#open = [];
+    const toRun = calls.filter(({ tool }) => tool).length;
+    this.#callsRun += toRun;
+    if (toRun > 0) this.#iterations += 1;
+    yield* runCalls(calls, ({ message }) => this.#commit(message), this.#options, this.#signal);
+    if (this.#signal.aborted) return "aborted";
+    if (isForClient || !this.#runsAnythingHere()) return "client_calls";
+    return limit;
+  }
+
+  /** What is answered here: calls that are not the client's. Those that will not run have their outcome already. */
+  #toAnswer(checked: readonly CheckedCall[], limit: RunReason | undefined): CallToAnswer[] {
+    return checked
+      .filter((call) => !this.#isForClient(call))
+      .map((call) => {
+        const { id, name } = call.raw;
+        if (!("tool" in call)) return { id, name, input: {}, outcome: failure(name, call.error) };
+        const ready = { id, name: call.tool.name, input: call.input };
+        if (!limit) return { ...ready, tool: call.tool };
+        return { ...ready, outcome: failure(ready.name, "limit reached: this call was not run") };
+      });
+  }
+
+  #isForClient(call: CheckedCall): boolean {
+    const { runsHere } = this.#options;
+    return "tool" in call && runsHere !== undefined && !runsHere(call.tool);
+  }
+
+  #limitReached(): RunReason | undefined {
+    const { maxToolIterations = Number.POSITIVE_INFINITY, maxToolCalls = Number.POSITIVE_INFINITY } =
+      this.#options;
+    if (this.#iterations >= maxToolIterations) return "max_turns";
+    const wanted = this.#open.filter((call) => "tool" in call && !this.#isForClient(call)).length;
+    return wanted > 0 && this.#callsRun + wanted > maxToolCalls ? "max_tool_calls" : undefined;
+  }
+
+  /** Where every tool is the client's, it decides itself when to ask again. */
+  #runsAnythingHere(): boolean {
+    const { runsHere, tools = [] } = this.#options;
+    return !runsHere || [...tools].some(runsHere);
+  }
+
+  #request(): ModelRequest {
+    const { settings, toolChoice, output } = this.#options;
+    const request: ModelRequest = { messages: this.#messages, signal: this.#signal };
+    const tools = this.#tools.definitions;
+    if (tools.length > 0) request.tools = tools;
+    if (toolChoice !== undefined) request.toolChoice = toolChoice;
+    if (output) request.output = output;
+    if (settings) request.settings = settings;
+    return request;
+  }
+
+  #commit(message: Message): void {
+    this.#messages.push(message);
+    this.#options.onMessage?.(message);
+  }
+}
+
+function toRawCall({ id, function: { name, arguments: text } }: ToolCall): RawCall {
+  return { id, name, arguments: text, isTruncated: false };
+}
+
+function toToolCall(call: CheckedCall): ToolCall {
+  const { id, name } = call.raw;
+  if (!("tool" in call)) return { id, type: "function", function: { name, arguments: "{}" } };
+  return {
+    id,
+    type: "function",
+    function: { name: call.tool.wireName, arguments: JSON.stringify(call.input) },
+  };
+}
+
+/** The message as it enters the conversation. A call that cannot run keeps its place, with no arguments. */
+function toMessage({ text, thinking }: Answer, checked: readonly CheckedCall[]): AssistantMessage {
+  const message: AssistantMessage = { role: "assistant", content: text };
+  if (checked.length > 0) message.tool_calls = checked.map(toToolCall);
+  if (thinking !== "") message.reasoning = thinking;
+  return message;
+}

@@ -1,0 +1,55 @@
+// What a model is told about a tool's result.
+
+import { isPlainObject } from "../error/check.ts";
+import type { ToolMessage } from "../model/message.ts";
+
+/** What a failed call is answered with, for the model to read. */
+export interface ToolFailure {
+  readonly error: string;
+  readonly tool: string;
+}
+
+/** The answer to a call. */
+export interface CallOutcome {
+  readonly result: unknown;
+  readonly isError: boolean;
+}
+
+export function failure(tool: string, error: string): CallOutcome {
+  const result: ToolFailure = { error, tool };
+  return { result, isError: true };
+}
+
+/** The outcome of a tool that has returned; a result in the shape of MCP's says itself whether it failed. */
+export function success(result: unknown): CallOutcome {
+  return { result, isError: isMcpResult(result) && result.isError === true };
+}
+
+export function toToolMessage(call: { id: string; name: string }, result: unknown): ToolMessage {
+  return { role: "tool", tool_call_id: call.id, name: call.name, content: toContent(result) };
+}
+
+/** Strings as they are, MCP's text blocks as their text, everything else as JSON. */
+export function toContent(result: unknown): string {
+  if (typeof result === "string") return result;
+  if (isMcpResult(result) && result.content.every(isTextBlock))
+    return result.content.map((block) => (block as { text: string }).text).join("\n");
+  try {
+    return JSON.stringify(result) ?? "null";
+  } catch {
+    return String(result); // a bigint or a cycle: better than no answer
+  }
+}
+
+/** The words of whatever was thrown. */
+export function errorText(error: unknown): string {
+  return error instanceof Error ? error.message : toContent(error);
+}
+
+function isMcpResult(value: unknown): value is { content: unknown[]; isError?: unknown } {
+  return isPlainObject(value) && Array.isArray(value["content"]) && value["content"].every(isPlainObject);
+}
+
+function isTextBlock(block: unknown): boolean {
+  return isPlainObject(block) && block["type"] === "text" && typeof block["text"] === "string";
+}
