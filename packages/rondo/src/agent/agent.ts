@@ -23,7 +23,6 @@ import { HookList } from "../hook/hook-list.ts";
 import { toTags } from "../hook/tags.ts";
 import type { JsonObject } from "../json/json-value.ts";
 import { formatVersion } from "../json/read.ts";
-import type { ContentPart } from "../model/message.ts";
 import type { Registry } from "../registry/registry.ts";
 import { chooseRegistry } from "../registry/registry-option.ts";
 import type { AnyTool } from "../tool/tool.ts";
@@ -40,7 +39,7 @@ import {
   type RunOptions,
   readTools,
 } from "./agent-options.ts";
-import { checkMind, type Mind, thinkingTool } from "./thinking.ts";
+import { checkMind, type Mind, type Prompt, thinkingTool } from "./thinking.ts";
 import { Undo } from "./undo.ts";
 
 const defaultQueueLimit = 10;
@@ -164,7 +163,7 @@ export class Agent extends AgentHooks implements Iterable<Turn> {
    * Queues a question to the agent's model, as a turn without a time limit. `run()` then yields the blocks of the
    * answer as `[turn, block]`, and the result last; the tools that the model calls are the agent's.
    */
-  async ask(prompt: string | ContentPart[]): Promise<void> {
+  async ask(prompt: Prompt): Promise<void> {
     if (!this.mind)
       throw new SafeExecutionError(
         `The agent '${this.name}' has no model to ask: give it one, as \`model\`.`,

@@ -10,6 +10,9 @@ import type { AnyTool } from "../tool/tool.ts";
 import type { ToolContext } from "../tool/tool-context.ts";
 import type { Agent } from "./agent.ts";
 
+/** A question to a model: text, or parts with images among them. */
+export type Prompt = string | ContentPart[];
+
 export interface ThinkingOptions {
   /** The model that answers `ask()`. Default: none, the agent only runs turns. */
   model?: ModelProvider;
@@ -26,11 +29,7 @@ export interface Mind {
   readonly describeContext: (agent: Agent) => string;
 }
 
-type Think = (
-  mind: Mind,
-  prompt: string | ContentPart[],
-  context: ToolContext,
-) => AsyncGenerator<unknown, unknown, void>;
+type Think = (mind: Mind, prompt: Prompt, context: ToolContext) => AsyncGenerator<unknown, unknown, void>;
 
 let think: Think | undefined;
 
@@ -87,6 +86,6 @@ export const thinkingTool: AnyTool = tool(
     if (!mind) throw new SafeExecutionError("Only an agent that has a model can run a turn of 'think'.");
     if (!think)
       throw new Error("The loop is not loaded: import Agent from 'rondo', not from its inner files.");
-    return yield* think(mind, prompt as string | ContentPart[], context);
+    return yield* think(mind, prompt as Prompt, context);
   },
 );

@@ -1,9 +1,9 @@
 // How an agent thinks: the one loop with the agent's tools, as one turn of a streaming tool.
 
-import type { Mind } from "../agent/thinking.ts";
+import type { Mind, Prompt } from "../agent/thinking.ts";
 import { ContextItem } from "../context/context-item.ts";
 import { run } from "../loop/run.ts";
-import type { ContentPart, Message } from "../model/message.ts";
+import type { Message } from "../model/message.ts";
 import type { ToolContext } from "../tool/tool-context.ts";
 import { Turn } from "../turn/turn.ts";
 import { BlockReader } from "./block-reader.ts";
@@ -16,7 +16,7 @@ import type { ResultMessage } from "./query.ts";
  */
 export async function* think(
   { model, instructions, describeContext }: Mind,
-  prompt: string | ContentPart[],
+  prompt: Prompt,
   { agent, signal }: ToolContext,
 ): AsyncGenerator<Block | Turn | ContextItem, ResultMessage, void> {
   const system = [instructions, agent ? describeContext(agent) : ""]
