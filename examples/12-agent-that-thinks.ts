@@ -1,0 +1,58 @@
+// An agent that thinks: its model chooses among its tools, and what they return is queued or remembered
+import { Agent, type Block, ContextItem, type ResultMessage, Turn, tool } from "rondo";
+import { scriptedModel } from "rondo/testing";
+
+const lookUp = tool("look_up", "Look up a price.", { plant: String }, ({ plant }) => plant.length * 3);
+// A turn that a tool returns is queued, and runs after the answer: this is for work that is no talk.
+const send = tool("send", "Send a plant.", { plant: String }, ({ plant }) => `a ${plant} is on its way`);
+const order = tool("order", "Order a plant.", { plant: String }, ({ plant }) => new Turn(send, { plant }));
+// A context item is remembered, and the model is told of it from the next question on.
+const note = tool(
+  "note",
+  "Note what the customer likes.",
+  { likes: String },
+  ({ likes }) => new ContextItem({ id: "taste", description: "What the customer likes", content: likes }),
+);
+
+const gardener = new Agent({
+  name: "gardener",
+  instructions: "You sell plants. Be brief.",
+  tools: [lookUp, order, send, note],
+  // Scripted, so that this runs anywhere. A real model is one line: model: ollama("qwen3:8b"),
+  model: scriptedModel([
+    {
+      thinking: "Something for the shade.",
+      calls: [
+        { name: "look_up", input: { plant: "fern" } },
+        { name: "note", input: { likes: "shade" } },
+      ],
+    },
+    "A fern, for 12.",
+    { calls: [{ name: "order", input: { plant: "fern" } }] },
+    ({ messages }) => {
+      const [told] = messages; // the instructions, and what the agent remembers
+      if (told?.role === "system") console.log("is told:", told.content.split("\n").slice(-2));
+      return "Ordered.";
+    },
+  ]),
+});
+
+await gardener.ask("What grows in the shade?");
+await gardener.ask("I take it.");
+for await (const [turn, value] of gardener.run()) {
+  const block = value as Block | ResultMessage;
+  if (turn.tool.name !== "think") console.log(turn.tool.name, value);
+  else if (block.type === "tool_use") console.log("calls", block.name, block.input);
+  else if (block.type === "tool_result") console.log("gets", block.content);
+  else if (block.type === "text") console.log("says:", block.text);
+}
+// → calls look_up { plant: 'fern' }
+// → calls note { likes: 'shade' }
+// → gets 12
+// → gets noted
+// → says: A fern, for 12.
+// → calls order { plant: 'fern' }
+// → gets queued
+// → is told: [ '[taste] What the customer likes', 'shade' ]
+// → says: Ordered.
+// → send a fern is on its way
