@@ -1,10 +1,62 @@
 // Everything that `rondo` offers. A new export is a decision: what stands here stays.
 
+import { provideThinking } from "./agent/thinking.ts";
+import { think } from "./client/think.ts";
+
+// `agent/` knows nothing of the loop; here the two come together.
+provideThinking(think);
+
 export { Agent, type TurnValue } from "./agent/agent.ts";
 export type { AgentScope } from "./agent/agent-json.ts";
 export type { AgentBranchOptions, AgentOptions, RunOptions } from "./agent/agent-options.ts";
+export { describeContext, type ThinkingOptions } from "./agent/thinking.ts";
 export { type Lazy, literal } from "./async/lazy.ts";
 export type { Run } from "./async/run.ts";
+export type {
+  Block,
+  TextBlock,
+  ThinkingBlock,
+  ToolResultBlock,
+  ToolUseBlock,
+  ToolUseDeltaBlock,
+  ToolUseErrorBlock,
+} from "./client/blocks.ts";
+export { Client, type RunResult } from "./client/client.ts";
+export {
+  InvalidOutputError,
+  MaxTurnsError,
+  PromptBlockedError,
+  UnansweredToolCallsError,
+  UnknownToolCallError,
+} from "./client/client-errors.ts";
+export {
+  type ClientHookHandler,
+  type ClientHooks,
+  HOOK_POST_TOOL_USE,
+  HOOK_PRE_TOOL_USE,
+  HOOK_USER_PROMPT_SUBMIT,
+  type HookDecision,
+  type PostToolUseEvent,
+  type PreToolUseEvent,
+  type UserPromptSubmitEvent,
+} from "./client/client-hooks.ts";
+export type { CanUseTool, ClientOptions } from "./client/client-options.ts";
+export { ContextBudgetError } from "./client/context-budget-error.ts";
+export { type EstimateOptions, estimateTokens } from "./client/estimate-tokens.ts";
+export { type ImageOptions, type ImagePart, image } from "./client/images.ts";
+export {
+  type AssistantMessage,
+  type Query,
+  type QueryMessage,
+  type QueryOptions,
+  query,
+  type ResultMessage,
+  type SystemMessage,
+  type UserMessage,
+} from "./client/query.ts";
+export { type TokenCalibration, tokenCalibration } from "./client/token-calibration.ts";
+export { type TruncateOptions, truncateMessages } from "./client/truncate-messages.ts";
+export { type BudgetOptions, truncateToBudget } from "./client/truncate-to-budget.ts";
 export { ContextItem, type ContextItemOptions } from "./context/context-item.ts";
 export { ContextPool, type ContextPoolOptions } from "./context/context-pool.ts";
 export {
@@ -31,10 +83,47 @@ export {
   UnregisteredHookError,
   UnregisteredToolError,
 } from "./error/lookup-errors.ts";
+export {
+  BrokenStreamError,
+  EmptyAnswerError,
+  ModelConnectionError,
+  ModelError,
+  ModelIdleTimeoutError,
+  ModelTimeoutError,
+  ReportedStreamError,
+  UnexpectedAnswerError,
+} from "./error/model-errors.ts";
+export {
+  ModelAuthError,
+  ModelHttpError,
+  ModelNotFoundError,
+  ModelRateLimitError,
+  ModelRequestError,
+  ModelServerError,
+} from "./error/model-http-errors.ts";
 export { RondoError } from "./error/rondo-error.ts";
 export type { HookContext, HookEvent, HookEvents, HookFunction } from "./hook/events.ts";
 export { type AttachOptions, type Hook, type HookOptions, hook } from "./hook/hook.ts";
 export type { JsonObject, JsonValue } from "./json/json-value.ts";
+export type { LoopEvent, ReadyCall, RejectReason, RunReason } from "./loop/events.ts";
+export type { CallDecision, LoopOptions, PendingCall } from "./loop/options.ts";
+export { run } from "./loop/run.ts";
+export { type OpenAICompatibleOptions, openaiCompatible } from "./model/chat-completions.ts";
+export { fallback } from "./model/fallback.ts";
+export { type ListModelsOptions, listModels } from "./model/list-models.ts";
+export type { ContentPart, Message, ToolCall } from "./model/message.ts";
+export { llamacpp, lmstudio, ollama, type PresetOptions, vllm } from "./model/presets.ts";
+export type { ModelProfile, ToolDialect } from "./model/profile.ts";
+export type {
+  FinishReason,
+  ModelDelta,
+  ModelProvider,
+  ModelRequest,
+  ModelSettings,
+  OutputFormat,
+  Usage,
+} from "./model/provider.ts";
+export type { RetryOptions } from "./model/retry.ts";
 export { AgentRegistry, defaultRegistry, HookRegistry, Registry, ToolRegistry } from "./registry/registry.ts";
 export type { RegistryOption } from "./registry/registry-option.ts";
 export { type SubtoolOptions, type ToolOptions, tool } from "./tool/define.ts";

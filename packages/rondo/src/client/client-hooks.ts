@@ -80,7 +80,7 @@ export function checkClientHooks(hooks: unknown): ClientHooks {
           received: handler,
         });
   }
-  return given as ClientHooks;
+  return given;
 }
 
 /** Runs handlers in order until one decides. */

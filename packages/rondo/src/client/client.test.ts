@@ -1,10 +1,9 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { z } from "zod";
 import { setLogger } from "../error/logger.ts";
+import { tool } from "../index.ts";
 import type { Message } from "../model/message.ts";
 import { type ScriptedModel, type ScriptedStep, scriptedModel } from "../testing/index.ts";
-import { tool } from "../tool/define.ts";
-import "../turn/turn.ts";
 import type { Block } from "./blocks.ts";
 import { Client } from "./client.ts";
 import type { ClientOptions } from "./client-options.ts";

@@ -1,7 +1,6 @@
 import { describe, expect, test } from "vitest";
+import { tool } from "../index.ts";
 import { scriptedModel } from "../testing/index.ts";
-import { tool } from "../tool/define.ts";
-import "../turn/turn.ts";
 import { type QueryMessage, query } from "./query.ts";
 
 const add = tool("add", "Add two numbers.", { a: Number, b: Number }, ({ a, b }) => a + b);

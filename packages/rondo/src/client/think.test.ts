@@ -128,8 +128,8 @@ describe("an agent that thinks", () => {
     using model = scriptedModel(["One.", "Two."]);
     const agent = new Agent({ name: "thinker", model, tools: [], registry: false });
     await agent.ask("Go");
-    await valuesOf(agent.branch("child").run());
-    await valuesOf(agent.run());
+    expect((await valuesOf(agent.branch("child").run())).at(-1)).toMatchObject({ text: "One." });
+    expect((await valuesOf(agent.run())).at(-1)).toMatchObject({ text: "Two." });
   });
 });
 

@@ -41,7 +41,7 @@ export async function* runCalls(
     }).then((outcome) => {
       outcomes[index] = outcome;
       running.delete(work);
-      bell.ring();
+      return bell.ring();
     });
     running.add(work);
   };

@@ -1,9 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { setLogger } from "../error/logger.ts";
+import { tool } from "../index.ts";
 import type { Message } from "../model/message.ts";
 import { scriptedModel } from "../testing/index.ts";
-import { tool } from "../tool/define.ts";
-import "../turn/turn.ts";
 import type { LoopEvent } from "./events.ts";
 import type { LoopOptions } from "./options.ts";
 import { run } from "./run.ts";
@@ -27,16 +26,17 @@ async function eventsOf(messages: Message[], options: LoopOptions): Promise<Loop
 const types = (events: readonly LoopEvent[]) => events.map(({ type }) => type);
 const last = (events: readonly LoopEvent[]) => events.at(-1);
 
-/** Every call has exactly one answer, and every answer its call before it. */
-function expectValid(messages: readonly Message[]): void {
+/** What is wrong with a conversation: every call has one answer, and every answer its call before it. */
+function flawsOf(messages: readonly Message[]): string[] {
+  const flaws: string[] = [];
   const open = new Set<string>();
   for (const message of messages) {
-    if (message.role === "tool")
-      expect(open.delete(message.tool_call_id), `answer to ${message.tool_call_id}`).toBe(true);
-    else expect([...open], "calls without an answer").toEqual([]);
+    if (message.role === "tool") {
+      if (!open.delete(message.tool_call_id)) flaws.push(`an answer to no call: ${message.tool_call_id}`);
+    } else flaws.push(...[...open].map((id) => `no answer to ${id} before the next ${message.role} message`));
     if (message.role === "assistant") for (const call of message.tool_calls ?? []) open.add(call.id);
   }
-  expect([...open]).toEqual([]);
+  return [...flaws, ...[...open].map((id) => `no answer to ${id}`)];
 }
 
 describe("a run", () => {
@@ -284,7 +284,7 @@ describe("a call is rejected, and answered with why", () => {
       onMessage: (message) => messages.push(message),
       ...options,
     });
-    expectValid(messages);
+    expect(flawsOf(messages)).toEqual([]);
     expect(messages[1]).toMatchObject({ tool_calls: [{ function: { arguments: "{}" } }] });
     const event = events.find(({ type }) => type === "call.rejected");
     expect(messages[2]?.content).toContain(JSON.stringify((event as { error: string }).error).slice(1, -1));
@@ -384,7 +384,7 @@ describe("checks of a call", () => {
       onMessage: (message: Message) => void messages.push(message),
     };
     await expect(eventsOf(prompt, options)).rejects.toThrow("hook failed");
-    expectValid(messages);
+    expect(flawsOf(messages)).toEqual([]);
   });
 
   test("find a name that is written a little differently", async () => {
@@ -419,7 +419,7 @@ describe("limits", () => {
     expect(types(events).filter((type) => type === "tool.started")).toHaveLength(2);
     expect(last(events)).toMatchObject({ reason: "max_turns" });
     expect(messages.at(-1)?.content).toContain("limit reached");
-    expectValid(messages);
+    expect(flawsOf(messages)).toEqual([]);
   });
 
   test("of calls", async () => {
@@ -513,7 +513,7 @@ describe("an abort", () => {
     await expect.poll(() => started).toBe(2);
     controller.abort();
     expect(last(await done)).toMatchObject({ reason: "aborted" });
-    expectValid(messages);
+    expect(flawsOf(messages)).toEqual([]);
     expect(messages.slice(2).map(({ content }) => content)).toEqual([
       '{"error":"cancelled","tool":"wait"}',
       "3",
@@ -548,7 +548,7 @@ describe("leaving", () => {
       onMessage: (it) => messages.push(it),
     }))
       if (event.type === type) break;
-    expectValid(messages);
+    expect(flawsOf(messages)).toEqual([]);
     expect(model.requests).toHaveLength(1);
   });
 });

@@ -30,7 +30,7 @@ export function toToolMessage(call: { id: string; name: string }, result: unknow
 }
 
 /** Strings as they are, MCP's text blocks as their text, everything else as JSON. */
-export function toContent(result: unknown): string {
+function toContent(result: unknown): string {
   if (typeof result === "string") return result;
   if (isMcpResult(result) && result.content.every(isTextBlock))
     return result.content.map((block) => (block as { text: string }).text).join("\n");

@@ -236,6 +236,7 @@ test("an input with required keys must be given, one without may be left out", (
   void (() => add.execute());
   // @ts-expect-error -- `a` is required
   void (() => new Turn(add));
+  expectTypeOf(() => greet.execute()).toBeFunction();
   void (() => [
     add.execute({ a: 1 }),
     new Turn(add, { a: () => 1 }),

@@ -81,7 +81,7 @@ export interface ToolDefinition {
 
 /** An input that may be left out if nothing in it is required, and options. */
 export type CallArguments<Input, Options> =
-  Record<never, never> extends Input ? [input?: Input, options?: Options] : [input: Input, options?: Options];
+  Partial<Input> extends Input ? [input?: Input, options?: Options] : [input: Input, options?: Options];
 
 /**
  * A tool with its types. `Input` is what a call takes, `Output` what the function returns, `Item` what a
