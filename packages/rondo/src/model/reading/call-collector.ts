@@ -40,7 +40,12 @@ export class CallCollector {
         skipped++;
         continue;
       }
-      const call = this.#callFor(piece, named) ?? this.#create(piece);
+      const known = this.#callFor(piece, named);
+      if (known && this.#repeats(piece, known)) {
+        if (piece.arguments.trim() === "") known.echo = piece;
+        continue;
+      }
+      const call = known ?? this.#create(piece);
       if (piece.index !== undefined) this.#byIndex.set(piece.index, call);
       if (piece.name !== "") named.add(call);
       call.add(piece);
@@ -90,7 +95,7 @@ export class CallCollector {
     // Two entries with names in one list are two calls, unless the same id says otherwise.
     if (piece.name !== "" && named.has(call) && (hasOtherId || piece.id === "")) return undefined;
     if (hasOtherId) return this.#isJitter(piece, call) ? call : undefined;
-    if (piece.name === "" || call.name === "") return call;
+    if (piece.name === "" || call.name === "") return this.#afterEcho(piece, call) ?? call;
     if (call.isComplete()) return this.#repeats(piece, call) ? call : undefined;
     if (piece.name === call.name || call.isNamePiece(piece.name)) return call;
     return undefined;
@@ -114,9 +119,17 @@ export class CallCollector {
     return piece.name === call.name && call.arguments !== "" && !call.isComplete();
   }
 
+  /** What looked like a repeated name was the beginning of another call, if more arguments follow it. */
+  #afterEcho(piece: CallPiece, call: PendingCall): PendingCall | undefined {
+    if (!call.echo || !call.isComplete() || !piece.arguments.trimStart().startsWith("{")) return undefined;
+    const next = this.#create(call.echo);
+    next.add(call.echo);
+    return next;
+  }
+
   /** Whether a piece with a name, after a complete call, says nothing new. */
   #repeats(piece: CallPiece, call: PendingCall): boolean {
-    if (piece.name !== call.name) return false;
+    if (piece.name === "" || piece.name !== call.name || !call.isComplete()) return false;
     if (piece.arguments.trim() === "") return true;
     return (
       (this.#options.isCumulative || (piece.id !== "" && piece.index !== undefined)) &&

@@ -3,6 +3,9 @@
 
 import { isSpace } from "./json-scanner.ts";
 
+/** Longer than any name of a tool or a parameter, with its namespace. */
+const maxNameLength = 256;
+
 /** A generator that yields to ask for more text. */
 export type Reading<T> = Generator<void, T, void>;
 
@@ -95,7 +98,25 @@ export function* until(
   cursor: Cursor,
   ...stops: readonly string[]
 ): Reading<{ text: string; stop: string | undefined }> {
+  const found = yield* search(cursor, stops, Number.POSITIVE_INFINITY);
+  return found ?? { text: "", stop: undefined };
+}
+
+/** As `until`, for names: undefined when no stop comes within the length of any name. */
+export function* untilSoon(
+  cursor: Cursor,
+  ...stops: readonly string[]
+): Reading<{ text: string; stop: string | undefined } | undefined> {
+  return yield* search(cursor, stops, maxNameLength);
+}
+
+function* search(
+  cursor: Cursor,
+  stops: readonly string[],
+  maxLength: number,
+): Reading<{ text: string; stop: string | undefined } | undefined> {
   const pieces: string[] = [];
+  let length = 0;
   for (;;) {
     const { buffer, position } = cursor;
     let at = buffer.length;
@@ -104,15 +125,12 @@ export function* until(
       const index = buffer.indexOf(candidate, position);
       if (index >= 0 && index < at) [at, stop] = [index, candidate];
     }
-    if (stop !== undefined) {
-      pieces.push(buffer.slice(position, at));
-      cursor.position = at + stop.length;
-      return { text: pieces.join(""), stop };
-    }
-    const held = cursor.isEnd ? 0 : heldBack(buffer, position, stops);
-    pieces.push(buffer.slice(position, buffer.length - held));
-    cursor.position = buffer.length - held;
-    if (cursor.isEnd) return { text: pieces.join(""), stop };
+    if (stop === undefined && !cursor.isEnd) at -= heldBack(buffer, position, stops);
+    length += at - position;
+    if (length > maxLength) return undefined;
+    pieces.push(buffer.slice(position, at));
+    cursor.position = at + (stop?.length ?? 0);
+    if (stop !== undefined || cursor.isEnd) return { text: pieces.join(""), stop };
     yield;
   }
 }

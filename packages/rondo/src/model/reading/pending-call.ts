@@ -30,6 +30,8 @@ export class PendingCall {
   /** The id as the server sent it, to recognise further pieces. */
   rawId: string;
   name = "";
+  /** A later piece with the same name and nothing else. */
+  echo: CallPiece | undefined;
   readonly #options: PendingCallOptions;
   readonly #pieces: string[] = [];
   readonly #scanner = new JsonScanner();

@@ -1,6 +1,6 @@
 // Qwen coder's dialect, `<function=name><parameter=key>value</parameter></function>`, and those of the same kind.
 
-import { type Cursor, literal, type Reading, skipSpace, until } from "../cursor.ts";
+import { type Cursor, literal, type Reading, skipSpace, until, untilSoon } from "../cursor.ts";
 import type { Dialect, OfferedTools, TextCall } from "./dialect.ts";
 import { readJson } from "./json-call.ts";
 import { readName } from "./name.ts";
@@ -93,7 +93,8 @@ function* readTags(cursor: Cursor, tools: OfferedTools, tags: Tags): Reading<Tex
     const tag = yield* literal(cursor, tags.parameter, tags.close, "</tool_call>");
     if (tag === undefined) return cursor.isEnd && count > 0 ? cut() : undefined;
     if (tag !== tags.parameter) return { name, arguments: JSON.stringify(values), isCut: false };
-    const key = yield* until(cursor, tags.afterKey, "\n", "<");
+    const key = yield* untilSoon(cursor, tags.afterKey, "\n", "<");
+    if (!key) return undefined;
     if (key.stop !== tags.afterKey) return key.stop === undefined && count > 0 ? cut() : undefined;
     // A value ends at its own tag; where that was forgotten, at the next.
     const value = yield* until(cursor, tags.closeParameter, tags.parameter, tags.close);

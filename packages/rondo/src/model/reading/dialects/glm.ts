@@ -1,6 +1,6 @@
 // GLM's dialect: `<tool_call>name<arg_key>key</arg_key><arg_value>value</arg_value></tool_call>`.
 
-import { type Cursor, literal, type Reading, skipSpace, until } from "../cursor.ts";
+import { type Cursor, literal, type Reading, skipSpace, until, untilSoon } from "../cursor.ts";
 import type { OfferedTools, TextCall } from "./dialect.ts";
 import { readName } from "./name.ts";
 
@@ -18,7 +18,8 @@ export function* readGlmCall(cursor: Cursor, tools: OfferedTools): Reading<TextC
       // Without arguments only the closing tag tells a call from a word in a sentence.
       return (yield* comesNext(cursor, "</tool_call>")) ? call(false) : count > 0 ? call(true) : undefined;
     }
-    const key = yield* until(cursor, "</arg_key>");
+    const key = yield* untilSoon(cursor, "</arg_key>");
+    if (!key) return undefined;
     if (key.stop === undefined) return call(true);
     yield* skipSpace(cursor);
     if ((yield* literal(cursor, "<arg_value>")) === undefined) return cursor.isEnd ? call(true) : undefined;

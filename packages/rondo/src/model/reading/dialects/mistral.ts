@@ -1,6 +1,6 @@
 // Mistral's dialect: `[TOOL_CALLS][{"name": …, "arguments": …}]`, and since 2025 `[TOOL_CALLS]name[ARGS]{…}`.
 
-import { type Cursor, literal, type Reading, skipSpace, until } from "../cursor.ts";
+import { type Cursor, literal, type Reading, skipSpace, untilSoon } from "../cursor.ts";
 import type { Dialect, OfferedTools, TextCall } from "./dialect.ts";
 import { readJson, readJsonCall, readJsonCalls, skipClose } from "./json-call.ts";
 import { readName } from "./name.ts";
@@ -23,12 +23,12 @@ function* readNamed(cursor: Cursor, tools: OfferedTools): Reading<TextCall | und
   if (name === undefined) return undefined;
   let mark = yield* literal(cursor, "[ARGS]", "[CALL_ID]");
   if (mark === "[CALL_ID]") {
-    const id = yield* until(cursor, "[ARGS]", "{", "\n");
-    if (id.stop === "{") cursor.position--;
-    mark = id.stop;
+    const id = yield* untilSoon(cursor, "[ARGS]", "{", "\n");
+    if (id?.stop === "{") cursor.position--;
+    mark = id?.stop;
   }
   const char = yield* skipSpace(cursor);
-  if (char === undefined && mark !== undefined) return { name, arguments: "", isCut: true };
+  if (char === undefined && mark === "[ARGS]") return { name, arguments: "", isCut: true };
   if (char !== "{") return undefined;
   const json = yield* readJson(cursor);
   return json && { name, arguments: json.text, isCut: json.isCut };

@@ -1,6 +1,6 @@
 // Dialects of special tokens: a call begins, its name follows, then a separator and the arguments, then it ends.
 
-import { type Cursor, literal, type Reading, skipSpace, until } from "../cursor.ts";
+import { type Cursor, literal, type Reading, skipSpace, untilSoon } from "../cursor.ts";
 import type { Dialect, OfferedTools, TextCall } from "./dialect.ts";
 import { readJson, skipFence } from "./json-call.ts";
 
@@ -68,13 +68,12 @@ function sections(tokens: Tokens): Dialect {
 }
 
 function* readCall(cursor: Cursor, tools: OfferedTools, tokens: Tokens): Reading<TextCall | undefined> {
-  // No name is that long: a separator that does not come would hold back everything.
-  const header = yield* until(cursor, tokens.separator, "\n");
-  if (header.stop !== tokens.separator) return undefined;
+  const header = yield* untilSoon(cursor, tokens.separator, "\n");
+  if (header?.stop !== tokens.separator) return undefined;
   let name = tools.match(nameIn(header.text));
   if (header.text === "function" && (yield* skipSpace(cursor)) !== "{") {
-    const line = yield* until(cursor, "\n", "`", "{");
-    if (line.stop === undefined) return undefined;
+    const line = yield* untilSoon(cursor, "\n", "`", "{");
+    if (line?.stop === undefined) return undefined;
     if (line.stop !== "\n") cursor.position--;
     name = tools.match(line.text);
   }

@@ -1,0 +1,24 @@
+import { expect, test } from "vitest";
+import { matchToolName } from "./match-tool-name.ts";
+
+test.each([
+  ["add", ["add"], "add"],
+  ["Add", ["add"], "add"],
+  [" add ", ["add"], "add"],
+  ["functions.add", ["add"], "add"],
+  ["default_api:add", ["add"], "add"],
+  ["tools/add", ["add"], "add"],
+  ["mcp.math.ADD", ["add"], "add"],
+  ["math.add", ["math__add", "add"], "math__add"],
+  ["server__math__add", ["math__add"], "math__add"],
+  ["Add", ["add", "Add"], "Add"],
+  ["ADD", ["add", "Add"], undefined],
+  ["functions.ADD", ["add", "Add"], undefined],
+  ["subtract", ["add"], undefined],
+  ["add_two", ["add"], undefined],
+  ["", ["add"], undefined],
+  ["functions.", ["add"], undefined],
+  ["add", [], undefined],
+])("%j among %j is %j", (name, offered, expected) => {
+  expect(matchToolName(name, offered)).toBe(expected);
+});

@@ -1,0 +1,116 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { compileJsonSchema, type JsonSchema } from "../tool/json-schema.ts";
+import { parseArguments } from "./parse-arguments.ts";
+
+const schema: JsonSchema = {
+  type: "object",
+  properties: { a: { type: "number" }, b: { type: "number" }, note: { type: "string" } },
+  required: ["a"],
+  additionalProperties: false,
+};
+const check = compileJsonSchema(schema);
+const parse = (raw: string | object) => parseArguments(raw, (input) => check(input).length === 0, schema);
+
+describe("arguments that are understood", () => {
+  test.each<[string, string | object, unknown]>([
+    ["JSON", '{"a": 1}', { a: 1 }],
+    ["an object", { a: 1 }, { a: 1 }],
+    ["white space", ' {"a": 1}\n', { a: 1 }],
+    ["single quotes", "{'a': 1, 'note': 'x'}", { a: 1, note: "x" }],
+    ["trailing commas", '{"a": 1, "b": 2,}', { a: 1, b: 2 }],
+    ["names without quotes", "{a: 1}", { a: 1 }],
+    ["a fence", '```json\n{"a": 1}\n```', { a: 1 }],
+    ["a fence with words", 'Here you are:\n```\n{"a": 1}\n```\nDone.', { a: 1 }],
+    ["text before and after", 'arguments: {"a": 1} (as asked)', { a: 1 }],
+    ["JSON in a string", '"{\\"a\\": 1}"', { a: 1 }],
+    ["sloppy JSON in a string", "\"{'a': 1}\"", { a: 1 }],
+    ["JSON that lost its outer quotes", '{\\"a\\": 1}', { a: 1 }],
+    ["a number as a string", '{"a": "1"}', { a: 1 }],
+    ["a number as a string, sloppily", "{'a': '1.5e3'}", { a: 1500 }],
+    ["a placeholder before", '{}{"a": 1}', { a: 1 }],
+    ["the same twice", '{"a": 1}{"a": 1}', { a: 1 }],
+    ["Python", "{'a': 1, 'note': 'it\\'s'}", { a: 1, note: "it's" }],
+    ["comments", '{"a": 1 /* one */}', { a: 1 }],
+  ])("%s", async (_, raw, input) => {
+    expect(await parse(raw)).toEqual({ input });
+  });
+
+  test.each(["", "  ", "null"])("%j is no arguments", async (raw) => {
+    expect(await parseArguments(raw, () => true)).toEqual({ input: {} });
+  });
+
+  test("proper JSON that does not fit is left to validation, which says what is wrong", async () => {
+    expect(await parse('{"a": "x"}')).toEqual({ input: { a: "x" } });
+    expect(await parse({ b: 1 })).toEqual({ input: { b: 1 } });
+  });
+
+  test("a check may take its time", async () => {
+    expect(await parseArguments("{'a': 1}", async () => true)).toEqual({ input: { a: 1 } });
+  });
+});
+
+describe("arguments that are not", () => {
+  test.each([
+    ['{"a": 1, "b": 2', "incomplete"],
+    ['{"a": 1, "note": "x', "incomplete"],
+    ['"{\\"a\\": 1"', "incomplete"],
+    ['{"a": 1, ...}', "incomplete"],
+    ["{'a': 1, 'c': 2}", "not valid JSON"],
+    ["nothing", "not valid JSON"],
+    ["[1, 2]", "a list"],
+    ["5", "number"],
+    ['{"a": 1}{"a": 2}', "several"],
+    ['"words"', "something else"],
+  ])("%j", async (raw, reason) => {
+    const result = await parse(raw);
+    expect("error" in result && result.error).toContain(reason);
+    expect("error" in result && result.error).toContain(raw);
+  });
+
+  test("the error says what was expected, and quotes what came", async () => {
+    expect(await parse('{"a": 1')).toEqual({
+      error:
+        'Invalid JSON: expected one JSON object with "a" (number), "b" (number, optional), "note" (string, optional), received JSON that is incomplete: {"a": 1\nCall the tool again with valid JSON.',
+    });
+  });
+
+  test("what came is quoted shortly", async () => {
+    const result = await parse(`{"note": "${"x".repeat(10_000)}`);
+    expect("error" in result && result.error.length).toBeLessThan(700);
+  });
+});
+
+test("whatever comes, it does not throw, and gives an object or an error", async () => {
+  const bits = fc.constantFrom(..."{|}|[|]|\"|'|:|,|a|1|`|\\|\n|...|null|true".split("|"));
+  const text = fc.oneof(
+    fc.string(),
+    fc.array(bits).map((parts) => parts.join("")),
+  );
+  await fc.assert(
+    fc.asyncProperty(fc.oneof(text, fc.object()), async (raw) => {
+      const result = await parse(raw);
+      const isSound =
+        "input" in result
+          ? typeof result.input === "object"
+          : result.error.includes("expected one JSON object");
+      expect(isSound).toBe(true);
+    }),
+    { numRuns: 1000 },
+  );
+});
+
+test("a part of any JSON object is never taken for the whole", async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.dictionary(fc.string(), fc.jsonValue(), { minKeys: 1 }),
+      fc.nat(),
+      async (object, at) => {
+        const text = JSON.stringify(object);
+        const cut = text.slice(0, 1 + (at % (text.length - 1)));
+        expect(await parseArguments(cut, () => true)).toHaveProperty("error");
+      },
+    ),
+    { numRuns: 500 },
+  );
+});

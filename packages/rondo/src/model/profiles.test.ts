@@ -1,0 +1,98 @@
+import { describe, expect, test } from "vitest";
+import { commonProfile, pickProfile } from "./profiles.ts";
+
+const at = (port: number) => `http://localhost:${port}/v1`;
+
+describe("pickProfile", () => {
+  test("knows a server by its port, and a family by the name of the model", () => {
+    const { profile, reason } = pickProfile({ baseURL: at(11434), model: "qwen3:8b" });
+    expect(profile).toMatchObject({
+      name: "ollama/qwen3",
+      sendReasoning: "reasoning",
+      honoursToolChoice: false,
+      outputMode: "native",
+    });
+    expect(reason).toBe(
+      "server 'ollama' by its port 11434; model family 'qwen3' by the name 'qwen3:8b' (thinks in tags; keeps its reasoning between tool calls).",
+    );
+  });
+
+  test("believes the caller about the server", () => {
+    expect(pickProfile({ baseURL: at(9999), model: "x", server: "llama.cpp" }).profile.name).toBe("llamacpp");
+    expect(pickProfile({ baseURL: at(11434), model: "x", server: "vllm" }).profile.name).toBe("vllm");
+    expect(pickProfile({ baseURL: at(11434), model: "x", server: "other" }).reason).toContain(
+      "no known server 'other'",
+    );
+  });
+
+  test("gives the common profile where nothing is known", () => {
+    expect(pickProfile({ baseURL: "https://example.org/v1", model: "my-model" }).profile).toEqual(
+      commonProfile,
+    );
+    expect(pickProfile({ baseURL: "not a url", model: "" }).profile).toEqual(commonProfile);
+  });
+
+  test.each([
+    ["gpt-oss:20b", "gpt-oss"],
+    ["openai/gpt-oss-120b", "gpt-oss"],
+    ["deepseek-r1:14b", "deepseek-r1"],
+    ["deepseek-ai/DeepSeek-R1-Distill-Qwen-7B", "deepseek-r1"],
+    ["deepseek-ai/DeepSeek-V3.2-Exp", "deepseek-v3.2"],
+    ["deepseek-v3.1:671b", "deepseek"],
+    ["NousResearch/Hermes-3-Llama-3.1-8B", "hermes"],
+    ["qwen3-coder:30b", "qwen-coder"],
+    ["Qwen/Qwen3-Coder-30B-A3B-Instruct", "qwen-coder"],
+    ["Qwen/Qwen3-30B-A3B-Thinking-2507", "qwen3-thinking"],
+    ["qwen3.5:9b", "qwen3"],
+    ["qwq:32b", "qwq"],
+    ["qwen2.5-coder:7b", "qwen"],
+    ["mistralai/Magistral-Small-2507", "magistral"],
+    ["mistral-small3.2", "mistral"],
+    ["mistral-nemo", "mistral"],
+    ["devstral:24b", "mistral"],
+    ["nvidia/Llama-3.1-Nemotron-Nano-8B-v1", "nemotron"],
+    ["llama3.2:3b", "llama"],
+    ["meta-llama/Llama-4-Scout-17B-16E-Instruct", "llama"],
+    ["gemma3:12b", "gemma"],
+    ["granite4:tiny-h", "granite"],
+    ["zai-org/GLM-4.6", "glm"],
+    ["moonshotai/Kimi-K2-Thinking", "kimi"],
+    ["MiniMaxAI/MiniMax-M2", "minimax"],
+    ["phi4-mini", "phi"],
+    ["microsoft/Phi-4-mini-instruct", "phi"],
+    ["LiquidAI/LFM2-1.2B", "lfm"],
+  ])("%s is of the family %s", (model, family) => {
+    expect(pickProfile({ baseURL: "http://example.org", model }).profile.name).toBe(family);
+  });
+
+  test("a template that opens the thinking matters only where the server leaves it in the text", () => {
+    const model = "deepseek-r1:14b";
+    expect(pickProfile({ baseURL: at(8000), model }).profile.startsThinking).toBe(true);
+    expect(pickProfile({ baseURL: at(11434), model }).profile.startsThinking).toBe(false);
+  });
+
+  test("reasoning goes back in the field that the server knows, if the model wants it", () => {
+    const sent = (port: number, model: string) =>
+      pickProfile({ baseURL: at(port), model }).profile.sendReasoning;
+    expect(sent(11434, "gpt-oss:20b")).toBe("reasoning");
+    expect(sent(8080, "gpt-oss:20b")).toBe("reasoning_content");
+    expect(sent(8000, "MiniMax-M2")).toBe("think-tags");
+    expect(sent(8000, "deepseek-r1")).toBe("none");
+  });
+
+  test("what the user sets wins, and the reason says so; what is undefined does not count", () => {
+    const { profile, reason } = pickProfile({
+      baseURL: at(11434),
+      model: "qwen3",
+      override: { text: "cumulative", startsThinking: true, contextWindow: undefined as never },
+    });
+    expect(profile).toMatchObject({ name: "ollama/qwen3", text: "cumulative", startsThinking: true });
+    expect(profile).not.toHaveProperty("contextWindow");
+    expect(reason).toContain("set by the user: text, startsThinking.");
+  });
+
+  test("the same question has the same answer", () => {
+    const question = { baseURL: at(8000), model: "Qwen/Qwen3-8B" };
+    expect(pickProfile(question)).toEqual(pickProfile(question));
+  });
+});
