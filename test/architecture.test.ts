@@ -59,12 +59,35 @@ describe("the library", () => {
     expect(status).toBe(0);
   });
 
-  test("depends on one package, and imports no other", () => {
+  test("depends on three packages, and imports no other", () => {
     const manifest = JSON.parse(readFileSync(join(library, "package.json"), "utf8"));
-    expect(Object.keys(manifest.dependencies)).toEqual(["@cfworker/json-schema"]);
+    const packages = ["@cfworker/json-schema", "eventsource-parser", "jsonrepair"];
+    expect(Object.keys(manifest.dependencies)).toEqual(packages);
     expect(manifest).not.toHaveProperty("peerDependencies");
     expect(manifest).not.toHaveProperty("optionalDependencies");
-    expect(packagesImported(libraryTree)).toEqual(["@cfworker/json-schema"]);
+    expect(packagesImported(libraryTree)).toEqual(packages);
+  });
+
+  test("needs only one of them below the models", () => {
+    const folders = [...foundation, "tool", "turn", "agent"];
+    const packages = folders.flatMap((folder) => packagesImported(join(libraryTree, folder)));
+    expect([...new Set(packages)]).toEqual(["@cfworker/json-schema"]);
+  });
+
+  test.each([
+    ["node", "http-node"],
+    ["default", "http-fetch"],
+    ["browser", "http-fetch"],
+    ["workerd", "http-fetch"],
+    ["bun", "http-fetch"],
+    ["deno", "http-fetch"],
+  ])("speaks HTTP on the runtime '%s' by %s", (runtime, file) => {
+    const { imports } = JSON.parse(readFileSync(join(library, "package.json"), "utf8"));
+    const runtimes = Object.keys(imports["#http"]);
+    expect(runtimes).toEqual(["types", "workerd", "bun", "deno", "browser", "node", "default"]);
+    const choice = imports["#http"][runtime];
+    const files = typeof choice === "string" ? [choice] : Object.values(choice);
+    for (const path of files) expect(path).toMatch(new RegExp(`/model/http/${file}\\.[jt]s$`));
   });
 
   test("names each of its exports", () => {
