@@ -1,0 +1,126 @@
+// The work behind one stream of a model: waits for a slot, asks, asks again where that is safe, reads the answer
+// as fast as the consumer takes it, and ends it all at a time limit.
+
+import { after } from "../async/timer.ts";
+import {
+  BrokenStreamError,
+  ModelConnectionError,
+  ModelIdleTimeoutError,
+  ModelTimeoutError,
+} from "../error/model-errors.ts";
+import { ModelHttpError } from "../error/model-http-errors.ts";
+import { RondoError } from "../error/rondo-error.ts";
+import { askServer } from "./ask-server.ts";
+import { ChatAnswer } from "./chat-answer.ts";
+import { ChatStreamReader } from "./chat-stream-reader.ts";
+import type { DeltaSink } from "./delta-stream.ts";
+import type { Endpoint } from "./endpoint.ts";
+import type { HttpResponse, HttpSend } from "./http/http.ts";
+import type { ModelProfile } from "./profile.ts";
+import type { RequestBody } from "./request-body.ts";
+import { type RetryNotice, type RetryPolicy, withRetry } from "./retry.ts";
+import { SilenceLimit } from "./silence.ts";
+import { acquireSlot } from "./slots.ts";
+
+/** What stays the same for all requests to a model. */
+export interface ChatSetup {
+  readonly endpoint: Endpoint;
+  readonly model: string;
+  readonly profile: ModelProfile;
+  readonly send: HttpSend;
+  readonly maxConcurrency: number;
+  readonly retry: RetryPolicy;
+  readonly timeoutMs: number;
+  readonly idleTimeoutMs: number;
+}
+
+/** Asks once, and pushes what comes into the sink. Rejects with a typed error, or with the sink's abort reason. */
+export async function askModel(setup: ChatSetup, body: RequestBody, sink: DeltaSink): Promise<void> {
+  const { timeoutMs, idleTimeoutMs, maxConcurrency, retry } = setup;
+  const { signal } = sink;
+  const endpoint = setup.endpoint.label;
+  const release = await acquireSlot({ endpoint, limit: maxConcurrency, signal });
+  const answer = new ChatAnswer({
+    endpoint,
+    reader: new ChatStreamReader({ profile: setup.profile, toolNames: body.toolNames }),
+    push: sink.push,
+  });
+  const stop = (TimeoutError: typeof ModelTimeoutError | typeof ModelIdleTimeoutError, limitMs: number) => {
+    answer.cutOff();
+    sink.stop(new TimeoutError(endpoint, limitMs, answer.text));
+  };
+  const silence = new SilenceLimit(idleTimeoutMs, () => stop(ModelIdleTimeoutError, idleTimeoutMs));
+  const cancelTimeout = after(timeoutMs, () => stop(ModelTimeoutError, timeoutMs));
+  try {
+    await withRetry(() => attempt(setup, body, { sink, answer, silence }), {
+      policy: retry,
+      signal,
+      isSafe: () => !answer.hasBegun,
+      onRetry: (notice) => sink.push({ type: "warning", message: wordRetry(notice, endpoint, retry) }),
+    });
+  } finally {
+    cancelTimeout();
+    silence.stop();
+    release();
+  }
+}
+
+interface Attempt {
+  readonly sink: DeltaSink;
+  readonly answer: ChatAnswer;
+  readonly silence: SilenceLimit;
+}
+
+async function attempt(
+  { endpoint, model, send }: ChatSetup,
+  { text: body }: RequestBody,
+  { sink, answer, silence }: Attempt,
+): Promise<void> {
+  const { signal } = sink;
+  silence.hear();
+  try {
+    const response = await askServer({ endpoint, path: "/chat/completions", body, model, send, signal });
+    await readAnswer(response, { sink, answer, silence });
+    answer.end();
+  } catch (error) {
+    if (signal.aborted || error instanceof RondoError) throw error;
+    if (!answer.hasBegun) throw new ModelConnectionError(endpoint.label, error);
+    answer.cutOff();
+    throw new BrokenStreamError(endpoint.label, answer.text, error);
+  } finally {
+    silence.stop(); // the waits between two attempts are ours
+  }
+}
+
+async function readAnswer(response: HttpResponse, { sink, answer, silence }: Attempt): Promise<void> {
+  let isPaused = false;
+  sink.onDrained = () => {
+    if (!isPaused) return;
+    isPaused = false;
+    silence.resume();
+    response.resume();
+  };
+  await response.read((bytes) => {
+    silence.hear();
+    const isComplete = answer.read(bytes);
+    if (!isComplete && sink.isFull()) {
+      isPaused = true;
+      silence.pause();
+      response.pause();
+    }
+    return isComplete;
+  });
+}
+
+function wordRetry(
+  { error, attempt, waitMs }: RetryNotice,
+  endpoint: string,
+  { attempts }: RetryPolicy,
+): string {
+  const what =
+    error instanceof ModelHttpError
+      ? `answered with status ${error.status}${error.said === "" ? "" : ` (${error.said})`}`
+      : `did not answer${error instanceof ModelConnectionError && error.reason ? ` (${error.reason})` : ""}`;
+  const which = attempt <= attempts ? `attempt ${attempt} of ${attempts}` : `attempt ${attempt}`;
+  return `The model server at ${endpoint} ${what}: asking again in ${waitMs} ms (${which}).`;
+}

@@ -1,0 +1,154 @@
+// One answer of the chat-completions API: bytes in, deltas out, synchronously. Finds out by itself whether a
+// stream, a whole answer at once or something else has come: content types are not to be trusted.
+
+import { isPlainObject } from "../error/check.ts";
+import { EmptyAnswerError, ReportedStreamError, UnexpectedAnswerError } from "../error/model-errors.ts";
+import type { ChatStreamReader } from "./chat-stream-reader.ts";
+import type { ModelDelta } from "./provider.ts";
+import { excerpt, isErrorReport, saidIn } from "./said.ts";
+import { SseReader } from "./sse.ts";
+import { asChunk } from "./whole-answer.ts";
+
+export interface ChatAnswerSetup {
+  readonly endpoint: string;
+  readonly reader: ChatStreamReader;
+  readonly push: (delta: ModelDelta) => void;
+}
+
+interface Body {
+  read(bytes: Uint8Array): void;
+  end(): void;
+}
+
+export class ChatAnswer {
+  readonly #endpoint: string;
+  readonly #reader: ChatStreamReader;
+  readonly #push: (delta: ModelDelta) => void;
+  #body: Body | undefined;
+  #head = "";
+  #text = "";
+  #hasChunks = false;
+  #isDone = false;
+  #isClosed = false;
+  #hasBegun = false;
+
+  constructor({ endpoint, reader, push }: ChatAnswerSetup) {
+    this.#endpoint = endpoint;
+    this.#reader = reader;
+    this.#push = push;
+  }
+
+  /** Whether anything has come, be it only white space. */
+  get hasBegun(): boolean {
+    return this.#hasBegun;
+  }
+
+  /** The text that has come so far. */
+  get text(): string {
+    return this.#text;
+  }
+
+  /** Takes the next bytes. Says whether the answer is complete, so that nothing more needs to be read. */
+  read(bytes: Uint8Array): boolean {
+    this.#hasBegun = true;
+    if (this.#body) this.#body.read(bytes);
+    else this.#start(bytes);
+    return this.#isDone;
+  }
+
+  /** All has come: the last deltas, `finished` among them. */
+  end(): void {
+    if (!this.#isDone) this.#body?.end();
+    if (!this.#hasChunks) throw new EmptyAnswerError(this.#endpoint, this.#head);
+    this.#isClosed = true;
+    this.#pushAll(this.#reader.end({ isCutOff: false }));
+  }
+
+  /** No more will come: hands out what was held back, so that nothing is lost. */
+  cutOff(): void {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    this.#pushAll(this.#reader.end({ isCutOff: true }).filter(({ type }) => type !== "finished"));
+  }
+
+  /** Chooses how to read by the first byte that is neither white space nor a part of a byte order mark. */
+  #start(bytes: Uint8Array): void {
+    const start = bytes.findIndex((byte) => byte > 0x20 && byte !== 0xef && byte !== 0xbb && byte !== 0xbf);
+    if (start < 0) return;
+    const rest = bytes.subarray(start);
+    this.#head = excerpt(new TextDecoder().decode(rest.subarray(0, 1_000)));
+    const first = String.fromCharCode(rest[0] ?? 0);
+    if (first === "<") throw this.#unexpected("a web page");
+    this.#body = first === "{" || first === "[" ? this.#wholeBody() : new SseReader(this.#takePayload);
+    this.#body.read(rest);
+  }
+
+  #wholeBody(): Body {
+    const decoder = new TextDecoder();
+    let text = "";
+    return {
+      read: (bytes) => {
+        text += decoder.decode(bytes, { stream: true });
+      },
+      end: () => this.#takeWhole(text + decoder.decode()),
+    };
+  }
+
+  #takeWhole(text: string): void {
+    const answer = parse(text)?.value;
+    this.#throwIfReported(answer, false);
+    const chunk = asChunk(answer);
+    if (!chunk) throw this.#unexpected("something else");
+    this.#takeChunk(chunk);
+  }
+
+  readonly #takePayload = (payload: string, event: string | undefined): void => {
+    const text = payload.trim();
+    if (this.#isDone || text === "") return;
+    if (text === "[DONE]") {
+      this.#isDone = true;
+      return;
+    }
+    const parsed = parse(text);
+    this.#throwIfReported(parsed ? parsed.value : text, event === "error");
+    if (parsed) this.#takeChunk(parsed.value);
+    else {
+      const message = `A part of the stream from ${this.#endpoint} is no JSON and was skipped: ${excerpt(text)}`;
+      this.#push({ type: "warning", message });
+    }
+  };
+
+  #takeChunk(chunk: unknown): void {
+    this.#hasChunks = true;
+    this.#pushAll(this.#reader.read(chunk));
+  }
+
+  #pushAll(deltas: readonly ModelDelta[]): void {
+    for (const delta of deltas) {
+      if (delta.type === "text.delta") this.#text += delta.text;
+      this.#push(delta);
+    }
+  }
+
+  #throwIfReported(value: unknown, isErrorEvent: boolean): void {
+    if (!isErrorEvent && !(isPlainObject(value) && isErrorReport(value["error"]))) return;
+    this.cutOff();
+    throw new ReportedStreamError(this.#endpoint, this.#text, saidIn(value));
+  }
+
+  #unexpected(got: string): UnexpectedAnswerError {
+    return new UnexpectedAnswerError(this.#endpoint, {
+      expected: "a stream of chat-completion chunks",
+      got,
+      received: this.#head,
+    });
+  }
+}
+
+function parse(text: string): { readonly value: unknown } | undefined {
+  try {
+    return { value: JSON.parse(text) };
+  } catch {
+    return undefined;
+  }
+}

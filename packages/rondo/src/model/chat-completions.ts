@@ -1,0 +1,120 @@
+// Models behind an OpenAI-compatible chat-completions API: the options, checked once, and the provider.
+
+import { send } from "#http";
+import { InvalidArgumentError, InvalidTypeError } from "../error/argument-errors.ts";
+import {
+  checkDuration,
+  checkLimit,
+  checkOptions,
+  checkPlainObject,
+  checkSignal,
+  checkString,
+} from "../error/check.ts";
+import { askModel, type ChatSetup } from "./ask-model.ts";
+import { DeltaStream } from "./delta-stream.ts";
+import { Endpoint, type EndpointOptions } from "./endpoint.ts";
+import { environment } from "./environment.ts";
+import { type FetchFunction, sendBy } from "./http/http-fetch.ts";
+import type { ModelProfile } from "./profile.ts";
+import { pickProfile } from "./profiles.ts";
+import type { ModelProvider } from "./provider.ts";
+import { requestBody } from "./request-body.ts";
+import { type RetryOptions, retryPolicy } from "./retry.ts";
+
+export interface OpenAICompatibleOptions extends EndpointOptions {
+  /** The model, as its server names it. Default: the environment's `RONDO_MODEL`. */
+  model?: string | undefined;
+  /** What the server is, if the URL does not tell: `ollama`, `lmstudio`, `llamacpp`, `vllm`. */
+  server?: string | undefined;
+  /** Quirks that are not as the server's and the model's names suggest. Default: none. */
+  profile?: Partial<ModelProfile> | undefined;
+  /** How many requests this endpoint may have at once; the others wait in line. Default: no limit. */
+  maxConcurrency?: number | undefined;
+  /** When and how often to ask again; `false` for never. Only ever before the first byte of an answer. */
+  retry?: RetryOptions | false | undefined;
+  /** The limit of a whole request, retries included, from the moment that it has its slot. Default: none. */
+  timeoutMs?: number | undefined;
+  /** How long the server may be silent, before its answer and in it. Default: 600,000. */
+  idleTimeoutMs?: number | undefined;
+  /** Used instead of the runtime's own HTTP. */
+  fetch?: FetchFunction | undefined;
+}
+
+const known: readonly (keyof OpenAICompatibleOptions)[] = [
+  "baseURL",
+  "apiKey",
+  "headers",
+  "model",
+  "server",
+  "profile",
+  "maxConcurrency",
+  "retry",
+  "timeoutMs",
+  "idleTimeoutMs",
+  "fetch",
+];
+
+/**
+ * A model behind an OpenAI-compatible endpoint, such as
+ * `openaiCompatible({ baseURL: "http://localhost:8000/v1", model: "qwen3:8b" })`.
+ *
+ * Its streams throw a `ModelError` or a `TimeoutError` that names the endpoint and the next step. Leaving a
+ * stream, aborting its signal and running into a limit close the connection at once.
+ */
+export function openaiCompatible(options: OpenAICompatibleOptions): ModelProvider {
+  const setup = checkSetup(options);
+  const { endpoint, model, profile } = setup;
+  return {
+    name: model,
+    endpoint: endpoint.label,
+    profile,
+    stream(request) {
+      checkPlainObject("request", request);
+      const signal = checkSignal("signal", request.signal);
+      const body = requestBody(request, model, profile);
+      return new DeltaStream((sink) => askModel(setup, body, sink), signal);
+    },
+  };
+}
+
+function checkSetup(options: OpenAICompatibleOptions): ChatSetup {
+  checkOptions("options", options, known);
+  const { server, fetch, maxConcurrency, timeoutMs, idleTimeoutMs } = options;
+  const endpoint = new Endpoint(options);
+  const model = checkModel(options.model ?? environment("RONDO_MODEL"));
+  const { profile } = pickProfile({
+    baseURL: endpoint.label,
+    model,
+    ...(server === undefined ? {} : { server: checkString("server", server) }),
+    override: checkPlainObject("profile", options.profile ?? {}),
+  });
+  if (fetch !== undefined && typeof fetch !== "function")
+    throw new InvalidTypeError({ field: "fetch", expected: "a function like fetch", received: fetch });
+  return {
+    endpoint,
+    model,
+    profile,
+    send: fetch ? sendBy(fetch) : send,
+    maxConcurrency: limit("maxConcurrency", maxConcurrency),
+    retry: retryPolicy("retry", options.retry),
+    timeoutMs: checkDuration("timeoutMs", timeoutMs ?? Number.POSITIVE_INFINITY),
+    idleTimeoutMs: checkDuration("idleTimeoutMs", idleTimeoutMs ?? 600_000),
+  };
+}
+
+function limit(field: string, value: number | undefined): number {
+  return value === undefined || value === Number.POSITIVE_INFINITY
+    ? Number.POSITIVE_INFINITY
+    : checkLimit(field, value);
+}
+
+function checkModel(model: unknown): string {
+  const field = "model";
+  const expected = "the name of a model, such as qwen3:8b";
+  const hint = "Pass model or set RONDO_MODEL; listModels() tells which models the server has.";
+  if (model !== undefined && typeof model !== "string")
+    throw new InvalidTypeError({ field, expected, received: model });
+  if (model === undefined || model.trim() === "")
+    throw new InvalidArgumentError({ field, expected, received: model, hint });
+  return model;
+}

@@ -1,0 +1,139 @@
+import { describe, expect, test } from "vitest";
+import type { OpenAITool } from "../tool/tool.ts";
+import type { Message } from "./message.ts";
+import type { ModelProfile } from "./profile.ts";
+import { commonProfile } from "./profiles.ts";
+import type { ModelRequest } from "./provider.ts";
+import { requestBody } from "./request-body.ts";
+
+const hello: Message[] = [{ role: "user", content: "Hello!" }];
+const toolOf = (name: string): OpenAITool => ({
+  type: "function",
+  function: { name, description: "", parameters: { type: "object" } },
+});
+const tools = [toolOf("add"), toolOf("now")];
+
+/** The body as the server will see it. */
+function bodyOf(request: Partial<ModelRequest>, profile: Partial<ModelProfile> = {}) {
+  const { text, toolNames } = requestBody({ messages: hello, ...request }, "m", {
+    ...commonProfile,
+    ...profile,
+  });
+  return { ...(JSON.parse(text) as Record<string, unknown>), toolNames };
+}
+
+test("a plain request has no more than it needs", () => {
+  expect(bodyOf({})).toEqual({
+    model: "m",
+    messages: hello,
+    stream: true,
+    stream_options: { include_usage: true },
+    toolNames: [],
+  });
+});
+
+test("settings have the names of the API, and those that are not set are left out", () => {
+  const settings = { temperature: 0, maxTokens: 5, topP: 1, seed: 7, stop: ["."] };
+  expect(bodyOf({ settings })).toMatchObject({
+    temperature: 0,
+    max_tokens: 5,
+    top_p: 1,
+    seed: 7,
+    stop: ["."],
+  });
+});
+
+test("extraBody wins, and can take a field away", () => {
+  const extraBody = { temperature: 1, num_ctx: 8, stream: false, stream_options: undefined };
+  const body = bodyOf({ settings: { temperature: 0, extraBody } });
+  expect(body).toMatchObject({ temperature: 1, num_ctx: 8, stream: false });
+  expect(body).not.toHaveProperty("stream_options");
+});
+
+test.each<[settings: unknown, field: string]>([
+  [{ temperature: -0.1 }, "settings.temperature"],
+  [{ temperature: 2.1 }, "settings.temperature"],
+  [{ temperature: "1" }, "settings.temperature"],
+  [{ temperature: Number.NaN }, "settings.temperature"],
+  [{ maxTokens: 0 }, "settings.maxTokens"],
+  [{ maxTokens: 1.5 }, "settings.maxTokens"],
+  [{ topP: 2 }, "settings.topP"],
+  [{ seed: 0.5 }, "settings.seed"],
+  [{ stop: "." }, "settings.stop"],
+  [{ extraBody: [] }, "settings.extraBody"],
+  [{ max_tokens: 5 }, "settings.max_tokens"],
+  [[], "settings"],
+])("refuses the settings %j", (settings, field) => {
+  expect(() => bodyOf({ settings: settings as never })).toThrow(expect.objectContaining({ field }));
+});
+
+describe("tools", () => {
+  test("are offered as they are, and not at all when there are none", () => {
+    expect(bodyOf({ tools })).toMatchObject({ tools, toolNames: ["add", "now"] });
+    expect(bodyOf({ tools: [] })).not.toHaveProperty("tools");
+  });
+
+  test.each<[NonNullable<ModelRequest["toolChoice"]>, unknown]>([
+    ["auto", "auto"],
+    ["none", "none"],
+    ["required", "required"],
+    [{ name: "now" }, { type: "function", function: { name: "now" } }],
+  ])("toolChoice %j", (toolChoice, choice) => {
+    expect(bodyOf({ tools, toolChoice })).toMatchObject({ tools, tool_choice: choice });
+  });
+
+  test("toolChoice without tools is not sent", () => {
+    expect(bodyOf({ toolChoice: "none" })).not.toHaveProperty("tool_choice");
+  });
+
+  test.each<[toolChoice: unknown, offered: OpenAITool[], words: string]>([
+    ["required", [], "expected tools to choose from"],
+    [{ name: "sub" }, tools, "expected one of the tools add, now"],
+    [{ function: "add" }, tools, `expected "auto", "none", "required" or { name }`],
+    ["always", tools, `expected "auto", "none", "required" or { name }`],
+  ])("refuses toolChoice %j", (toolChoice, offered, words) => {
+    expect(() => bodyOf({ tools: offered, toolChoice: toolChoice as never })).toThrow(words);
+  });
+
+  describe("where tool_choice is not honoured", () => {
+    const profile = { honoursToolChoice: false };
+
+    test("auto is the default", () => {
+      const body = bodyOf({ tools, toolChoice: "auto" }, profile);
+      expect(body).toMatchObject({ tools, messages: hello });
+      expect(body).not.toHaveProperty("tool_choice");
+    });
+
+    test("none offers none", () => {
+      expect(bodyOf({ tools, toolChoice: "none" }, profile)).toMatchObject({ toolNames: [] });
+      expect(bodyOf({ tools, toolChoice: "none" }, profile)).not.toHaveProperty("tools");
+    });
+
+    test("required is said in words", () => {
+      expect(bodyOf({ tools, toolChoice: "required" }, profile)).toMatchObject({
+        tools,
+        messages: [{ role: "system", content: "Answer with a call of one of the tools." }, ...hello],
+      });
+    });
+
+    test("one tool is the only one offered, and said in words after what the system says", () => {
+      const messages: Message[] = [{ role: "system", content: "Be brief." }, ...hello];
+      expect(bodyOf({ messages, tools, toolChoice: { name: "now" } }, profile)).toMatchObject({
+        tools: [toolOf("now")],
+        toolNames: ["now"],
+        messages: [
+          { role: "system", content: "Be brief.\n\nAnswer with a call of the tool 'now'." },
+          ...hello,
+        ],
+      });
+    });
+  });
+});
+
+test("an output format is sent where the server can enforce it", () => {
+  const output = { name: "point", schema: { type: "object" } };
+  expect(bodyOf({ output }, { outputMode: "native" })).toMatchObject({
+    response_format: { type: "json_schema", json_schema: { ...output, strict: true } },
+  });
+  expect(bodyOf({ output }, { outputMode: "tool" })).not.toHaveProperty("response_format");
+});

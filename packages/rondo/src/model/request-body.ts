@@ -1,0 +1,88 @@
+// A request in the words of the chat-completions API, with what the model's profile asks for.
+
+import { InvalidArgumentError, InvalidTypeError } from "../error/argument-errors.ts";
+import type { OpenAITool } from "../tool/tool.ts";
+import { checkSettings } from "./check-settings.ts";
+import type { ModelProfile } from "./profile.ts";
+import type { ModelRequest } from "./provider.ts";
+import { wireMessages } from "./wire-messages.ts";
+
+export interface RequestBody {
+  /** JSON text. */
+  readonly text: string;
+  /** The tools that the model was offered. */
+  readonly toolNames: readonly string[];
+}
+
+/** The body of a request. Fields that are not set are left out; those of `extraBody` win. */
+export function requestBody(request: ModelRequest, model: string, profile: ModelProfile): RequestBody {
+  const { messages, output, settings = {} } = request;
+  checkSettings("settings", settings);
+  const { tools, choice, instruction } = toolOffer(request, profile);
+  const text = JSON.stringify({
+    model,
+    messages: wireMessages(messages, profile, instruction),
+    stream: true,
+    stream_options: { include_usage: true },
+    temperature: settings.temperature,
+    max_tokens: settings.maxTokens,
+    top_p: settings.topP,
+    seed: settings.seed,
+    stop: settings.stop,
+    tools: tools.length > 0 ? tools : undefined,
+    tool_choice: choice,
+    response_format:
+      output && profile.outputMode === "native"
+        ? { type: "json_schema", json_schema: { name: output.name, schema: output.schema, strict: true } }
+        : undefined,
+    ...settings.extraBody,
+  });
+  return { text, toolNames: tools.map((tool) => tool.function.name) };
+}
+
+interface ToolOffer {
+  readonly tools: readonly OpenAITool[];
+  readonly choice?: unknown;
+  /** What the model is told instead of `tool_choice`. */
+  readonly instruction?: string;
+}
+
+function toolOffer({ tools = [], toolChoice }: ModelRequest, profile: ModelProfile): ToolOffer {
+  checkToolChoice(tools, toolChoice);
+  if (toolChoice === undefined || tools.length === 0) return { tools };
+  const named = typeof toolChoice === "object" ? toolChoice.name : undefined;
+  if (profile.honoursToolChoice)
+    return {
+      tools,
+      choice: named === undefined ? toolChoice : { type: "function", function: { name: named } },
+    };
+  if (named !== undefined)
+    return {
+      tools: tools.filter((tool) => tool.function.name === named),
+      instruction: `Answer with a call of the tool '${named}'.`,
+    };
+  if (toolChoice === "none") return { tools: [] };
+  return toolChoice === "required"
+    ? { tools, instruction: "Answer with a call of one of the tools." }
+    : { tools };
+}
+
+function checkToolChoice(tools: readonly OpenAITool[], choice: ModelRequest["toolChoice"]): void {
+  if (choice === undefined || choice === "auto" || choice === "none") return;
+  const field = "toolChoice";
+  const names = tools.map((tool) => tool.function.name);
+  if (choice !== "required" && typeof (choice as { name?: unknown } | null)?.name !== "string")
+    throw new InvalidTypeError({
+      field,
+      expected: `"auto", "none", "required" or { name }`,
+      received: choice,
+    });
+  const isPossible = choice === "required" ? names.length > 0 : names.includes(choice.name);
+  if (isPossible) return;
+  throw new InvalidArgumentError({
+    field,
+    expected: names.length > 0 ? `one of the tools ${names.join(", ")}` : "tools to choose from",
+    received: choice === "required" ? choice : choice.name,
+    hint: "Offer the tool in tools, or leave toolChoice out.",
+  });
+}

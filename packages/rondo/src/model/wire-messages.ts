@@ -1,0 +1,86 @@
+// A conversation as model servers accept it. They are stricter about it than their own models.
+
+import { InvalidArgumentError, InvalidTypeError } from "../error/argument-errors.ts";
+import type { AssistantMessage, Message } from "./message.ts";
+import type { ModelProfile } from "./profile.ts";
+
+type WireMessage = Readonly<Record<string, unknown>>;
+
+const roles = ["system", "user", "assistant", "tool"];
+
+/** The messages for the wire. An `instruction` becomes part of the system message. */
+export function wireMessages(
+  messages: readonly Message[],
+  profile: ModelProfile,
+  instruction?: string,
+): WireMessage[] {
+  checkMessages(messages);
+  const wire: WireMessage[] = [];
+  for (const message of messages) {
+    if (message.role === "assistant") wire.push(wireAssistant(message, profile));
+    else if (message.role !== "system" || message.content !== "") wire.push({ ...message });
+  }
+  return instruction === undefined ? wire : withInstruction(wire, instruction);
+}
+
+/** Many chat templates know a system message only at the start, and only one. */
+function withInstruction([first, ...rest]: WireMessage[], instruction: string): WireMessage[] {
+  if (first?.["role"] === "system")
+    return [{ ...first, content: `${String(first["content"])}\n\n${instruction}` }, ...rest];
+  return [{ role: "system", content: instruction }, ...(first ? [first] : []), ...rest];
+}
+
+function wireAssistant(
+  { content, tool_calls: calls = [], reasoning = "" }: AssistantMessage,
+  { sendReasoning, thinkTags }: ModelProfile,
+): WireMessage {
+  // Some servers refuse null, and some a message without content.
+  const text = content ?? "";
+  const message: Record<string, unknown> = { role: "assistant", content: text };
+  if (reasoning !== "") {
+    const [open, close] = thinkTags[0] ?? ["<think>", "</think>"];
+    if (sendReasoning === "think-tags") message["content"] = `${open}\n${reasoning}\n${close}\n\n${text}`;
+    else if (sendReasoning !== "none") message[sendReasoning] = reasoning;
+  }
+  if (calls.length > 0)
+    message["tool_calls"] = calls.map(({ id, function: { name, arguments: text } }) => ({
+      id,
+      type: "function",
+      function: { name, arguments: isJsonObject(text) ? text : "{}" },
+    }));
+  return message;
+}
+
+/**
+ * Whether a server's chat template will be able to read a call's arguments. Many fail on broken ones and would
+ * fail on every later request; the result of such a call tells the model what was wrong with them.
+ */
+function isJsonObject(text: string): boolean {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === "object" && value !== null && !Array.isArray(value);
+  } catch {
+    return false;
+  }
+}
+
+function checkMessages(messages: readonly Message[]): void {
+  const expected = "a list of messages";
+  if (!Array.isArray(messages))
+    throw new InvalidTypeError({ field: "messages", expected, received: messages });
+  if (messages.length === 0)
+    throw new InvalidArgumentError({
+      field: "messages",
+      expected: "at least one message",
+      received: messages,
+    });
+  for (const [index, message] of messages.entries()) {
+    const role: unknown = (message as { role?: unknown } | null)?.role;
+    if (roles.includes(role as string)) continue;
+    throw new InvalidTypeError({
+      field: `messages[${index}]`,
+      expected: `a message with a role (${roles.join(", ")})`,
+      received: message,
+    });
+  }
+}
