@@ -8,6 +8,7 @@ export class SilenceLimit {
   readonly #onSilence: () => void;
   #heardAt = 0;
   #isPaused = false;
+  #wasSilent = false;
   #timer: ReturnType<typeof setTimeout> | undefined;
 
   /** `Infinity` for no limit. Does nothing before the first `hear()`. */
@@ -38,10 +39,7 @@ export class SilenceLimit {
     clearTimeout(this.#timer);
     this.#timer = undefined;
     this.#isPaused = false;
-  }
-
-  [Symbol.dispose](): void {
-    this.stop();
+    this.#wasSilent = false;
   }
 
   readonly #onTimer = (): void => {
@@ -49,7 +47,10 @@ export class SilenceLimit {
     if (this.#isPaused) return; // resume() arms it again
     const leftMs = this.#limitMs - (performance.now() - this.#heardAt);
     // setTimeout may fire a fraction of a millisecond early; half a millisecond counts as reached.
-    if (leftMs <= 0.5) this.#onSilence();
-    else this.#timer = setTimeout(this.#onTimer, timerMs(leftMs));
+    const isSilent = leftMs <= 0.5;
+    if (isSilent && this.#wasSilent) this.#onSilence();
+    // If it was our own thread that was busy, something has come long ago: it gets its turn before another timer.
+    else this.#timer = setTimeout(this.#onTimer, isSilent ? 0 : timerMs(leftMs));
+    this.#wasSilent = isSilent;
   };
 }

@@ -52,6 +52,7 @@ function exchange(
     signal.throwIfAborted();
     const outgoing = request(url, { method, headers, agent });
     const onAbort = () => {
+      release();
       outgoing.destroy();
       reject(signal.reason);
     };
