@@ -48,7 +48,7 @@ export function callChunks(...lists: readonly (readonly unknown[])[]): unknown[]
   return lists.map((tool_calls) => chunkOf({ tool_calls }));
 }
 
-export function summarize(deltas: readonly ModelDelta[]): Summary {
+function summarize(deltas: readonly ModelDelta[]): Summary {
   const summary: Summary = {
     text: "",
     thinking: "",
