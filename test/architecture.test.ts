@@ -26,11 +26,17 @@ const libraryLayers = {
     agent: [...foundation, "tool", "turn"],
     // A model knows how to describe tools to a server, and nothing of those who run them.
     model: ["error", "async", "json", "tool"],
-    loop: [...foundation, "tool", "turn", "model"],
-    client: [...foundation, "tool", "turn", "model", "loop"],
+    loop: [...foundation, "tool", "turn", "agent", "model"],
+    client: [...foundation, "tool", "turn", "agent", "model", "loop"],
     testing: ["error", "async", "json", "tool", "model"],
   },
-  vocabulary: ["hook/events.ts", "registry/registry.ts", "tool/tool-context.ts", "turn/turn-options.ts"],
+  vocabulary: [
+    "hook/events.ts",
+    "registry/registry.ts",
+    "tool/tool-context.ts",
+    "turn/turn-options.ts",
+    "agent/thinking.ts",
+  ],
   entries: ["index.ts"],
 };
 
