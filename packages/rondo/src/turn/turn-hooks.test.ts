@@ -323,11 +323,13 @@ describe("a hook that throws", () => {
   });
 
   test("in the tool's onError: it replaces the original error", async () => {
+    const warnings = collectWarnings();
     const failing = makeFailing();
     failing.onError(refuse);
     const turn = new Turn(failing);
     await expect(turn.returning()).rejects.toBe(error);
     expect(turn.stopReason).toBe("error");
+    expect(warnings).toHaveLength(1); // which says what the tool itself had thrown
   });
 
   test("in onTimeout: it replaces the timeout error, and the turn still counts as timed out", async () => {
