@@ -110,6 +110,7 @@ export type { CallDecision, LoopOptions, PendingCall } from "./loop/options.ts";
 export { run } from "./loop/run.ts";
 export { type OpenAICompatibleOptions, openaiCompatible } from "./model/chat-completions.ts";
 export { fallback } from "./model/fallback.ts";
+export type { FetchFunction } from "./model/http/http-fetch.ts";
 export { type ListModelsOptions, listModels } from "./model/list-models.ts";
 export type { ContentPart, Message, ToolCall } from "./model/message.ts";
 export { llamacpp, lmstudio, ollama, type PresetOptions, vllm } from "./model/presets.ts";

@@ -4,6 +4,7 @@ import { InvalidArgumentError, InvalidTypeError } from "../error/argument-errors
 import { checkBoolean, checkLimit, checkOptions, checkString } from "../error/check.ts";
 import type { CallDecision, PendingCall } from "../loop/options.ts";
 import { type OpenAICompatibleOptions, openaiCompatible } from "../model/chat-completions.ts";
+import { checkSettings } from "../model/check-settings.ts";
 import type { ModelProvider, ModelSettings } from "../model/provider.ts";
 import type { InputSchema } from "../tool/infer.ts";
 import { AnyTool } from "../tool/tool.ts";
@@ -118,6 +119,7 @@ export interface CheckedOptions {
 export function checkClientOptions(options: ClientOptions): CheckedOptions {
   checkOptions("options", options, knownKeys);
   const { maxTokens = 4096, temperature = 0.7, canUseTool } = options;
+  if (options.settings !== undefined) checkSettings("settings", options.settings);
   if (typeof temperature !== "number" || !(temperature >= 0 && temperature <= 2))
     throw new InvalidArgumentError({
       field: "temperature",

@@ -507,6 +507,18 @@ describe("one run at a time", () => {
     await blocksOf(client);
   });
 
+  test("a second query while a hook still looks at the first is refused", async () => {
+    using model = scriptedModel(["Fine."]);
+    const gate = Promise.withResolvers<void>();
+    const client = clientFor(model, { hooks: { user_prompt_submit: [() => gate.promise] } });
+    const first = client.query("One");
+    await expect(client.query("Two")).rejects.toThrow("while an answer is under way");
+    gate.resolve();
+    await first;
+    expect(await blocksOf(client)).toEqual([{ type: "text", text: "Fine." }]);
+    expect(client.history).toHaveLength(2);
+  });
+
   test("maxTurns is enforced: it counts prompts", async () => {
     using model = scriptedModel(["One.", "Two."]);
     const client = clientFor(model, { maxTurns: 2 });

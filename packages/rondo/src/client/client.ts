@@ -66,6 +66,7 @@ export class Client implements AsyncDisposable {
   #measured: { readonly messageCount: number; readonly inputTokens: number } | undefined;
   #result: RunResult | undefined;
   #active: ActiveRun | undefined;
+  #isStarting = false;
   #isReceiving = false;
   #wasAsked = false;
   #isInterrupted = false;
@@ -149,23 +150,29 @@ export class Client implements AsyncDisposable {
    */
   async query(prompt: string | ContentPart[]): Promise<void> {
     const isContinuation = prompt === "";
-    if (!(isContinuation && this.#active?.isAnswered)) this.#checkIdle("start another query");
+    if (this.#isStarting || !(isContinuation && this.#active?.isAnswered))
+      this.#checkIdle("start another query");
     const open = unansweredCalls(this.#history).map(({ id }) => id);
     if (open.length > 0) throw new UnansweredToolCallsError(open);
-    if (isContinuation) {
-      if (this.#history.length === 0)
-        throw new InvalidArgumentError({
-          field: "prompt",
-          expected: "a prompt to begin with",
-          received: prompt,
-        });
-      await this.#active?.events.return();
-      await this.#start(undefined);
-      return;
+    if (isContinuation && this.#history.length === 0)
+      throw new InvalidArgumentError({
+        field: "prompt",
+        expected: "a prompt to begin with",
+        received: prompt,
+      });
+    if (!isContinuation && this.#turnCount >= this.#options.maxTurns)
+      throw new MaxTurnsError(this.#options.maxTurns);
+    checkPrompt(prompt);
+    this.#isStarting = true;
+    try {
+      if (isContinuation) {
+        await this.#active?.events.return();
+        await this.#start(undefined);
+      } else if (await this.#start({ role: "user", content: await this.#submit(prompt) }))
+        this.#turnCount += 1;
+    } finally {
+      this.#isStarting = false;
     }
-    if (this.#turnCount >= this.#options.maxTurns) throw new MaxTurnsError(this.#options.maxTurns);
-    const isAccepted = await this.#start({ role: "user", content: await this.#submit(checkPrompt(prompt)) });
-    if (isAccepted) this.#turnCount += 1;
   }
 
   /**
@@ -400,7 +407,7 @@ export class Client implements AsyncDisposable {
   }
 
   #checkIdle(what: string): void {
-    if (!this.#active) return;
+    if (!this.#active && !this.#isStarting) return;
     throw new SafeExecutionError(
       `Cannot ${what} while an answer is under way. Receive it to its end, or interrupt() it first.`,
     );
@@ -416,8 +423,8 @@ async function askUser(
   return typeof answer === "boolean" ? { continue: answer } : answer;
 }
 
-function checkPrompt(prompt: unknown): string | ContentPart[] {
-  if (typeof prompt === "string" || Array.isArray(prompt)) return prompt as string | ContentPart[];
+function checkPrompt(prompt: unknown): void {
+  if (typeof prompt === "string" || Array.isArray(prompt)) return;
   throw new InvalidTypeError({
     field: "prompt",
     expected: "a string, or a list of content parts",
