@@ -245,3 +245,15 @@ test("an input with required keys must be given, one without may be left out", (
     new Turn("add"),
   ]);
 });
+
+test("an input that is a union stays one, without its fixed arguments", () => {
+  const input = z.discriminatedUnion("kind", [
+    z.object({ kind: z.literal("circle"), radius: z.number(), unit: z.string() }),
+    z.object({ kind: z.literal("square"), side: z.number(), unit: z.string() }),
+  ]);
+  const area = tool({ name, description, input, fixed: { unit: "m" }, registry }, async ({ kind }) => kind);
+  type Shape = { kind: "circle"; radius: number } | { kind: "square"; side: number };
+  expectTypeOf<InputOf<typeof area>>().toEqualTypeOf<Shape>();
+  // @ts-expect-error -- a circle has a radius
+  void (() => area.execute({ kind: "circle" }));
+});

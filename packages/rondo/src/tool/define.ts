@@ -24,8 +24,11 @@ import type { ToolContext } from "./tool-context.ts";
 
 type Schema = InputSchema | undefined;
 type FixedFor<S> = { readonly [K in keyof GivenInput<S>]?: Lazy<GivenInput<S>[K]> };
-type Callers<S, F> =
-  Omit<GivenInput<S>, keyof F> extends infer Input extends object ? { [K in keyof Input]: Input[K] } : never;
+type Callers<S, F> = Without<GivenInput<S>, keyof F>;
+// Not `Omit`, which leaves of a union only the keys that all its members have.
+type Without<Input, Key> = Input extends object
+  ? { [K in keyof Input as K extends Key ? never : K]: Input[K] }
+  : never;
 // biome-ignore lint/complexity/noBannedTypes: no fixed argument at all
 type NoFixed = {};
 
