@@ -220,6 +220,13 @@ describe("what JSON does not have", () => {
   });
 });
 
+test("half a character in a key is a key like others", async () => {
+  const numbers = { type: "object", additionalProperties: { type: "number" } };
+  const schema = { type: "object", properties: { numbers } };
+  expect(await run(schema, { numbers: { "\ud800": 1 } })).toEqual({ numbers: { "\ud800": 1 } });
+  expect(await refusalOf(schema, { numbers: { "\ud800": "1" } })).toBeInstanceOf(InvalidInputError);
+});
+
 describe("references", () => {
   const point = { type: "object", properties: { x: { type: "number" } }, required: ["x"] };
 

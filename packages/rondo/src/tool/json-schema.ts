@@ -61,8 +61,9 @@ function jsonView(value: unknown, views: Map<object, unknown>): unknown {
   if (!isPlainObject(value)) return value;
   const object: Record<string, unknown> = {};
   views.set(value, object);
+  // The validator throws at half a character in a key, which JSON can have.
   for (const key of Object.keys(value))
-    if (value[key] !== undefined) setOwn(object, key, jsonView(value[key], views));
+    if (value[key] !== undefined) setOwn(object, key.toWellFormed(), jsonView(value[key], views));
   return object;
 }
 
