@@ -1,6 +1,14 @@
 import { beforeEach, describe, expect, test } from "vitest";
 import { z } from "zod";
-import { type AnyTool, InvalidArgumentError, Registry, Turn, tool, UnregisteredToolError } from "../index.ts";
+import {
+  type AnyTool,
+  InvalidArgumentError,
+  InvalidTypeError,
+  Registry,
+  Turn,
+  tool,
+  UnregisteredToolError,
+} from "../index.ts";
 
 let registry: Registry;
 let users: AnyTool;
@@ -213,3 +221,12 @@ describe("toOpenAI", () => {
     });
   });
 });
+
+test.each([null, 5, [], new Date()])(
+  "options that are no options are refused by execute(): %o",
+  (options) => {
+    const run = () => users.execute({}, options as never);
+    expect(run).toThrow(InvalidTypeError);
+    expect(run).toThrow("options: expected a plain object");
+  },
+);

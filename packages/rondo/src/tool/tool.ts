@@ -4,6 +4,7 @@ import type { FunctionKind } from "../async/async-function.ts";
 import { Lock } from "../async/lock.ts";
 import type { Run } from "../async/run.ts";
 import { InvalidArgumentError } from "../error/argument-errors.ts";
+import { checkOptions } from "../error/check.ts";
 import type { HookContext, HookFunction } from "../hook/events.ts";
 import type { AttachOptions, Hook } from "../hook/hook.ts";
 import { HookList } from "../hook/hook-list.ts";
@@ -199,6 +200,7 @@ export class AnyTool {
 
   /** Runs the tool as a turn of its own: a promise of its value, or the run of its stream. */
   execute(input?: object, options: ExecuteOptions = {}): unknown {
+    checkOptions("options", options, ["signal", "timeoutMs", "graceMs"]);
     return runAsTurn(this, input, options);
   }
 
