@@ -1,6 +1,6 @@
 // Things by their name, each name once.
 
-import { InvalidArgumentError } from "../error/argument-errors.ts";
+import { InvalidArgumentError, InvalidTypeError } from "../error/argument-errors.ts";
 import { checkString } from "../error/check.ts";
 
 export abstract class NamedItems<T extends { readonly name: string }> {
@@ -28,6 +28,12 @@ export abstract class NamedItems<T extends { readonly name: string }> {
 
   /** Adds an item. The same item again changes nothing; another one of the same name is an error. */
   register(item: T): void {
+    if (typeof (item as T | null)?.name !== "string")
+      throw new InvalidTypeError({
+        field: this.kind,
+        expected: `a ${this.kind} with a name`,
+        received: item,
+      });
     const known = this.items.get(item.name);
     if (known === item) return;
     if (known !== undefined)

@@ -272,3 +272,17 @@ describe("a name that no registry knows", () => {
     expect(missing).toThrow(expect.objectContaining({ code: "unregistered_tool", lookedUp: "smell" }));
   });
 });
+
+test.each([null, undefined, 5, {}, "look"])("registering %o is refused, and changes nothing", (thing) => {
+  for (const part of [registry.tools, registry.agents, registry.hooks]) {
+    const register = () => part.register(thing as never);
+    expect(register).toThrow(InvalidTypeError);
+    expect(register).toThrow(/^(tool|agent|hook): expected /);
+    expect(part.all()).toEqual([]);
+  }
+});
+
+test.each([null, 5, Symbol("s"), {}])("looking up %o is refused with a TypeError", (name) => {
+  for (const part of [registry.tools, registry.agents, registry.hooks])
+    expect(() => part.get(name as never)).toThrow("name: expected a string");
+});

@@ -1,6 +1,8 @@
 // Names to tools, agents and hooks. There is one registry for the process, and as many isolated ones as wanted.
 
 import type { Agent } from "../agent/agent.ts";
+import { InvalidTypeError } from "../error/argument-errors.ts";
+import { checkString } from "../error/check.ts";
 import {
   UnregisteredAgentError,
   UnregisteredHookError,
@@ -49,6 +51,7 @@ class RegisteredHooks {
 
   /** The first hook of that name; throws when there is none. */
   get(name: string): Hook {
+    checkString("name", name);
     for (const hook of this.#hooks) if (hook.name === name) return hook;
     throw new UnregisteredHookError(name, [...new Set(this.all().map((hook) => hook.name))]);
   }
@@ -64,6 +67,8 @@ class RegisteredHooks {
   }
 
   register(hook: Hook): void {
+    if (!Array.isArray((hook as Hook | null)?.events))
+      throw new InvalidTypeError({ field: "hook", expected: "a hook made by hook()", received: hook });
     if (this.#hooks.has(hook)) return;
     this.#hooks.add(hook);
     for (const event of hook.events) this.#byEvent.set(event, [...this.forEvent(event), hook]);
