@@ -98,6 +98,8 @@ describe("hook()", () => {
   test.each([
     ["lock", { lock: "yes" }],
     ["fixed", { fixed: ["a"] }],
+    ["fixed", { fixed: null }],
+    ["fixed", { fixed: 0 }],
     ["tags", { tags: "a" }],
     ["description", { description: 1 }],
     ["registry", { registry: {} }],

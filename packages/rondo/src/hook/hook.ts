@@ -133,7 +133,7 @@ export function makeHook(
       hint: "Write it as `async (…) => { … }`: hooks are awaited in turn.",
     });
   const lock = options.lock !== undefined && checkBoolean("lock", options.lock);
-  const fixed = { ...(options.fixed && checkPlainObject("fixed", options.fixed)) };
+  const fixed = options.fixed === undefined ? {} : { ...checkPlainObject("fixed", options.fixed) };
   const definition: Definition = {
     fn,
     lock: lock ? new Lock(`the hook '${fn.name}'`) : null,
