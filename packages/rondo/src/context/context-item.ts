@@ -6,7 +6,7 @@ import { InvalidJsonError, UnserializableError } from "../error/json-errors.ts";
 import { decode, defineJsonType, encode } from "../json/codec.ts";
 import type { JsonObject } from "../json/json-value.ts";
 import { SavedObject } from "../json/read.ts";
-import type { ContextScope } from "./context-json.ts";
+import { type ContextScope, checkScope } from "./context-scope.ts";
 
 export interface ContextItemOptions<T = unknown> {
   content: T;
@@ -46,6 +46,7 @@ export class ContextItem<T = unknown> {
 
   /** Restores an item. What its content needs, such as the tools of turns, is looked for in `scope`. */
   static fromJSON(json: unknown, scope: ContextScope = {}): ContextItem {
+    checkScope(scope);
     const saved = new SavedObject(json, scope.path ?? "contextItem");
     if (!saved.has("content")) throw new InvalidJsonError(saved.pathOf("content"), "any value", undefined);
     return new ContextItem({

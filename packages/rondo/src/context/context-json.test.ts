@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { ContextItem, ContextPool, ContextQueue, Registry } from "../index.ts";
+import { ContextItem, ContextPool, ContextQueue, InvalidTypeError, Registry } from "../index.ts";
 
 /** Everything that survives being saved. */
 const content = fc.letrec<{ value: unknown; leaf: unknown }>((tie) => ({
@@ -104,4 +104,13 @@ test("a pool never holds more than its limit, and of each id the last that was a
       expect(pool.items.map(({ id, content }) => [id, content])).toEqual([...newest].slice(-limit));
     }),
   );
+});
+
+test.each([
+  ["an item", (scope: never) => ContextItem.fromJSON({ content: 1 }, scope)],
+  ["a queue", (scope: never) => ContextQueue.fromJSON({ limit: 1 }, scope)],
+  ["a pool", (scope: never) => ContextPool.fromJSON({}, scope)],
+])("options that cannot be used are refused when %s is read", (_, read) => {
+  for (const scope of [null, 5, []]) expect(() => read(scope as never)).toThrow(InvalidTypeError);
+  expect(() => read({ regsitry: new Registry() } as never)).toThrow("options.regsitry: expected one of");
 });

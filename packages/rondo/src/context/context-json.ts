@@ -2,18 +2,8 @@
 
 import { InvalidJsonError } from "../error/json-errors.ts";
 import type { SavedObject } from "../json/read.ts";
-import type { Registry } from "../registry/registry.ts";
 import { ContextItem } from "./context-item.ts";
-
-/** Where saved context is restored to, and where it stands in the data. */
-export interface ContextScope {
-  /** Whose hooks are fired, and where the tools of saved turns are. Default: the process's default registry. */
-  registry?: Registry;
-  /** Tools of saved turns that are in no registry, looked through first. */
-  tools?: Iterable<unknown>;
-  /** Where the data stands in a larger whole, for error messages. */
-  path?: string;
-}
+import type { ContextScope } from "./context-scope.ts";
 
 export function readLimit(saved: SavedObject): number {
   const limit = saved.number("limit");

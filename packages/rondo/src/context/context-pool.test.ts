@@ -242,6 +242,25 @@ describe("remove", () => {
     await expect(pool.remove("a")).rejects.toThrow("kept");
     expect(pool.has("a")).toBe(true);
   });
+
+  test("twice at once removes once", async () => {
+    const pool = await poolOf(null, "a");
+    const removed: unknown[] = [];
+    pool.beforeRemove(async () => {});
+    pool.afterRemove(async (_pool, it) => removed.push(it.id));
+    await Promise.all([pool.remove("a"), pool.remove("a")]);
+    expect(removed).toEqual(["a"]);
+  });
+
+  test("keeps an item that has come under the same id while the hooks ran", async () => {
+    const pool = await poolOf(null, "a");
+    const removed: unknown[] = [];
+    pool.beforeRemove(async () => pool.add(item("a", "newer")));
+    pool.afterRemove(async (_pool, it) => removed.push(it.id));
+    await pool.remove("a");
+    expect(pool.get("a").content).toBe("newer");
+    expect(removed).toEqual([]);
+  });
 });
 
 describe("clear", () => {

@@ -14,8 +14,9 @@ import { formatVersion, SavedObject } from "../json/read.ts";
 import { defaultRegistry, type Registry } from "../registry/registry.ts";
 import { chooseRegistry } from "../registry/registry-option.ts";
 import { type ContextItem, checkItem } from "./context-item.ts";
-import { type ContextScope, readItems, readLimit } from "./context-json.ts";
+import { readItems, readLimit } from "./context-json.ts";
 import type { ContextBranchOptions } from "./context-queue.ts";
+import { type ContextScope, checkScope } from "./context-scope.ts";
 import { neverAborted } from "./no-signal.ts";
 
 export interface ContextPoolOptions {
@@ -86,10 +87,12 @@ export class ContextPool implements Iterable<ContextItem> {
     await this.#fire("pool.afterAdd", this, item);
   }
 
-  /** Removes the item of that id; throws when there is none. */
+  /** Removes the item of that id; throws when there is none. One that is refreshed meanwhile stays. */
   async remove(id: string): Promise<void> {
     const item = this.get(id);
     await this.#fire("pool.beforeRemove", this, item);
+    // While the hooks ran, it may have been removed already, or replaced by one that they have not seen.
+    if (this.#items.get(id) !== item) return;
     this.#items.delete(id);
     await this.#fire("pool.afterRemove", this, item);
   }
@@ -129,6 +132,7 @@ export class ContextPool implements Iterable<ContextItem> {
 
   /** Restores exactly what was saved, without hooks and eviction. */
   static fromJSON(json: unknown, options: ContextScope = {}): ContextPool {
+    checkScope(options);
     const { registry = defaultRegistry, path = "contextPool" } = options;
     const saved = new SavedObject(json, path);
     const limit = saved.raw("limit") === undefined ? null : readLimit(saved);

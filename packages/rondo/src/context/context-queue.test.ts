@@ -276,6 +276,16 @@ describe("clear", () => {
   });
 });
 
+test.each([null, 5, "ab", {}])("items cannot be replaced by %o", async (items) => {
+  const queue = await queueOf(2, "a");
+  const replace = () => {
+    queue.items = items as never;
+  };
+  expect(replace).toThrow(InvalidTypeError);
+  expect(replace).toThrow("items: expected a list of ContextItems");
+  expect(contents(queue)).toEqual(["a"]);
+});
+
 describe("history", () => {
   test("joins the contents by lines", async () => {
     expect((await queueOf(3, "a", "b", "c")).history()).toBe("a\nb\nc");
@@ -299,6 +309,8 @@ describe("history", () => {
 
   test("shows what JSON cannot say as text", async () => {
     expect((await queueOf(5, 12n, undefined)).history()).toBe("12\nundefined");
+    const bare: unknown = Object.assign(Object.create(null), { n: 1n });
+    expect((await queueOf(5, "a", bare)).history()).toBe("a\nan object with n");
   });
 
   test.each([-1, 1.5, Number.NaN, "2" as never])("refuses %s as a number of items", (last) => {

@@ -1,7 +1,8 @@
 // The recent past of an agent: a queue of items that forgets the oldest when it is full.
 
-import { InvalidArgumentError } from "../error/argument-errors.ts";
+import { InvalidArgumentError, InvalidTypeError } from "../error/argument-errors.ts";
 import { checkLimit, checkOptions } from "../error/check.ts";
+import { describe } from "../error/describe.ts";
 import type { HookEvent, HookEvents, HookFunction } from "../hook/events.ts";
 import { fire } from "../hook/fire.ts";
 import type { AttachOptions, Hook } from "../hook/hook.ts";
@@ -12,7 +13,8 @@ import { formatVersion, SavedObject } from "../json/read.ts";
 import { defaultRegistry, type Registry } from "../registry/registry.ts";
 import { chooseRegistry } from "../registry/registry-option.ts";
 import { type ContextItem, checkItem } from "./context-item.ts";
-import { type ContextScope, readItems, readLimit } from "./context-json.ts";
+import { readItems, readLimit } from "./context-json.ts";
+import { type ContextScope, checkScope } from "./context-scope.ts";
 import { neverAborted } from "./no-signal.ts";
 
 export interface ContextQueueOptions {
@@ -56,7 +58,9 @@ export class ContextQueue implements Iterable<ContextItem> {
   }
 
   set items(items: readonly ContextItem[]) {
-    const list = [...items].map((item, index) => checkItem(`items[${index}]`, item));
+    if (!Array.isArray(items))
+      throw new InvalidTypeError({ field: "items", expected: "a list of ContextItems", received: items });
+    const list = items.map((item, index) => checkItem(`items[${index}]`, item));
     if (list.length > this.limit)
       throw new InvalidArgumentError({
         field: "items",
@@ -126,6 +130,7 @@ export class ContextQueue implements Iterable<ContextItem> {
 
   /** Restores exactly what was saved, without hooks and eviction. */
   static fromJSON(json: unknown, options: ContextScope = {}): ContextQueue {
+    checkScope(options);
     const { registry = defaultRegistry, path = "contextQueue" } = options;
     const saved = new SavedObject(json, path);
     const queue = new ContextQueue({ limit: readLimit(saved), tags: saved.strings("tags"), registry });
@@ -193,6 +198,6 @@ function toText(content: unknown): string {
   try {
     return JSON.stringify(content) ?? String(content);
   } catch {
-    return String(content);
+    return typeof content === "object" ? describe(content) : String(content);
   }
 }
