@@ -82,15 +82,3 @@ export function checkClientHooks(hooks: unknown): ClientHooks {
   }
   return given;
 }
-
-/** Runs handlers in order until one decides. */
-export async function decide<E>(
-  handlers: readonly ClientHookHandler<E>[] | undefined,
-  event: () => E,
-): Promise<HookDecision | undefined> {
-  for (const handler of handlers ?? []) {
-    const decision = await handler(event());
-    if (decision) return decision;
-  }
-  return undefined;
-}

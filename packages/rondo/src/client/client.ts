@@ -9,26 +9,18 @@ import { copyData } from "../json/copy.ts";
 import type { LoopEvent, RunReason } from "../loop/events.ts";
 import type { CallDecision, LoopOptions, PendingCall } from "../loop/options.ts";
 import { run } from "../loop/run.ts";
-import { toToolMessage } from "../loop/tool-result.ts";
-import { unansweredCalls } from "../loop/unanswered.ts";
 import { addUsage } from "../loop/usage.ts";
 import type { ContentPart, Message, UserMessage } from "../model/message.ts";
 import type { ModelProvider, Usage } from "../model/provider.ts";
 import { withSubtools } from "../turn/turn-options.ts";
 import { BlockReader } from "./block-reader.ts";
 import type { Block } from "./blocks.ts";
-import {
-  InvalidOutputError,
-  MaxTurnsError,
-  PromptBlockedError,
-  UnansweredToolCallsError,
-  UnknownToolCallError,
-} from "./client-errors.ts";
-import { decide } from "./client-hooks.ts";
+import { InvalidOutputError, MaxTurnsError, UnansweredToolCallsError } from "./client-errors.ts";
 import { type CheckedOptions, type ClientOptions, checkClientOptions } from "./client-options.ts";
-import { estimateTokens } from "./estimate-tokens.ts";
+import { argumentsOf, Conversation } from "./conversation.ts";
+import { HookRunner } from "./hook-runner.ts";
 import { StructuredOutput } from "./structured-output.ts";
-import { type TokenCalibration, tokenCalibration } from "./token-calibration.ts";
+import type { TokenCalibration } from "./token-calibration.ts";
 
 /** What a run has led to. */
 export interface RunResult {
@@ -56,14 +48,10 @@ interface ActiveRun {
 export class Client implements AsyncDisposable {
   readonly #options: CheckedOptions;
   readonly #output: StructuredOutput | undefined;
-  #history: Message[] = [];
-  /** Results that belong to history, but whose errors are told first. */
-  #held: Message[] = [];
+  readonly #conversation = new Conversation();
+  readonly #hooks: HookRunner;
   #turnCount = 0;
   #usage: Usage | undefined;
-  readonly #calibration = tokenCalibration();
-  /** The last request whose tokens the server has told: how much of history it had. */
-  #measured: { readonly messageCount: number; readonly inputTokens: number } | undefined;
   #result: RunResult | undefined;
   #active: ActiveRun | undefined;
   #isStarting = false;
@@ -73,7 +61,8 @@ export class Client implements AsyncDisposable {
 
   constructor(options: ClientOptions) {
     this.#options = checkClientOptions(options);
-    const { output, model } = this.#options;
+    const { output, model, hooks } = this.#options;
+    this.#hooks = new HookRunner(hooks, () => this.history);
     this.#output = output && new StructuredOutput(output, model.profile.outputMode);
     run([], this.#loopOptions()); // checks the names of the tools; nothing runs before it is iterated
   }
@@ -93,17 +82,17 @@ export class Client implements AsyncDisposable {
 
   /** A copy of the conversation, without the system prompt. */
   get history(): Message[] {
-    return copyData(this.#history);
+    return copyData(this.#conversation.messages);
   }
 
   /** The conversation itself. Assign to replace it, to cut it short for example. */
   get messageHistory(): Message[] {
-    return this.#history;
+    return this.#conversation.messages;
   }
   set messageHistory(messages: readonly Message[]) {
     this.#checkIdle("replace messageHistory");
-    void this.calibration; // learns from the history that goes
-    this.#history = [...checkMessages(messages)];
+    void this.calibration; // learns from the messages that go
+    this.#conversation.replace(messages);
   }
 
   get turnMetadata(): { turnCount: number; maxTurns: number } {
@@ -120,18 +109,8 @@ export class Client implements AsyncDisposable {
    * `estimateTokens(client.history, { calibration: client.calibration })`.
    */
   get calibration(): TokenCalibration {
-    // Worked out when it is asked for: estimating a long history at each answer would cost more than the answer.
-    if (this.#measured) {
-      const { messageCount, inputTokens } = this.#measured;
-      const tools: Message = {
-        role: "system",
-        content: JSON.stringify(this.#options.tools.map((it) => it.toOpenAI())),
-      };
-      const sent = [...this.#systemMessages(), tools, ...this.#history.slice(0, messageCount)];
-      this.#calibration.learn(estimateTokens(sent), inputTokens);
-      this.#measured = undefined;
-    }
-    return this.#calibration;
+    const content = JSON.stringify(this.#options.tools.map((it) => it.toOpenAI()));
+    return this.#conversation.calibrate([...this.#systemMessages(), { role: "system", content }]);
   }
 
   /** What the last run has led to; `undefined` before its end. */
@@ -152,9 +131,9 @@ export class Client implements AsyncDisposable {
     const isContinuation = prompt === "";
     if (this.#isStarting || !(isContinuation && this.#active?.isAnswered))
       this.#checkIdle("start another query");
-    const open = unansweredCalls(this.#history).map(({ id }) => id);
-    if (open.length > 0) throw new UnansweredToolCallsError(open);
-    if (isContinuation && this.#history.length === 0)
+    const { openCallIds, messages } = this.#conversation;
+    if (openCallIds.length > 0) throw new UnansweredToolCallsError(openCallIds);
+    if (isContinuation && messages.length === 0)
       throw new InvalidArgumentError({
         field: "prompt",
         expected: "a prompt to begin with",
@@ -168,7 +147,7 @@ export class Client implements AsyncDisposable {
       if (isContinuation) {
         await this.#active?.events.return();
         await this.#start(undefined);
-      } else if (await this.#start({ role: "user", content: await this.#submit(prompt) }))
+      } else if (await this.#start({ role: "user", content: await this.#hooks.submit(prompt) }))
         this.#turnCount += 1;
     } finally {
       this.#isStarting = false;
@@ -188,16 +167,10 @@ export class Client implements AsyncDisposable {
   /** Gives a call its result. Strings are sent as they are, everything else as JSON. */
   async addToolResult(toolUseId: string, content: unknown, name?: string): Promise<void> {
     checkString("toolUseId", toolUseId);
-    const open = unansweredCalls(this.#history);
-    const call = open.find(({ id }) => id === toolUseId);
-    if (!call)
-      throw new UnknownToolCallError(
-        toolUseId,
-        open.map(({ id }) => id),
-      );
-    const toolName = name === undefined ? call.function.name : checkString("name", name);
-    this.#history.push(toToolMessage({ id: toolUseId, name: toolName }, content));
-    await this.#afterToolUse(toolUseId, toolName, JSON.parse(call.function.arguments), content);
+    if (name !== undefined) checkString("name", name);
+    const call = this.#conversation.answer(toolUseId, content, name);
+    const toolName = name ?? call.function.name;
+    await this.#hooks.afterCall({ toolName, toolInput: argumentsOf(call), toolUseId, toolResult: content });
   }
 
   /** Ends the run under way, if there is one: the connection closes, tools are aborted, text so far is kept. */
@@ -207,7 +180,7 @@ export class Client implements AsyncDisposable {
     this.#isInterrupted = true;
     this.#active = undefined;
     await active.events.return();
-    this.#flushHeld();
+    this.#conversation.releaseResults();
     this.#finish("aborted", undefined);
   }
 
@@ -222,8 +195,9 @@ export class Client implements AsyncDisposable {
 
   /** Starts a run and waits until the server has accepted the request; false if it was interrupted before. */
   async #start(message: UserMessage | undefined, firstTry?: ActiveRun["firstTry"]): Promise<boolean> {
-    const messages = message ? [...this.#history, message] : this.#history;
-    const events = run([...this.#systemMessages(), ...messages], this.#loopOptions());
+    const { messages } = this.#conversation;
+    const sent = [...this.#systemMessages(), ...messages, ...(message ? [message] : [])];
+    const events = run(sent, this.#loopOptions());
     const active: ActiveRun = { events, first: [], firstTry, isAnswered: false };
     this.#active = active;
     try {
@@ -240,7 +214,7 @@ export class Client implements AsyncDisposable {
     this.#wasAsked = true;
     this.#isInterrupted = this.#active !== active; // while the server was still thinking about it
     if (this.#isInterrupted) return false;
-    if (message) this.#history.push(message);
+    if (message) messages.push(message);
     this.#result = undefined;
     return true;
   }
@@ -251,12 +225,16 @@ export class Client implements AsyncDisposable {
     this.#isReceiving = true;
     const leave = () => void this.#active?.events.return().catch(() => {});
     signal.addEventListener("abort", leave);
+    let hasFailed = false;
     try {
       for (let active = this.#active; active && !this.#isInterrupted; active = this.#active) {
         yield* this.#blocksOf(active);
         // The same run is still the active one, unless query("") has started another in the loop's body.
         if (this.#active === active) this.#active = undefined;
       }
+    } catch (error) {
+      hasFailed = true;
+      throw error;
     } finally {
       signal.removeEventListener("abort", leave);
       this.#isReceiving = false;
@@ -264,9 +242,9 @@ export class Client implements AsyncDisposable {
       if (active) {
         this.#active = undefined;
         await active.events.return();
-        this.#finish("aborted", undefined);
+        if (!hasFailed) this.#finish("aborted", undefined);
       }
-      this.#flushHeld();
+      this.#conversation.releaseResults();
     }
   }
 
@@ -287,12 +265,13 @@ export class Client implements AsyncDisposable {
       if (event.type === "warning") warn(event.message);
       if (event.type === "model.finished" && event.usage) {
         this.#usage = addUsage(this.#usage, event.usage);
-        this.#measured = { messageCount: this.#history.length - 1, inputTokens: event.usage.inputTokens };
+        this.#conversation.measure(event.usage.inputTokens);
       }
       if (event.type === "tool.finished") {
-        this.#flushHeld();
-        await this.#afterToolUse(event.id, event.name, event.input, event.result);
-        yield { type: "tool_result", tool_use_id: event.id, content: event.result, is_error: event.isError };
+        this.#conversation.releaseResults();
+        const { id, name, input, result, isError } = event;
+        await this.#hooks.afterCall({ toolName: name, toolInput: input, toolUseId: id, toolResult: result });
+        yield { type: "tool_result", tool_use_id: id, content: result, is_error: isError };
         if (!isCurrent()) return;
       }
       if (event.type === "run.finished") {
@@ -317,10 +296,10 @@ export class Client implements AsyncDisposable {
       return;
     }
     const { answerCall } = reader;
-    const text = answerCall ? JSON.stringify(answerCall.input) : this.#lastText();
+    const text = answerCall ? JSON.stringify(answerCall.input) : this.#conversation.lastText;
     const parsed = answerCall ? await output.parseValue(answerCall.input) : await output.parseText(text);
     if (answerCall)
-      this.#history.push(toToolMessage(answerCall, "problem" in parsed ? parsed.problem : "accepted"));
+      this.#conversation.answer(answerCall.id, "problem" in parsed ? parsed.problem : "accepted");
     if ("output" in parsed) this.#finish("completed", total, parsed.output, text);
     else if (active.firstTry) {
       this.#finish(reason, total);
@@ -328,13 +307,13 @@ export class Client implements AsyncDisposable {
     } else await this.#start({ role: "user", content: output.correction(parsed.problem) }, { usage });
   }
 
-  #finish(stopReason: RunReason, usage: Usage | undefined, output?: unknown, text = this.#lastText()): void {
+  #finish(
+    stopReason: RunReason,
+    usage: Usage | undefined,
+    output?: unknown,
+    text = this.#conversation.lastText,
+  ): void {
     this.#result = { text, output, usage, stopReason };
-  }
-
-  #lastText(): string {
-    const last = this.#history.findLast((message) => message.role === "assistant" || message.role === "user");
-    return last?.role === "assistant" ? (last.content ?? "") : "";
   }
 
   #loopOptions(): LoopOptions {
@@ -359,51 +338,17 @@ export class Client implements AsyncDisposable {
       tools: answerTool ? [...tools, answerTool] : tools,
       isAllowed: (tool) => tool === answerTool || isAllowed(tool),
       runsHere: (tool) => autoExecuteTools && tool !== answerTool,
-      onMessage: (message) => void (message.role === "tool" ? this.#held : this.#history).push(message),
+      onMessage: (message) => this.#conversation.add(message),
       ...(format && { output: format }),
       ...(graceMs !== undefined && { graceMs }),
       ...(canUseTool && { canUseTool: (call: PendingCall) => askUser(canUseTool, call) }),
-      ...(hooks.pre_tool_use && { beforeCall: (call: PendingCall) => this.#beforeToolUse(call) }),
+      ...(hooks.pre_tool_use && { beforeCall: (call: PendingCall) => this.#hooks.beforeCall(call) }),
     };
   }
 
   #systemMessages(): Message[] {
     const content = [this.#options.systemPrompt, this.#output?.instruction].filter(Boolean).join("\n\n");
     return content === "" ? [] : [{ role: "system", content }];
-  }
-
-  async #submit(prompt: string | ContentPart[]): Promise<string | ContentPart[]> {
-    if (typeof prompt !== "string") return prompt;
-    const { hooks } = this.#options;
-    const decision = await decide(hooks.user_prompt_submit, () => ({ prompt, history: this.history }));
-    if (decision?.continue === false) throw new PromptBlockedError(decision.reason ?? "no reason was given");
-    return decision?.modifiedPrompt ?? prompt;
-  }
-
-  async #beforeToolUse({ id, name, input }: PendingCall): Promise<CallDecision | undefined> {
-    const event = () => ({ toolName: name, toolInput: input, toolUseId: id, history: this.history });
-    return decide(this.#options.hooks.pre_tool_use, event);
-  }
-
-  async #afterToolUse(
-    id: string,
-    name: string,
-    input: Record<string, unknown>,
-    result: unknown,
-  ): Promise<void> {
-    for (const handler of this.#options.hooks.post_tool_use ?? [])
-      await handler({
-        toolName: name,
-        toolInput: input,
-        toolUseId: id,
-        toolResult: result,
-        history: this.history,
-      });
-  }
-
-  #flushHeld(): void {
-    this.#history.push(...this.#held);
-    this.#held = [];
   }
 
   #checkIdle(what: string): void {
@@ -430,23 +375,4 @@ function checkPrompt(prompt: unknown): void {
     expected: "a string, or a list of content parts",
     received: prompt,
   });
-}
-
-const roles = ["system", "user", "assistant", "tool"];
-
-function checkMessages(messages: unknown): Message[] {
-  if (!Array.isArray(messages))
-    throw new InvalidTypeError({
-      field: "messageHistory",
-      expected: "a list of messages",
-      received: messages,
-    });
-  for (const [index, message] of messages.entries())
-    if (!roles.includes((message as Partial<Message> | null)?.role ?? ""))
-      throw new InvalidTypeError({
-        field: `messageHistory[${index}]`,
-        expected: `a message whose role is one of ${roles.join(", ")}`,
-        received: message,
-      });
-  return messages as Message[];
 }

@@ -1,0 +1,99 @@
+// What a client remembers: the messages, and what the server has told about their tokens.
+
+import { InvalidTypeError } from "../error/argument-errors.ts";
+import { isPlainObject } from "../error/check.ts";
+import { toToolMessage } from "../loop/tool-result.ts";
+import { unansweredCalls } from "../loop/unanswered.ts";
+import type { Message, ToolCall } from "../model/message.ts";
+import { UnknownToolCallError } from "./client-errors.ts";
+import { estimateTokens } from "./estimate-tokens.ts";
+import { type TokenCalibration, tokenCalibration } from "./token-calibration.ts";
+
+const roles = ["system", "user", "assistant", "tool"];
+
+export class Conversation {
+  #messages: Message[] = [];
+  /** Results that belong to the conversation, but whose errors are told first. */
+  #held: Message[] = [];
+  readonly #calibration = tokenCalibration();
+  /** The last request whose tokens the server has told, and how many of the messages it had. */
+  #measured: { readonly messageCount: number; readonly inputTokens: number } | undefined;
+
+  get messages(): Message[] {
+    return this.#messages;
+  }
+
+  /** The text of the last answer; empty if there is none since the last prompt. */
+  get lastText(): string {
+    const last = this.#messages.findLast(({ role }) => role === "assistant" || role === "user");
+    return last?.role === "assistant" ? (last.content ?? "") : "";
+  }
+
+  /** The ids of the calls without a result. */
+  get openCallIds(): string[] {
+    return unansweredCalls(this.#messages).map(({ id }) => id);
+  }
+
+  /** Takes a message of the loop. The result of a call waits until it is released. */
+  add(message: Message): void {
+    (message.role === "tool" ? this.#held : this.#messages).push(message);
+  }
+
+  releaseResults(): void {
+    this.#messages.push(...this.#held);
+    this.#held = [];
+  }
+
+  /** Gives an open call its result. */
+  answer(id: string, content: unknown, name?: string): ToolCall {
+    const call = unansweredCalls(this.#messages).find((open) => open.id === id);
+    if (!call) throw new UnknownToolCallError(id, this.openCallIds);
+    this.#messages.push(toToolMessage({ id, name: name ?? call.function.name }, content));
+    return call;
+  }
+
+  replace(messages: unknown): void {
+    if (!Array.isArray(messages))
+      throw new InvalidTypeError({
+        field: "messageHistory",
+        expected: "a list of messages",
+        received: messages,
+      });
+    for (const [index, message] of messages.entries())
+      if (!isPlainObject(message) || !roles.includes(message["role"] as string))
+        throw new InvalidTypeError({
+          field: `messageHistory[${index}]`,
+          expected: `a message whose role is one of ${roles.join(", ")}`,
+          received: message,
+        });
+    this.#messages = [...(messages as Message[])];
+    this.#measured = undefined;
+  }
+
+  /** Notes what the last answer's request has cost. */
+  measure(inputTokens: number): void {
+    this.#measured = { messageCount: this.#messages.length - 1, inputTokens };
+  }
+
+  /** What the model's tokens are like. `preamble` is what was sent before the messages. */
+  calibrate(preamble: readonly Message[]): TokenCalibration {
+    // Worked out when it is asked for: estimating a long history at each answer would cost more than the answer.
+    if (this.#measured) {
+      const { messageCount, inputTokens } = this.#measured;
+      const sent = [...preamble, ...this.#messages.slice(0, messageCount)];
+      this.#calibration.learn(estimateTokens(sent), inputTokens);
+      this.#measured = undefined;
+    }
+    return this.#calibration;
+  }
+}
+
+/** The arguments of a call as a value, for those who look on. */
+export function argumentsOf(call: ToolCall): Record<string, unknown> {
+  try {
+    const value: unknown = JSON.parse(call.function.arguments);
+    return isPlainObject(value) ? value : {};
+  } catch {
+    return {};
+  }
+}
