@@ -198,6 +198,6 @@ function toText(content: unknown): string {
   try {
     return JSON.stringify(content) ?? String(content);
   } catch {
-    return typeof content === "object" ? describe(content) : String(content);
+    return typeof content === "bigint" ? String(content) : describe(content);
   }
 }
