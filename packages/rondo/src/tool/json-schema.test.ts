@@ -227,6 +227,28 @@ test("half a character in a key is a key like others", async () => {
   expect(await refusalOf(schema, { numbers: { "\ud800": "1" } })).toBeInstanceOf(InvalidInputError);
 });
 
+test.each<[string, object]>([
+  ["schema.properties: expected schemas by name, got null", { type: "object", properties: null }],
+  ["schema.properties.a: expected a schema, got 5", { type: "object", properties: { a: 5 } }],
+  ["schema.properties.a.type: expected one of", { type: "object", properties: { a: { type: "strng" } } }],
+  ["schema.properties.a.type: expected one of", { a: { type: String } }],
+  ["schema.properties.a.type: expected one of", { a: { type: ["string", "nul"] } }],
+  ["schema.properties.a.enum: expected a list of values, got 5", { a: { enum: 5 } }],
+  ["schema.properties.a.items: expected a schema, got null", { a: { type: "array", items: null } }],
+  ["schema.properties.a.items.type: expected one of", { a: { items: { type: "text" } } }],
+  ["schema.required: expected a list of names", { type: "object", properties: {}, required: "a" }],
+  ["schema.required: expected a list of names", { type: "object", properties: {}, required: [5] }],
+])("a keyword that no value could fit is refused when the tool is defined: %s", (words, schema) => {
+  const define = () => tool("t", "d", schema as JsonSchema, () => 1);
+  expect(define).toThrow(InvalidTypeError);
+  expect(define).toThrow(words);
+});
+
+test("keywords that are not JSON Schema's own may hold anything", () => {
+  const schema = { type: "object", properties: { a: { type: "number", "x-widget": { type: "slider" } } } };
+  expect(() => tool("t", "d", schema, () => 1)).not.toThrow();
+});
+
 describe("references", () => {
   const point = { type: "object", properties: { x: { type: "number" } }, required: ["x"] };
 

@@ -27,12 +27,33 @@ export type SchemaCheck = (value: unknown) => InputIssue[];
 export function compileJsonSchema(schema: JsonSchema): SchemaCheck {
   // The validator leaves notes in the schema that it gets, so it gets a copy.
   const own = copyData(schema) as object;
+  checkKeywords(own, "schema");
   const validator = new Validator(own, draftOf(schema), false);
   checkParts(own);
   return (value) => {
     const { valid, errors } = validator.validate(jsonView(value, new Map()));
     return valid ? [] : toIssues(errors, schema, value);
   };
+}
+
+const typeNames = ["string", "number", "integer", "boolean", "array", "object", "null"];
+
+/** The validator takes any nonsense for a keyword, and then refuses every value or throws: `{ type: String }`. */
+function checkKeywords(schema: unknown, path: string): void {
+  const expect = (isFine: boolean, where: string, expected: string, received: unknown) => {
+    if (!isFine) throw new Error(`${where}: expected ${expected}, got ${describe(received)}.`);
+  };
+  if (typeof schema === "boolean") return;
+  expect(isPlainObject(schema), path, "a schema", schema);
+  const { type = [], required = [], enum: choices = [], properties = {}, items = [] } = schema as JsonSchema;
+  for (const name of [type].flat())
+    expect(typeNames.includes(name), `${path}.type`, `one of ${typeNames.join(", ")}`, name);
+  const isNames = Array.isArray(required) && required.every((name) => typeof name === "string");
+  expect(isNames, `${path}.required`, "a list of names", required);
+  expect(Array.isArray(choices), `${path}.enum`, "a list of values", choices);
+  expect(isPlainObject(properties), `${path}.properties`, "schemas by name", properties);
+  for (const [name, part] of Object.entries(properties)) checkKeywords(part, `${path}.properties.${name}`);
+  for (const part of [items].flat()) checkKeywords(part, `${path}.items`);
 }
 
 /** The validator finds an unknown `$ref` or a broken pattern only when a value leads it there: too late. */
