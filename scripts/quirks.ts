@@ -1,20 +1,24 @@
 // Prints the table of quirks of model servers with what Rondo makes of them, behind `npm run quirks`. The cases
 // are data in test/quirks/cases; the same cases are tests. With `--peers` other clients get the same streams.
-import { styleText } from "node:util";
+import { parseArgs, styleText } from "node:util";
 import { setLogger } from "rondo";
 import { quirks } from "../test/quirks/cases/all.ts";
+import { startPeers } from "../test/quirks/peer-runner.ts";
 import { quirkClasses } from "../test/quirks/quirk-case.ts";
 import { runWithRondo } from "../test/quirks/rondo-runner.ts";
 import { type CaseRunner, runCase } from "../test/quirks/run-case.ts";
 
-setLogger({ warn: () => {} });
+const { values } = parseArgs({ options: { peers: { type: "boolean" }, details: { type: "boolean" } } });
+const nameWidth = 62;
 
-const clients: ReadonlyMap<string, CaseRunner> = new Map([["rondo", runWithRondo]]);
+setLogger({ warn: () => {} });
+using peers = values.peers ? await startPeers() : undefined;
+const clients = new Map<string, CaseRunner>([["rondo", runWithRondo], ...(peers?.runners ?? [])]);
 const passed = new Map([...clients.keys()].map((name) => [name, 0]));
 const failures: string[] = [];
 let total = 0;
 
-console.log(`${"".padEnd(64)}${[...clients.keys()].join("  ")}`);
+row("", [...clients.keys()]);
 for (const kind of quirkClasses) {
   console.log(`\n${styleText("bold", kind)}`);
   for (const quirk of quirks[kind]) {
@@ -22,22 +26,25 @@ for (const kind of quirkClasses) {
     const cells: string[] = [];
     for (const [client, runner] of clients) {
       const problems = await runCase(quirk, runner);
+      cells.push(problems.length === 0 ? "ok" : "no");
       if (problems.length === 0) passed.set(client, (passed.get(client) ?? 0) + 1);
-      else if (client === "rondo") failures.push(`${kind}: ${quirk.name}\n    ${problems.join("\n    ")}`);
-      cells.push(mark(problems.length === 0).padEnd(client.length));
+      else if (client === "rondo" || values.details)
+        failures.push(`${client}, ${kind}: ${quirk.name}\n    ${problems.join("\n    ")}`);
     }
-    console.log(`  ${quirk.name.padEnd(62)}${cells.join("  ")}`);
+    row(`  ${quirk.name}`, cells);
   }
 }
 
-console.log(
-  `\n${"passed".padEnd(64)}${[...passed].map(([name, count]) => `${name} ${count}/${total}`).join("  ")}`,
-);
-if (failures.length > 0) {
-  console.log(`\n${failures.join("\n")}`);
-  process.exitCode = 1;
-}
+console.log("");
+row(`passed of ${total}`, [...passed.values()].map(String));
+if (failures.length > 0) console.log(`\n${failures.join("\n")}`);
+if (passed.get("rondo") !== total) process.exitCode = 1;
 
-function mark(isRight: boolean): string {
-  return isRight ? styleText("green", "ok") : styleText("red", "no");
+function row(name: string, cells: readonly string[]): void {
+  const widths = [...clients.keys()].map((client) => client.length + 2);
+  const coloured = cells.map((cell, i) => {
+    const padded = cell.padEnd(widths[i] ?? 0);
+    return cell === "ok" ? styleText("green", padded) : cell === "no" ? styleText("red", padded) : padded;
+  });
+  console.log(`${name.padEnd(nameWidth)}${coloured.join("")}`);
 }

@@ -14,6 +14,10 @@ export interface Outcome {
   /** Of the first answer; null when it is unknown. Undefined where the client does not show it. */
   readonly usage?: Usage | null | undefined;
   readonly error?: { readonly code?: string | undefined; readonly message: string } | undefined;
+  /** Another client: that the model and the user are told counts, not in which words. */
+  readonly isOther?: boolean;
+  /** It did not come to an end by itself. */
+  readonly isStuck?: boolean;
 }
 
 /** A message as it was sent back to the server. */
@@ -46,7 +50,8 @@ export function problems(outcome: Outcome, expected: Expectation, lastSent: unkn
       found.push(`the error does not say "${expected.error.says}": ${error.message}`);
   }
   const messages = Array.isArray(lastSent) ? (lastSent as SentMessage[]) : [];
-  return [...found, ...historyProblems(messages), ...toldProblems(messages, expected)];
+  if (outcome.isStuck) found.push("it did not come to an end");
+  return [...found, ...historyProblems(messages), ...toldProblems(messages, expected, outcome.isOther)];
 }
 
 /** Every call has an id of its own, JSON arguments, and one answer. */
@@ -75,7 +80,11 @@ function isObjectText(text: unknown): boolean {
 }
 
 /** The model was told of each call that did not run. The tools' own results are numbers and "pong". */
-function toldProblems(messages: readonly SentMessage[], { told = [] }: Expectation): string[] {
+function toldProblems(
+  messages: readonly SentMessage[],
+  { told = [] }: Expectation,
+  isOther = false,
+): string[] {
   const errors = messages
     .filter(({ role }) => role === "tool")
     .map(({ content }) => (typeof content === "string" ? content : JSON.stringify(content)))
@@ -84,6 +93,7 @@ function toldProblems(messages: readonly SentMessage[], { told = [] }: Expectati
     return [
       `the model was told of ${errors.length} errors instead of ${told.length}: ${JSON.stringify(errors)}`,
     ];
+  if (isOther) return [];
   return told.flatMap((words, i) =>
     errors[i]?.replaceAll('\\"', '"').includes(words)
       ? []

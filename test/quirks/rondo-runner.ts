@@ -3,7 +3,7 @@
 import { Client, RondoError, tool } from "rondo";
 import type { Outcome } from "./outcome.ts";
 import type { QuirkCase } from "./quirk-case.ts";
-import { type CaseRunner, lastWords } from "./run-case.ts";
+import { type CaseRunner, withoutLastWords } from "./run-case.ts";
 
 export const runWithRondo: CaseRunner = async (quirk, baseURL) => {
   const seen = { text: "", thinking: "" };
@@ -61,8 +61,4 @@ function makeClient(quirk: QuirkCase, baseURL: string, ran: [string, unknown][])
 function describe(error: unknown): Outcome["error"] {
   const message = error instanceof Error ? error.message : String(error);
   return { message, code: error instanceof RondoError ? error.code : "none" };
-}
-
-function withoutLastWords(text: string): string {
-  return text.endsWith(lastWords) ? text.slice(0, -lastWords.length) : text;
 }

@@ -1,6 +1,6 @@
 // Reasoning, text and usage, in all the places where servers put them.
 
-import { add, addArguments, added, chunk, type QuirkCase, says } from "../quirk-case.ts";
+import { add, addArguments, added, chunk, frames, type QuirkCase, says } from "../quirk-case.ts";
 
 const deltas = (...list: readonly unknown[]) => ({
   chunks: [...list.map((delta) => chunk(delta)), chunk({}, "stop")],
@@ -96,6 +96,11 @@ export const text: readonly QuirkCase[] = [
     expect: { text: "Hi", ran: added },
   },
   { name: "empty and null content", answers: [says("", "Hi", null, "")], expect: { text: "Hi" } },
+  {
+    name: "no role anywhere",
+    answers: [{ raw: frames(chunk({ content: "H" }), chunk({ content: "i" }), chunk({}, "stop")) }],
+    expect: { text: "Hi" },
+  },
   {
     name: "the role in every chunk",
     answers: [deltas({ role: "assistant", content: "H" }, { role: "assistant", content: "i" })],

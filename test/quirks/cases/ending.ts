@@ -25,7 +25,7 @@ export const ending: readonly QuirkCase[] = [
   },
   {
     name: "choices empty, at first and at last",
-    answers: [{ chunks: [{ choices: [] }, started, { choices: [] }] }],
+    answers: [{ chunks: [{ choices: [] }, started, chunk({}, "tool_calls"), { choices: [] }] }],
     expect: { ran: added },
   },
   {

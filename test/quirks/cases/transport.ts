@@ -2,7 +2,7 @@
 
 import { chunk, frames, type QuirkCase, says } from "../quirk-case.ts";
 
-const chunks = [chunk({ content: "Hel" }), chunk({ content: "lo" }), chunk({}, "stop")];
+const chunks = [chunk({ role: "assistant", content: "Hel" }), chunk({ content: "lo" }), chunk({}, "stop")];
 const hello = frames(...chunks);
 const bytes = (text: string) => new TextEncoder().encode(text);
 
@@ -14,7 +14,7 @@ export const streamErrors: readonly QuirkCase[] = [
   },
   {
     name: "a dropped socket",
-    answers: [{ chunks: [chunk({ content: "Hel" }), chunk({ content: "lo" })], drop: 1 }],
+    answers: [{ chunks: [chunk({ content: "Hel" }), chunk({ content: "lo" })], drop: 2 }],
     expect: { text: "Hel", error: { code: "model_stream_broken", says: "http://" } },
   },
   {
@@ -127,7 +127,8 @@ export const slow: readonly QuirkCase[] = [
   },
   {
     name: "longer than the limit that the user set",
-    answers: [{ ...fine, delayMs: 60_000 }],
+    // As often as a client may ask again.
+    answers: Array.from({ length: 3 }, () => ({ ...fine, delayMs: 60_000 })),
     idleTimeoutMs: 100,
     expect: { error: { code: "model_idle_timeout", says: "100" } },
   },
