@@ -115,6 +115,7 @@ export { type ListModelsOptions, listModels } from "./model/list-models.ts";
 export type { ContentPart, Message, ToolCall } from "./model/message.ts";
 export { llamacpp, lmstudio, ollama, type PresetOptions, vllm } from "./model/presets.ts";
 export type { ModelProfile, ToolDialect } from "./model/profile.ts";
+export { commonProfile } from "./model/profiles.ts";
 export type {
   FinishReason,
   ModelDelta,

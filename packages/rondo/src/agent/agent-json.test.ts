@@ -208,6 +208,43 @@ describe("a saved agent", () => {
     expect(await valuesOf(restored(json, [note]).run())).toEqual(values);
   });
 
+  test("keeps what others have queued, also if the turn under way has added the very same", async () => {
+    const ping = new ContextItem({ content: "ping" });
+    const shared = new Turn(add, { a: 1, b: 2 });
+    const repeat = tool("repeat", "Repeats.", {}, async function* () {
+      yield ping;
+      yield shared;
+      yield "done";
+    });
+    const agent = new Agent({ name: "worker", tools: [repeat, add], registry });
+    await agent.contextQueue.append(ping, ping);
+    await agent.put(new Turn(repeat));
+    await agent.put(shared);
+    let json: Record<string, unknown> = {};
+    for await (const [, value] of agent.run()) if (value === "done") json = saved(agent);
+    expect(json["contextQueue"]).toMatchObject({ items: [{ content: "ping" }, { content: "ping" }] });
+    expect(json["queue"]).toHaveLength(1);
+    expect(await valuesOf(restored(json, [repeat, add]).run())).toEqual(["done", 3, 3]);
+  });
+
+  test("can be made of a tool that gives its own turn back, to run again", async () => {
+    let runs = 0;
+    const poll = tool("poll", "Polls.", {}, (_input, { turn }) => {
+      runs += 1;
+      return runs % 3 === 0 ? "ready" : turn;
+    });
+    const agent = new Agent({ name: "worker", tools: [poll], registry });
+    const snapshots: unknown[] = [];
+    agent.onTurnValue(async (it) => snapshots.push(saved(it)));
+    agent.afterTurn(async (it) => snapshots.push(saved(it)));
+    await agent.put(new Turn(poll));
+    expect(await valuesOf(agent.run())).toEqual(["ready"]);
+    expect(snapshots).toHaveLength(6);
+    const copy = restored(snapshots[0], [poll]);
+    expect(copy.currentTurn?.output).toBe(copy.currentTurn);
+    expect(await valuesOf(copy.run())).toEqual(["ready"]);
+  });
+
   test("with a lazy argument in its queue is a clear error that calls nothing", async () => {
     const agent = new Agent({ name: "worker", tools: [add], registry });
     let calls = 0;

@@ -7,14 +7,14 @@ import { SavedObject } from "../json/read.ts";
 import { chooseRegistry, type RegistryOption } from "../registry/registry-option.ts";
 import type { AnyTool } from "../tool/tool.ts";
 import { Turn } from "../turn/turn.ts";
-import { findTool } from "../turn/turn-options.ts";
+import { checkScope, findTool } from "../turn/turn-options.ts";
 import { type AgentOptions, byName, checkAccepted } from "./agent-options.ts";
 import { type ThinkingOptions, thinkingTool } from "./thinking.ts";
 
 /** Where the tools of a saved agent are looked for, and where it is registered. */
 export interface AgentScope extends ThinkingOptions {
   /** Looked through first, for tools that are not registered. */
-  tools?: Iterable<AnyTool>;
+  tools?: readonly AnyTool[];
   /** Where its other tools are and where it is registered; `false` for nowhere. Default: the default registry. */
   registry?: RegistryOption;
 }
@@ -27,9 +27,18 @@ export interface SavedAgent {
 }
 
 export function readAgent(json: unknown, scope: AgentScope): SavedAgent {
-  checkOptions("options", scope, ["tools", "registry", "model", "instructions", "describeContext"]);
+  checkOptions("options", scope, [
+    "tools",
+    "registry",
+    "model",
+    "instructions",
+    "settings",
+    "maxToolIterations",
+    "describeContext",
+  ]);
   const { registry } = chooseRegistry(scope.registry);
   const { model, describeContext } = scope;
+  checkScope({ ...(scope.tools && { tools: scope.tools }) });
   const given = [...(scope.tools ?? []), ...(model ? [thinkingTool] : [])];
   const saved = new SavedObject(json, "agent");
 
@@ -44,6 +53,8 @@ export function readAgent(json: unknown, scope: AgentScope): SavedAgent {
   if (instructions !== undefined) options.instructions = instructions;
   if (model) options.model = model;
   if (describeContext) options.describeContext = describeContext;
+  if (scope.settings) options.settings = scope.settings;
+  if (scope.maxToolIterations !== undefined) options.maxToolIterations = scope.maxToolIterations;
   if (scope.registry !== undefined) options.registry = scope.registry;
   const [queueJson, poolJson] = [saved.raw("contextQueue"), saved.raw("contextPool")];
   if (queueJson !== undefined)
@@ -69,7 +80,12 @@ export function readAgent(json: unknown, scope: AgentScope): SavedAgent {
   return {
     options,
     queue: saved.list("queue").map((turn, index) => readTurn(turn, `${saved.pathOf("queue")}[${index}]`)),
-    currentTurn: current === undefined ? null : readTurn(current, saved.pathOf("currentTurn")),
+    currentTurn: current === undefined ? null : pending(readTurn(current, saved.pathOf("currentTurn"))),
     isPaused: saved.boolean("isPaused") ?? false,
   };
+}
+
+/** A turn that has failed or was cancelled is over: there is nothing left to run or to pass on. */
+function pending(turn: Turn): Turn | null {
+  return turn.stopReason === null || turn.stopReason === "completed" ? turn : null;
 }

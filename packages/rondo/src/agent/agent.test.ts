@@ -726,3 +726,33 @@ test("a turn cannot run on behalf of what is no agent", async () => {
     'agent: expected an Agent, got "worker"',
   );
 });
+
+test("who an agent and a turn are cannot be changed, also not while they run", async () => {
+  const outcomes: unknown[] = [];
+  const meddle = tool("meddle", "Meddles.", {}, (_input, { turn, agent }) => {
+    for (const [target, key] of [
+      [turn, "tool"],
+      [turn, "uuid"],
+      [turn, "registry"],
+      [agent, "name"],
+      [agent, "tools"],
+    ] as const)
+      try {
+        Reflect.set(target as object, key, null);
+      } catch (error) {
+        outcomes.push(error);
+      }
+  });
+  const agent = agentWith([meddle]);
+  await agent.put(new Turn(meddle));
+  await valuesOf(agent.run());
+  expect(outcomes).toHaveLength(5);
+  expect(outcomes.every((error) => error instanceof SafeExecutionError)).toBe(true);
+});
+
+test("a branch takes any iterable of tools", async () => {
+  const agent = agentWith([add]);
+  await agent.put(new Turn(add, { a: 1, b: 2 }));
+  const child = agent.branch("child", { tools: [add].values() });
+  expect(await valuesOf(child.run())).toEqual([3]);
+});

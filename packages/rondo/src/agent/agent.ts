@@ -6,7 +6,6 @@ import { defaultGraceMs, Run } from "../async/run.ts";
 import { ContextItem } from "../context/context-item.ts";
 import { ContextPool } from "../context/context-pool.ts";
 import { ContextQueue } from "../context/context-queue.ts";
-import { neverAborted } from "../context/no-signal.ts";
 import { InvalidTypeError } from "../error/argument-errors.ts";
 import {
   checkBoolean,
@@ -17,8 +16,9 @@ import {
   checkString,
 } from "../error/check.ts";
 import { SafeExecutionError } from "../error/execution-errors.ts";
+import { refuseChanges } from "../error/refuse-changes.ts";
 import type { HookEvent, HookEvents } from "../hook/events.ts";
-import { fire } from "../hook/fire.ts";
+import { fire, neverAborted } from "../hook/fire.ts";
 import { HookList } from "../hook/hook-list.ts";
 import { toTags } from "../hook/tags.ts";
 import type { JsonObject } from "../json/json-value.ts";
@@ -49,13 +49,14 @@ export type TurnValue = [turn: Turn, value: unknown];
 
 /** Runs queued turns in order, and keeps the context that their tools share. */
 export class Agent extends AgentHooks implements Iterable<Turn> {
-  readonly name: string;
-  readonly registry: Registry;
-  readonly isRegistered: boolean;
-  /** What it thinks with; `null` if it has no model. */
-  readonly mind: Mind | null;
-  /** The tools that it was given; their subtools are its own too. */
-  readonly tools: readonly AnyTool[];
+  static {
+    refuseChanges(Agent, ["name", "registry", "isRegistered", "tools", "mind"]);
+  }
+  readonly #name: string;
+  readonly #registry: Registry;
+  readonly #isRegistered: boolean;
+  readonly #mind: Mind | null;
+  readonly #tools: readonly AnyTool[];
   readonly #toolsByName: ReadonlyMap<string, AnyTool>;
   #description: string;
   #tags: ReadonlySet<string>;
@@ -65,6 +66,7 @@ export class Agent extends AgentHooks implements Iterable<Turn> {
   #currentTurn: Turn | null = null;
   readonly #undo = new Undo();
   #isRunning = false;
+  #graceMs = defaultGraceMs;
   #isPaused = false;
   readonly #bell = new Bell(); // rung when there is work, or the gate opens
 
@@ -76,6 +78,8 @@ export class Agent extends AgentHooks implements Iterable<Turn> {
       "description",
       "model",
       "instructions",
+      "settings",
+      "maxToolIterations",
       "describeContext",
       "tools",
       "contextQueue",
@@ -84,12 +88,12 @@ export class Agent extends AgentHooks implements Iterable<Turn> {
       "registry",
     ]);
     const { registry, isRegistered } = chooseRegistry(options.registry);
-    this.name = checkName("name", options.name);
-    this.registry = registry;
-    this.isRegistered = isRegistered;
-    this.tools = Object.freeze(readTools(options.tools, registry));
-    this.mind = checkMind(options);
-    this.#toolsByName = byName(this.mind ? [...this.tools, thinkingTool] : this.tools);
+    this.#name = checkName("name", options.name);
+    this.#registry = registry;
+    this.#isRegistered = isRegistered;
+    this.#tools = Object.freeze(readTools(options.tools, registry));
+    this.#mind = checkMind(options);
+    this.#toolsByName = byName(this.#mind ? [...this.#tools, thinkingTool] : this.#tools);
     this.#description = checkString("description", options.description ?? "");
     this.#tags = toTags("tags", options.tags);
     this.#contextQueue = checkContextQueue(
@@ -97,6 +101,28 @@ export class Agent extends AgentHooks implements Iterable<Turn> {
     );
     this.#contextPool = checkContextPool(options.contextPool ?? new ContextPool({ registry }));
     if (isRegistered) registry.agents.register(this);
+  }
+
+  get name(): string {
+    return this.#name;
+  }
+
+  get registry(): Registry {
+    return this.#registry;
+  }
+
+  get isRegistered(): boolean {
+    return this.#isRegistered;
+  }
+
+  /** The tools that it was given; their subtools are its own too. */
+  get tools(): readonly AnyTool[] {
+    return this.#tools;
+  }
+
+  /** What it thinks with; `null` if it has no model. */
+  get mind(): Mind | null {
+    return this.#mind;
   }
 
   get description(): string {
@@ -215,8 +241,9 @@ export class Agent extends AgentHooks implements Iterable<Turn> {
    */
   branch(name: string, options: AgentBranchOptions = {}): Agent {
     checkOptions("options", options, ["description", "tools", "hooks"]);
-    const { description = this.#description, tools = this.tools, hooks } = options;
-    const accepted = byName([...readTools(tools, this.registry), ...(this.mind ? [thinkingTool] : [])]);
+    const { description = this.#description, hooks } = options;
+    const tools = readTools(options.tools ?? this.#tools, this.registry);
+    const accepted = byName(this.mind ? [...tools, thinkingTool] : tools);
     for (const turn of this.#queue) checkAccepted(turn, accepted, name);
     new HookList("agent").inherit(this.hookList, hooks); // refuses what is no hook, before anything is registered
     const child = new Agent({
@@ -290,6 +317,7 @@ export class Agent extends AgentHooks implements Iterable<Turn> {
         `The agent '${this.name}' is running already. Use put() to give it more work.`,
       );
     this.#isRunning = true;
+    this.#graceMs = graceMs;
     try {
       while (await this.#hasWork(signal, wait)) {
         const isDone = yield* this.#runNext(signal, graceMs);
@@ -409,7 +437,12 @@ export class Agent extends AgentHooks implements Iterable<Turn> {
     turn: Turn | undefined,
     ...args: HookEvents[E]
   ): Promise<void> | undefined {
-    const source = { hooks: [this.hookList], registry: this.registry, tags: this.#tags };
+    const source = {
+      hooks: [this.hookList],
+      registry: this.#registry,
+      tags: this.#tags,
+      graceMs: this.#graceMs,
+    };
     return fire(event, source, args, { agent: this, ...(turn && { turn, tool: turn.tool }), signal });
   }
 }

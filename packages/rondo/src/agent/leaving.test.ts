@@ -198,3 +198,48 @@ test("an onComplete hook that throws on the way out is heard, and the agent is f
   await expect(left).rejects.toThrow("hook failed");
   expect(agent.isRunning).toBe(false);
 });
+
+test("hooks that hang cannot hold a run that is left or aborted", async () => {
+  const endless = tool("endless", "Counts.", {}, async function* () {
+    for (let n = 0; ; n += 1) yield n;
+  });
+  const hang = async () => {
+    await new Promise(() => {});
+  };
+  const agent = new Agent({ name: "worker", tools: [endless, add], registry });
+  const turn = new Turn(endless);
+  const hanging = turn.onComplete(hang);
+  await agent.put(turn);
+  for await (const _ of agent.run({ graceMs: 5 })) break;
+  expect([agent.isRunning, turn.isRunning, turn.stopReason]).toEqual([false, false, "cancelled"]);
+  expect(warnings).toEqual([expect.stringContaining("A hook of turn.onComplete did not finish within 5 ms")]);
+  hanging.unregister();
+
+  agent.beforeTurn(hang);
+  await agent.put(new Turn(add, { a: 1, b: 2 }));
+  const controller = new AbortController();
+  const aborted = valuesOf(agent.run({ signal: controller.signal, graceMs: 5 }));
+  controller.abort(new Error("enough"));
+  await expect(aborted).rejects.toThrow("enough");
+  expect(agent.turns).toHaveLength(1);
+});
+
+test("with no grace at all, the hooks have still run when the run is left", async () => {
+  const { promise: never } = Promise.withResolvers<void>();
+  let started = false;
+  const deaf = tool("deaf", "Hears nothing.", {}, async () => {
+    started = true;
+    await never;
+  });
+  const agent = new Agent({ name: "worker", tools: [deaf], registry });
+  const turn = new Turn(deaf);
+  const seen: string[] = [];
+  turn.onComplete(async (_turn, stopReason) => seen.push(stopReason));
+  await agent.put(turn);
+  const run = agent.run({ graceMs: 0 });
+  const pending = run.next();
+  await expect.poll(() => started).toBe(true);
+  await run.return();
+  await pending;
+  expect([seen, agent.isRunning, turn.isRunning]).toEqual([["cancelled"], false, false]);
+});

@@ -1,10 +1,10 @@
 // An agent that thinks has a model. `agent/` knows nothing of the loop that asks it: the root entry hands it in.
 
 import { InvalidTypeError } from "../error/argument-errors.ts";
-import { checkString } from "../error/check.ts";
+import { checkLimit, checkPlainObject, checkString } from "../error/check.ts";
 import { SafeExecutionError } from "../error/execution-errors.ts";
 import type { ContentPart } from "../model/message.ts";
-import type { ModelProvider } from "../model/provider.ts";
+import type { ModelProvider, ModelSettings } from "../model/provider.ts";
 import { tool } from "../tool/define.ts";
 import type { AnyTool } from "../tool/tool.ts";
 import type { ToolContext } from "../tool/tool-context.ts";
@@ -18,6 +18,10 @@ export interface ThinkingOptions {
   model?: ModelProvider;
   /** What the model is told first. Default: nothing. */
   instructions?: string;
+  /** How the model is asked to answer. Default: as its server does. */
+  settings?: ModelSettings;
+  /** How often tools are run for one question. Default: 50. */
+  maxToolIterations?: number;
   /** What the model is told of the agent's context, before the prompt. Default: `describeContext`. */
   describeContext?: (agent: Agent) => string;
 }
@@ -26,6 +30,8 @@ export interface ThinkingOptions {
 export interface Mind {
   readonly model: ModelProvider;
   readonly instructions: string;
+  readonly settings: ModelSettings;
+  readonly maxToolIterations: number;
   readonly describeContext: (agent: Agent) => string;
 }
 
@@ -54,12 +60,14 @@ export function describeContext({ contextQueue, contextPool }: Agent): string {
   return parts.join("\n\n");
 }
 
-export function checkMind({
-  model,
-  instructions = "",
-  describeContext: describe = describeContext,
-}: ThinkingOptions): Mind | null {
+const defaultMaxToolIterations = 50;
+
+export function checkMind(options: ThinkingOptions): Mind | null {
+  const { model, instructions = "", settings = {}, maxToolIterations = defaultMaxToolIterations } = options;
+  const { describeContext: describe = describeContext } = options;
   checkString("instructions", instructions);
+  checkPlainObject("settings", settings);
+  if (maxToolIterations !== Number.POSITIVE_INFINITY) checkLimit("maxToolIterations", maxToolIterations);
   if (typeof describe !== "function")
     throw new InvalidTypeError({ field: "describeContext", expected: "a function", received: describe });
   if (model === undefined) return null;
@@ -69,7 +77,7 @@ export function checkMind({
       expected: 'a model such as ollama("qwen3:8b")',
       received: model,
     });
-  return { model, instructions, describeContext: describe };
+  return { model, instructions, settings, maxToolIterations, describeContext: describe };
 }
 
 /** The built-in tool as whose turn an agent thinks. One for all: it asks the model of the agent that runs it. */

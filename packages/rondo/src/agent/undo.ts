@@ -16,43 +16,54 @@ export interface Holdings {
 export class Undo {
   /** Whether it is about the result of a turn that has ended, and not about one that is under way. */
   #isEnded = false;
-  /** What the turn has added. */
-  #routed = new Set<Turn | ContextItem>();
+  /** What the turn has added, in order. The same thing may be there twice, and may be what others have added too. */
+  #routed: (Turn | ContextItem)[] = [];
   /** The context before that: what the additions may have pushed out or replaced. */
   #queue: readonly ContextItem[] = [];
   #pool: ContextItem[] = [];
 
   /** Notes that a value of the turn is about to be routed. */
   note(value: Turn | ContextItem, isEnded: boolean, queue: ContextQueue, pool: ContextPool): void {
-    if (this.#routed.size === 0 || this.#isEnded !== isEnded) {
+    if (this.#routed.length === 0 || this.#isEnded !== isEnded) {
       this.#isEnded = isEnded;
-      this.#routed = new Set();
+      this.#routed = [];
       this.#queue = queue.items;
       // A pool without a limit evicts nothing, and copying it for each turn would cost more with each item.
       this.#pool = pool.limit === null ? [] : pool.items;
     }
-    this.#routed.add(value);
+    this.#routed.push(value);
     if (!(value instanceof ContextItem) || value.id === null || pool.limit !== null || !pool.has(value.id))
       return;
     const replaced = pool.get(value.id);
-    if (!this.#routed.has(replaced)) this.#pool.push(replaced);
+    if (!this.#routed.includes(replaced)) this.#pool.push(replaced);
   }
 
   /** The turn is over: what it did stays. */
   clear(): void {
-    this.#routed = new Set();
+    this.#routed = [];
   }
 
   /** What the agent has without the doings of its turn. */
   apply(now: Holdings, isEnded: boolean, queue: ContextQueue, pool: ContextPool): Holdings {
-    if (this.#routed.size === 0 || this.#isEnded !== isEnded) return now;
-    const isKept = (it: Turn | ContextItem) => !this.#routed.has(it);
-    const queued = new Set([...this.#queue, ...now.queue.filter(isKept)]);
-    const pooled = new Map([...this.#pool, ...now.pool.filter(isKept)].map((item) => [item.id, item]));
+    if (this.#routed.length === 0 || this.#isEnded !== isEnded) return now;
+    const queued = [...this.#queue, ...without(now.queue, [...this.#queue, ...this.#routed])];
+    const added = now.pool.filter((item) => !this.#routed.includes(item));
+    const pooled = new Map([...this.#pool, ...added].map((item) => [item.id, item]));
     return {
-      turns: now.turns.filter(isKept),
-      queue: [...queued].slice(-queue.limit),
+      turns: without(now.turns.toReversed(), this.#routed).toReversed(),
+      queue: queued.slice(-queue.limit),
       pool: [...pooled.values()].slice(-(pool.limit ?? pooled.size)),
     };
   }
+}
+
+/** A list without some of its items: each takes away one occurrence, the first. */
+function without<T>(list: readonly T[], items: readonly unknown[]): T[] {
+  const counts = new Map<unknown, number>();
+  for (const item of items) counts.set(item, (counts.get(item) ?? 0) + 1);
+  return list.filter((item) => {
+    const count = counts.get(item) ?? 0;
+    counts.set(item, count - 1);
+    return count <= 0;
+  });
 }

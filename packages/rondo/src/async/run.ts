@@ -9,7 +9,7 @@ export const defaultGraceMs = 1_000;
 export interface RunSetup {
   /** Aborts the run from outside; `next()` then rejects with its reason. */
   signal?: AbortSignal | undefined;
-  /** How long leaving waits for a tool's cleanup; the hooks after it get as long again. Default: 1,000. */
+  /** How long leaving waits for a tool's cleanup, and for each hook after it. Default: 1,000. */
   graceMs?: number | undefined;
 }
 
@@ -84,7 +84,7 @@ export class Run<T, R = void> implements AsyncIterableIterator<T, R | undefined,
     this.#controller.abort(reason);
     this.#end();
     const closing = inner.return(undefined as R).catch((error: unknown) => this.#cleanupErrors.push(error));
-    if (!(await settlesWithin(closing, this.#graceMs * 2)))
+    if (!(await settlesWithin(closing, this.#graceMs * 2 + defaultGraceMs)))
       warn("A run that was left has not finished its cleanup in time: a hook or a tool is still busy.");
     // All but our own abort is news.
     const news = this.#cleanupErrors.filter((error) => error !== reason);

@@ -12,6 +12,8 @@ export class BlockReader {
   readonly #rejected = new Set<string>();
   /** The call through which the model has given its final answer, where it answers through a tool. */
   answerCall: ReadyCall | undefined;
+  /** What was wrong with the last such call that did not fit. */
+  answerProblem: string | undefined;
 
   constructor(includesDeltas: boolean, answerToolName?: string) {
     this.#includesDeltas = includesDeltas;
@@ -47,6 +49,10 @@ export class BlockReader {
         return [{ type: "tool_use", id: event.id, name: event.name, input: event.input }];
       case "call.rejected":
         this.#rejected.add(event.id);
+        if (event.name === this.#answerToolName) {
+          this.answerProblem = event.error;
+          return [];
+        }
         return [
           { type: "tool_use_error", error: event.error, raw_data: event.raw, id: event.id, name: event.name },
         ];

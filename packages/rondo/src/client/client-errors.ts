@@ -7,7 +7,7 @@ export class MaxTurnsError extends RondoError {
   static {
     brandError(MaxTurnsError, "MaxTurnsError");
   }
-  readonly code = "max_turns";
+  readonly code = "turns_used_up";
   readonly maxTurns: number;
 
   constructor(maxTurns: number) {

@@ -1,7 +1,14 @@
 // What a client can be told, and the checks of that.
 
 import { InvalidArgumentError, InvalidTypeError } from "../error/argument-errors.ts";
-import { checkBoolean, checkLimit, checkOptions, checkString } from "../error/check.ts";
+import {
+  checkBoolean,
+  checkGrace,
+  checkLimit,
+  checkOptions,
+  checkSignal,
+  checkString,
+} from "../error/check.ts";
 import type { CallDecision, PendingCall } from "../loop/options.ts";
 import { type OpenAICompatibleOptions, openaiCompatible } from "../model/chat-completions.ts";
 import { checkSettings } from "../model/check-settings.ts";
@@ -63,6 +70,8 @@ export interface ClientOptions
   includeToolUseDeltas?: boolean;
   /** How long an aborted tool may clean up before it is left behind. Default: 1,000. */
   graceMs?: number;
+  /** Ends what is under way, like `interrupt()`, and refuses what comes later. */
+  signal?: AbortSignal;
 }
 
 const transportKeys = [
@@ -96,6 +105,7 @@ const knownKeys = [
   "output",
   "includeToolUseDeltas",
   "graceMs",
+  "signal",
 ];
 
 /** The options of a client, all checked and with their defaults. */
@@ -114,6 +124,7 @@ export interface CheckedOptions {
   readonly output: InputSchema | undefined;
   readonly includeToolUseDeltas: boolean;
   readonly graceMs: number | undefined;
+  readonly signal: AbortSignal | undefined;
 }
 
 export function checkClientOptions(options: ClientOptions): CheckedOptions {
@@ -148,7 +159,8 @@ export function checkClientOptions(options: ClientOptions): CheckedOptions {
     hooks: checkClientHooks(options.hooks),
     output: options.output,
     includeToolUseDeltas: checkBoolean("includeToolUseDeltas", options.includeToolUseDeltas ?? false),
-    graceMs: options.graceMs,
+    graceMs: options.graceMs === undefined ? undefined : checkGrace("graceMs", options.graceMs),
+    signal: checkSignal("signal", options.signal),
   };
 }
 

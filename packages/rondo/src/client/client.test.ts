@@ -1,3 +1,4 @@
+import { getEventListeners } from "node:events";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { z } from "zod";
 import { setLogger } from "../error/logger.ts";
@@ -207,6 +208,42 @@ describe("manual mode", () => {
     await client.addToolResult("call_1", { list: [1] });
     expect(client.history.at(-1)).toMatchObject({ content: '{"list":[1]}', name: "add" });
     await expect(client.addToolResult("call_1", 1)).rejects.toMatchObject({ code: "unknown_tool_call" });
+  });
+
+  test("tells which calls are open, under the names that you gave", async () => {
+    const users = tool("users", "Users.", {}, () => "users");
+    users.subtool({ name: "create", description: "Create." }, async () => "created");
+    using model = scriptedModel([{ calls: [{ name: "users__create" }, { name: "users" }] }]);
+    const seen: string[] = [];
+    const hooks = { post_tool_use: [({ toolName }: { toolName: string }) => void seen.push(toolName)] };
+    const client = clientFor(model, { tools: [users], hooks });
+    await ask(client, "Go");
+    expect(client.openCalls).toEqual([
+      { type: "tool_use", id: "call_1", name: "users.create", input: {} },
+      { type: "tool_use", id: "call_2", name: "users", input: {} },
+    ]);
+    await client.addToolResult("call_1", "done");
+    await client.addToolResult("call_2", "done", "users");
+    expect(client.openCalls).toEqual([]);
+    expect(seen).toEqual(["users.create", "users"]);
+    expect(client.history.slice(2)).toMatchObject([{ name: "users__create" }, { name: "users" }]);
+  });
+
+  test("drops what a model writes for fixed arguments", async () => {
+    const call = tool(
+      {
+        name: "call_api",
+        description: "Calls.",
+        input: { path: String, key: String },
+        fixed: { key: "mine" },
+        registry: false,
+      },
+      async ({ path, key }) => `${path} ${key}`,
+    );
+    using model = scriptedModel([{ calls: [{ name: "call_api", input: { path: "/x", key: "yours" } }] }]);
+    const client = clientFor(model, { tools: [call] });
+    expect(await ask(client, "Go")).toMatchObject([{ type: "tool_use", input: { path: "/x" } }]);
+    expect(client.openCalls[0]?.input).toEqual({ path: "/x" });
   });
 
   test("a call that cannot run is an error block, and answered", async () => {
@@ -524,7 +561,7 @@ describe("one run at a time", () => {
     const client = clientFor(model, { maxTurns: 2 });
     await ask(client, "1");
     await ask(client, "2");
-    await expect(client.query("3")).rejects.toMatchObject({ code: "max_turns", maxTurns: 2 });
+    await expect(client.query("3")).rejects.toMatchObject({ code: "turns_used_up", maxTurns: 2 });
   });
 
   test('query("") with nothing to go on from is refused', async () => {
@@ -575,6 +612,41 @@ describe("interrupt()", () => {
     await ask(client, "Hi");
   });
 
+  test("while a person is asked for approval does not wait for the answer", async () => {
+    const gate = Promise.withResolvers<boolean>();
+    let isAsked = false;
+    using model = scriptedModel([{ text: "So.", calls: [callAdd] }, "Fine."]);
+    const client = clientFor(model, {
+      autoExecuteTools: true,
+      canUseTool: () => {
+        isAsked = true;
+        return gate.promise;
+      },
+    });
+    await client.query("Go");
+    const blocks = blocksOf(client);
+    await expect.poll(() => isAsked).toBe(true);
+    await client.interrupt();
+    await blocks;
+    await ask(client, "Again");
+    gate.resolve(true);
+    await gate.promise;
+    expect(roles(client.history)).toEqual(["user", "assistant", "tool", "user", "assistant"]);
+  });
+
+  test("in manual mode answers the calls that are open", async () => {
+    using model = scriptedModel([{ calls: [callAdd] }, "Fine."]);
+    const client = clientFor(model);
+    await client.query("Go");
+    for await (const block of client.receiveMessages())
+      if (block.type === "tool_use") await client.interrupt();
+    expect(client.history.at(-1)).toMatchObject({
+      role: "tool",
+      content: '{"error":"cancelled","tool":"add"}',
+    });
+    await ask(client, "Again");
+  });
+
   test("before receiving yields nothing; again and with nothing under way it does nothing", async () => {
     using model = scriptedModel(["Hello.", "Again."]);
     const client = clientFor(model);
@@ -604,6 +676,38 @@ describe("interrupt()", () => {
       content: '{"error":"cancelled","tool":"wait"}',
     });
     await ask(client, "Again");
+  });
+});
+
+describe("a signal", () => {
+  test("in mid-answer ends the run like interrupt(), and refuses later queries", async () => {
+    const gate = Promise.withResolvers<void>();
+    using model = scriptedModel([{ text: ["Half ", gate.promise, "whole"] }]);
+    const controller = new AbortController();
+    const client = clientFor(model, { signal: controller.signal });
+    await client.query("Hi");
+    const seen: Block[] = [];
+    for await (const block of client.receiveMessages()) {
+      seen.push(block);
+      controller.abort(new Error("enough"));
+    }
+    expect(seen).toEqual([{ type: "text", text: "Half " }]);
+    expect(client.history.at(-1)).toEqual({ role: "assistant", content: "Half " });
+    expect(client.stopReason).toBe("aborted");
+    await expect(client.query("Again")).rejects.toThrow("enough");
+    expect(getEventListeners(controller.signal, "abort")).toEqual([]);
+  });
+
+  test("while the server is still thinking throws its reason and changes nothing", async () => {
+    const gate = Promise.withResolvers<void>();
+    using model = scriptedModel([{ text: "Late.", waitFor: gate.promise }]);
+    const controller = new AbortController();
+    const client = clientFor(model, { signal: controller.signal });
+    const asking = client.query("Hi");
+    await expect.poll(() => model.requests.length).toBe(1);
+    controller.abort(new Error("enough"));
+    await expect(asking).rejects.toThrow("enough");
+    expect(client.history).toEqual([]);
   });
 });
 
@@ -662,6 +766,19 @@ describe("structured output", () => {
     await ask(client, "Go");
     expect(client.result?.output).toEqual({ sum: 42 });
     expect(model.requests[0]?.messages[0]?.content).toContain("JSON Schema");
+  });
+
+  test("through a tool that does not fit is asked for once more, and does not show", async () => {
+    using model = scriptedModel(
+      [
+        { calls: [{ name: "final_answer", input: { total: 42 } }] },
+        { calls: [{ name: "final_answer", input: { sum: 42 } }] },
+      ],
+      { profile: { outputMode: "tool" } },
+    );
+    const client = clientFor(model, { output, tools: [] });
+    expect(kinds(await ask(client, "Go")).filter((kind) => kind !== "tool_result")).toEqual([]);
+    expect(client.result?.output).toEqual({ sum: 42 });
   });
 
   test("comes through a tool where the profile says so, also after other tools", async () => {

@@ -9,12 +9,13 @@ import { copyData } from "../json/copy.ts";
 import type { LoopEvent, RunReason } from "../loop/events.ts";
 import type { CallDecision, LoopOptions, PendingCall } from "../loop/options.ts";
 import { run } from "../loop/run.ts";
+import { failure } from "../loop/tool-result.ts";
 import { addUsage } from "../loop/usage.ts";
 import type { ContentPart, Message, UserMessage } from "../model/message.ts";
 import type { ModelProvider, Usage } from "../model/provider.ts";
 import { withSubtools } from "../turn/turn-options.ts";
 import { BlockReader } from "./block-reader.ts";
-import type { Block } from "./blocks.ts";
+import type { Block, ToolUseBlock } from "./blocks.ts";
 import { InvalidOutputError, MaxTurnsError, UnansweredToolCallsError } from "./client-errors.ts";
 import { type CheckedOptions, type ClientOptions, checkClientOptions } from "./client-options.ts";
 import { argumentsOf, Conversation } from "./conversation.ts";
@@ -99,6 +100,16 @@ export class Client implements AsyncDisposable {
     return { turnCount: this.#turnCount, maxTurns: this.#options.maxTurns };
   }
 
+  /** The calls of the model that have no result yet, in manual mode. */
+  get openCalls(): ToolUseBlock[] {
+    return this.#conversation.openCalls.map((call) => ({
+      type: "tool_use",
+      id: call.id,
+      name: this.#toolName(call.function.name),
+      input: argumentsOf(call),
+    }));
+  }
+
   /** All tokens so far, as far as the server told; `undefined` if it never did. */
   get usage(): Usage | undefined {
     return this.#usage;
@@ -142,6 +153,7 @@ export class Client implements AsyncDisposable {
     if (!isContinuation && this.#turnCount >= this.#options.maxTurns)
       throw new MaxTurnsError(this.#options.maxTurns);
     checkPrompt(prompt);
+    this.#options.signal?.throwIfAborted();
     this.#isStarting = true;
     try {
       if (isContinuation) {
@@ -169,7 +181,7 @@ export class Client implements AsyncDisposable {
     checkString("toolUseId", toolUseId);
     if (name !== undefined) checkString("name", name);
     const call = this.#conversation.answer(toolUseId, content, name);
-    const toolName = name ?? call.function.name;
+    const toolName = name ?? this.#toolName(call.function.name);
     await this.#hooks.afterCall({ toolName, toolInput: argumentsOf(call), toolUseId, toolResult: content });
   }
 
@@ -181,6 +193,8 @@ export class Client implements AsyncDisposable {
     this.#active = undefined;
     await active.events.return();
     this.#conversation.releaseResults();
+    for (const { id, name } of this.openCalls)
+      this.#conversation.answer(id, failure(name, "cancelled").result);
     this.#finish("aborted", undefined);
   }
 
@@ -210,6 +224,11 @@ export class Client implements AsyncDisposable {
     } catch (error) {
       if (this.#active === active) this.#active = undefined;
       throw error;
+    }
+    if (active.first.at(-1)?.type === "run.finished") {
+      // Aborted by the client's signal before the server has accepted anything.
+      this.#active = undefined;
+      this.#options.signal?.throwIfAborted();
     }
     this.#wasAsked = true;
     this.#isInterrupted = this.#active !== active; // while the server was still thinking about it
@@ -275,6 +294,7 @@ export class Client implements AsyncDisposable {
         if (!isCurrent()) return;
       }
       if (event.type === "run.finished") {
+        await active.events.return();
         await this.#settle(active, event.reason, event.usage, reader);
         return;
       }
@@ -290,14 +310,19 @@ export class Client implements AsyncDisposable {
   ): Promise<void> {
     const output = this.#output;
     const total = addUsage(active.firstTry?.usage, usage);
-    const isAnswer = reason === "completed" || reader.answerCall !== undefined;
+    const { answerCall, answerProblem } = reader;
+    const isAnswer =
+      reason === "completed" || (reason === "client_calls" && (answerCall ?? answerProblem) !== undefined);
     if (!output || !isAnswer) {
       this.#finish(reason, total);
       return;
     }
-    const { answerCall } = reader;
     const text = answerCall ? JSON.stringify(answerCall.input) : this.#conversation.lastText;
-    const parsed = answerCall ? await output.parseValue(answerCall.input) : await output.parseText(text);
+    const parsed = answerCall
+      ? await output.parseValue(answerCall.input)
+      : reason === "client_calls"
+        ? { problem: answerProblem as string }
+        : await output.parseText(text);
     if (answerCall)
       this.#conversation.answer(answerCall.id, "problem" in parsed ? parsed.problem : "accepted");
     if ("output" in parsed) this.#finish("completed", total, parsed.output, text);
@@ -324,6 +349,7 @@ export class Client implements AsyncDisposable {
       parallelToolCalls,
       isAllowed,
       graceMs,
+      signal,
       autoExecuteTools,
       maxToolIterations,
     } = this.#options;
@@ -341,9 +367,15 @@ export class Client implements AsyncDisposable {
       onMessage: (message) => this.#conversation.add(message),
       ...(format && { output: format }),
       ...(graceMs !== undefined && { graceMs }),
+      ...(signal && { signal }),
       ...(canUseTool && { canUseTool: (call: PendingCall) => askUser(canUseTool, call) }),
       ...(hooks.pre_tool_use && { beforeCall: (call: PendingCall) => this.#hooks.beforeCall(call) }),
     };
+  }
+
+  /** The name of a tool as it was defined, of the one that models know. */
+  #toolName(wireName: string): string {
+    return this.#options.tools.flatMap(withSubtools).find((it) => it.wireName === wireName)?.name ?? wireName;
   }
 
   #systemMessages(): Message[] {

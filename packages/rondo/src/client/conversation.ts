@@ -29,9 +29,13 @@ export class Conversation {
     return last?.role === "assistant" ? (last.content ?? "") : "";
   }
 
-  /** The ids of the calls without a result. */
+  /** The calls without a result, in order. */
+  get openCalls(): ToolCall[] {
+    return unansweredCalls(this.#messages);
+  }
+
   get openCallIds(): string[] {
-    return unansweredCalls(this.#messages).map(({ id }) => id);
+    return this.openCalls.map(({ id }) => id);
   }
 
   /** Takes a message of the loop. The result of a call waits until it is released. */
@@ -46,9 +50,11 @@ export class Conversation {
 
   /** Gives an open call its result. */
   answer(id: string, content: unknown, name?: string): ToolCall {
-    const call = unansweredCalls(this.#messages).find((open) => open.id === id);
+    const call = this.openCalls.find((open) => open.id === id);
     if (!call) throw new UnknownToolCallError(id, this.openCallIds);
-    this.#messages.push(toToolMessage({ id, name: name ?? call.function.name }, content));
+    // On the wire, a name has no dots.
+    const wireName = name?.replaceAll(".", "__") ?? call.function.name;
+    this.#messages.push(toToolMessage({ id, wireName }, content));
     return call;
   }
 

@@ -1,6 +1,5 @@
 // An answer of a given shape: how the model is asked for it, and how its answer is read.
 
-import { InvalidInputError } from "../error/input-error.ts";
 import { parseArguments } from "../model/parse-arguments.ts";
 import type { ModelProfile } from "../model/profile.ts";
 import type { OutputFormat } from "../model/provider.ts";
@@ -52,7 +51,8 @@ export class StructuredOutput {
   async parseValue(value: Record<string, unknown>): Promise<{ output: unknown } | { problem: string }> {
     const result = await this.#compiled.parse(value);
     if ("value" in result) return { output: result.value };
-    return { problem: new InvalidInputError(answerToolName, result.issues).message };
+    const list = result.issues.map(({ path, message }) => (path === "" ? message : `${path}: ${message}`));
+    return { problem: `${list.join("; ")}.` };
   }
 
   /** What a model is told whose answer does not fit. */

@@ -15,7 +15,7 @@ import type { ResultMessage } from "./query.ts";
  * result, and remembers question and answer as a context item.
  */
 export async function* think(
-  { model, instructions, describeContext }: Mind,
+  { model, instructions, settings, maxToolIterations, describeContext }: Mind,
   prompt: Prompt,
   { agent, signal }: ToolContext,
 ): AsyncGenerator<Block | Turn | ContextItem, ResultMessage, void> {
@@ -28,6 +28,8 @@ export async function* think(
   const toRoute: (Turn | ContextItem)[] = [];
   const events = run(messages, {
     model,
+    settings,
+    maxToolIterations,
     tools: agent?.tools ?? [],
     ...(agent && { agent }),
     signal,

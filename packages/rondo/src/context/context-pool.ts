@@ -5,7 +5,7 @@ import { checkLimit, checkOptions, checkString } from "../error/check.ts";
 import { InvalidJsonError } from "../error/json-errors.ts";
 import { MissingContextItemError } from "../error/lookup-errors.ts";
 import type { HookEvent, HookEvents, HookFunction } from "../hook/events.ts";
-import { fire } from "../hook/fire.ts";
+import { fire, neverAborted } from "../hook/fire.ts";
 import type { AttachOptions, Hook } from "../hook/hook.ts";
 import { HookList } from "../hook/hook-list.ts";
 import { toTags } from "../hook/tags.ts";
@@ -17,7 +17,6 @@ import { type ContextItem, checkItem } from "./context-item.ts";
 import { readItems, readLimit } from "./context-json.ts";
 import type { ContextBranchOptions } from "./context-queue.ts";
 import { type ContextScope, checkScope } from "./context-scope.ts";
-import { neverAborted } from "./no-signal.ts";
 
 export interface ContextPoolOptions {
   /** How many items it holds: a whole number from 1, or `null` for any number (the default). */

@@ -4,7 +4,7 @@ import { InvalidArgumentError, InvalidTypeError } from "../error/argument-errors
 import { checkLimit, checkOptions } from "../error/check.ts";
 import { describe } from "../error/describe.ts";
 import type { HookEvent, HookEvents, HookFunction } from "../hook/events.ts";
-import { fire } from "../hook/fire.ts";
+import { fire, neverAborted } from "../hook/fire.ts";
 import type { AttachOptions, Hook } from "../hook/hook.ts";
 import { HookList } from "../hook/hook-list.ts";
 import { toTags } from "../hook/tags.ts";
@@ -15,7 +15,6 @@ import { chooseRegistry } from "../registry/registry-option.ts";
 import { type ContextItem, checkItem } from "./context-item.ts";
 import { readItems, readLimit } from "./context-json.ts";
 import { type ContextScope, checkScope } from "./context-scope.ts";
-import { neverAborted } from "./no-signal.ts";
 
 export interface ContextQueueOptions {
   /** How many items it holds: a whole number from 1. */

@@ -4,6 +4,14 @@ const maxTextLength = 60;
 
 /** Describes any value in a few words: `42`, `"text"`, `nothing`, `an array of 3`, `an instance of Date`. */
 export function describe(value: unknown): string {
+  try {
+    return describeSafe(value);
+  } catch {
+    return "something that cannot be looked at"; // a revoked proxy, a getter that throws
+  }
+}
+
+function describeSafe(value: unknown): string {
   switch (typeof value) {
     case "undefined":
       return "nothing";

@@ -30,7 +30,8 @@ export function setLogger(logger: Logger = consoleLogger): void {
 /** Reports a warning. A logger that throws must not break the run that warns. */
 export function warn(message: string, details?: unknown): void {
   try {
-    current.warn(message, details);
+    const outcome: unknown = current.warn(message, details);
+    if (outcome instanceof Promise) outcome.catch(() => consoleLogger.warn(message, details));
   } catch {
     consoleLogger.warn(message, details);
   }

@@ -1,7 +1,9 @@
 // Tells all hooks that follow an event, in order.
 
+import { defaultGraceMs } from "../async/run.ts";
 import type { Registry } from "../registry/registry.ts";
 import type { HookContext, HookEvent, HookEvents } from "./events.ts";
+import { heed } from "./heed.ts";
 import type { Hook } from "./hook.ts";
 import type { HookList } from "./hook-list.ts";
 import { shareTag } from "./tags.ts";
@@ -13,7 +15,12 @@ export interface EventSource {
   /** The registry whose global hooks follow. */
   readonly registry: Registry;
   readonly tags: ReadonlySet<string>;
+  /** How long hooks have to finish when the run is aborted. Default: 1,000. */
+  readonly graceMs?: number;
 }
+
+/** The signal of hooks around work that cannot be aborted. */
+export const neverAborted: AbortSignal = new AbortController().signal;
 
 /**
  * Calls the hooks one after the other; the first that throws stops the rest. Gives `undefined` where there is
@@ -26,7 +33,11 @@ export function fire<E extends HookEvent>(
   context: Omit<HookContext, "fixed">,
 ): Promise<void> | undefined {
   const hooks = hooksFor(event, source);
-  return hooks.length === 0 ? undefined : callInOrder(hooks, args, { ...context, fixed: {} });
+  if (hooks.length === 0) return undefined;
+  const calls = callInOrder(hooks, args, { ...context, fixed: {} });
+  return context.signal === neverAborted
+    ? calls
+    : heed(calls, event, context.signal, source.graceMs ?? defaultGraceMs);
 }
 
 function hooksFor(event: HookEvent, { hooks: lists, registry, tags }: EventSource): readonly Hook[] {

@@ -27,7 +27,12 @@ export function defineJsonType<T, Scope>(type: JsonType<T, Scope>): void {
 
 /** Turns any value into JSON. `path` says where it stands, for the error when it cannot be saved. */
 export function encode(value: unknown, path: string): JsonValue {
-  return encodeWithin(value, path, []);
+  try {
+    return encodeWithin(value, path, []);
+  } catch (error) {
+    if (error instanceof RangeError) throw new UnserializableError(path, value, "it is nested too deeply");
+    throw error;
+  }
 }
 
 /** Turns what `encode` has made back into the value. */

@@ -1,6 +1,8 @@
 // Decides whether a call may run. In this order: known, allowed, valid, approved, let through by the hook.
 
 import { hasLazy } from "../async/lazy.ts";
+import { untilAborted } from "../async/until-aborted.ts";
+import { isPlainObject } from "../error/check.ts";
 import { InvalidInputError } from "../error/input-error.ts";
 import { copyData } from "../json/copy.ts";
 import { parseArguments } from "../model/parse-arguments.ts";
@@ -19,7 +21,18 @@ export interface RawCall {
 
 export type CheckedCall =
   | { readonly raw: RawCall; readonly tool: AnyTool; readonly input: Record<string, unknown> }
-  | { readonly raw: RawCall; readonly reason: RejectReason; readonly error: string };
+  | {
+      readonly raw: RawCall;
+      /** What the model wrote, where that can be read; else nothing. */
+      readonly input: Record<string, unknown>;
+      readonly reason: RejectReason;
+      readonly error: string;
+    };
+
+/** A call that will not run. */
+export function rejectCall(raw: RawCall, reason: RejectReason, error: string): CheckedCall {
+  return { raw, input: readable(raw.arguments), reason, error };
+}
 
 /** Throws only what `canUseTool` and `beforeCall` throw: that ends the run. */
 export async function checkCall(
@@ -28,7 +41,7 @@ export async function checkCall(
   { canUseTool, beforeCall }: Pick<LoopOptions, "canUseTool" | "beforeCall">,
   signal: AbortSignal,
 ): Promise<CheckedCall> {
-  const reject = (reason: RejectReason, error: string): CheckedCall => ({ raw, reason, error });
+  const reject = (reason: RejectReason, error: string) => rejectCall(raw, reason, error);
   const names = tools.wireNames.join(", ") || "none";
 
   const tool = tools.find(raw.name);
@@ -43,8 +56,8 @@ export async function checkCall(
 
   const accepts = async (value: Record<string, unknown>) => (await inputProblem(tool, value)) === undefined;
   const parsed = await parseArguments(raw.arguments, accepts, tool.metadata.inputSchema);
-  if ("error" in parsed) return reject("invalid", parsed.error);
-  let { input } = parsed;
+  if ("error" in parsed) return reject("invalid", `${parsed.error}\nCall the tool again with valid JSON.`);
+  let input = withoutFixed(tool, parsed.input);
   const problem = await inputProblem(tool, input);
   if (problem !== undefined) return reject("invalid", problem);
 
@@ -53,7 +66,8 @@ export async function checkCall(
     [beforeCall, "blocked", "Tool use blocked"],
   ] as const) {
     const call: PendingCall = { id: raw.id, name: tool.name, input, tool, signal };
-    const decision: CallDecision | undefined | null = await ask?.(call);
+    // Someone who is asked for approval may never answer; that must not hold a run that was aborted.
+    const decision: CallDecision | undefined | null = ask && (await untilAborted(ask(call), signal));
     if (decision?.continue === false)
       return reject(reason, `${words}: ${decision.reason ?? "no reason was given"}`);
     if (decision?.modifiedInput === undefined || decision.modifiedInput === null) continue;
@@ -69,4 +83,19 @@ async function inputProblem(tool: AnyTool, input: Record<string, unknown>): Prom
   if (hasLazy(tool.fixed)) return undefined; // asking for those values is only for a call that really runs
   const result = await tool.parseInput(copyData({ ...input, ...tool.fixed }));
   return "issues" in result ? new InvalidInputError(tool.name, result.issues).message : undefined;
+}
+
+/** A model sees no fixed arguments, so what it writes for them is none of its business. */
+function withoutFixed(tool: AnyTool, input: Record<string, unknown>): Record<string, unknown> {
+  const kept = Object.entries(input).filter(([key]) => !Object.hasOwn(tool.fixed, key));
+  return Object.fromEntries(kept);
+}
+
+function readable(text: string): Record<string, unknown> {
+  try {
+    const value: unknown = JSON.parse(text);
+    return isPlainObject(value) ? value : {};
+  } catch {
+    return {};
+  }
 }

@@ -10,6 +10,8 @@ import { type CallOutcome, errorText, failure, success, toToolMessage } from "./
 
 /** A call, with what is known of its answer before any tool runs. */
 export interface CallToAnswer extends ReadyCall {
+  /** The tool's name as the model knows it. */
+  readonly wireName: string;
   /** Set for a call that will not run. */
   readonly outcome?: CallOutcome;
   /** Set for a call that runs. */
@@ -55,17 +57,11 @@ export async function* runCalls(
     }
   };
   const answerNext = (): ToolFinished => {
-    const { id, name, input } = calls[answered] as CallToAnswer;
+    const call = calls[answered] as CallToAnswer;
+    const { id, name, input } = call;
     const { result, isError } = outcomes[answered] ?? failure(name, "cancelled");
-    const answer = {
-      type: "tool.finished",
-      id,
-      name,
-      input,
-      message: toToolMessage({ id, name }, result),
-      result,
-      isError,
-    } as const;
+    const message = toToolMessage(call, result);
+    const answer = { type: "tool.finished", id, name, input, message, result, isError } as const;
     answered += 1;
     answers(answer);
     return answer;

@@ -285,7 +285,6 @@ describe("a call is rejected, and answered with why", () => {
       ...options,
     });
     expect(flawsOf(messages)).toEqual([]);
-    expect(messages[1]).toMatchObject({ tool_calls: [{ function: { arguments: "{}" } }] });
     const event = events.find(({ type }) => type === "call.rejected");
     expect(messages[2]?.content).toContain(JSON.stringify((event as { error: string }).error).slice(1, -1));
     return event;
@@ -344,6 +343,20 @@ describe("a call is rejected, and answered with why", () => {
   test("when a modified input does not fit", async () => {
     const beforeCall = async () => ({ modifiedInput: { a: 1 } });
     expect(await rejected(callAdd, { beforeCall })).toMatchObject({ reason: "invalid" });
+  });
+});
+
+test("a rejected call keeps its arguments in the conversation, if they can be read", async () => {
+  using model = scriptedModel([{ calls: [callAdd, { name: "add", arguments: "one and two" }] }, "Sorry."]);
+  const messages: Message[] = [];
+  await eventsOf(prompt, {
+    model,
+    tools: [add],
+    beforeCall: async () => ({ continue: false }),
+    onMessage: (message) => messages.push(message),
+  });
+  expect(messages[0]).toMatchObject({
+    tool_calls: [{ function: { arguments: '{"a":1,"b":2}' } }, { function: { arguments: "{}" } }],
   });
 });
 
@@ -420,6 +433,13 @@ describe("limits", () => {
     expect(last(events)).toMatchObject({ reason: "max_turns" });
     expect(messages.at(-1)?.content).toContain("limit reached");
     expect(flawsOf(messages)).toEqual([]);
+  });
+
+  test("of answers in a row without a call that can be run", async () => {
+    using model = scriptedModel(Array.from({ length: 4 }, (_, n) => ({ calls: [{ name: `unknown_${n}` }] })));
+    const events = await eventsOf(prompt, { model, tools: [add] });
+    expect(last(events)).toMatchObject({ reason: "max_turns" });
+    expect(types(events)).toContain("warning");
   });
 
   test("of calls", async () => {

@@ -4,7 +4,7 @@ import { Run } from "../async/run.ts";
 import { checkLimit } from "../error/check.ts";
 import type { AssistantMessage, Message, ToolCall } from "../model/message.ts";
 import type { FinishReason, ModelRequest, Usage } from "../model/provider.ts";
-import { type CheckedCall, checkCall, type RawCall } from "./check-call.ts";
+import { type CheckedCall, checkCall, type RawCall, rejectCall } from "./check-call.ts";
 import type { LoopEvent, RunReason } from "./events.ts";
 import { OfferedTools } from "./offered-tools.ts";
 import type { LoopOptions } from "./options.ts";
@@ -53,6 +53,8 @@ class Loop {
   readonly #repeats = new Repeats();
   #iterations = 0;
   #callsRun = 0;
+  /** Answers in a row of which no call could be run. A model that only makes mistakes is not asked forever. */
+  #fruitless = 0;
   #usage: Usage | undefined;
   /** The calls of the last answer that are still without a result. */
   #open: CheckedCall[] = [];
@@ -70,8 +72,8 @@ class Loop {
       yield { type: "run.finished", reason, usage: this.#usage };
     } finally {
       // Left between an answer and its calls: each of them still gets a result, but for those of the client.
-      for (const { id, name, tool, outcome } of this.#toAnswer(this.#open, undefined))
-        this.#commit(toToolMessage({ id, name }, tool ? failure(name, "cancelled").result : outcome?.result));
+      for (const call of this.#toAnswer(this.#open, undefined))
+        this.#commit(toToolMessage(call, (call.outcome ?? failure(call.name, "cancelled")).result));
     }
   }
 
@@ -131,7 +133,7 @@ class Loop {
       if (!this.#signal.aborted || error !== this.#signal.reason) throw error;
       if (!isStarted) return "unknown";
       // Interrupted: what was said is kept, and calls that were complete are answered 'cancelled'.
-      this.#open = answer.calls.map((raw) => ({ raw, reason: "denied", error: "cancelled" }));
+      this.#open = answer.calls.map((raw) => rejectCall(raw, "denied", "cancelled"));
     } finally {
       // Before anyone hears of the calls, so that their results find them. Where the stream was left or has
       // failed, there are no calls, but what was said is kept.
@@ -147,14 +149,14 @@ class Loop {
   /** Checks calls one after the other, so that hooks see them in order. */
   async #check(calls: readonly RawCall[]): Promise<CheckedCall[]> {
     const checked: CheckedCall[] = [];
-    const { maxRepeats = defaultMaxRepeats } = this.#options;
+    const maxRepeats = this.#maxRepeats;
     const counts = this.#repeats.note(calls);
     for (const [index, raw] of calls.entries()) {
       if ((counts[index] as number) <= maxRepeats)
         checked.push(await checkCall(raw, this.#tools, this.#options, this.#signal));
       else {
         const error = `This same call was made ${maxRepeats} times in a row; its result will not change. Use the result, or do something else.`;
-        checked.push({ raw, reason: "repeated", error });
+        checked.push(rejectCall(raw, "repeated", error));
       }
     }
     return checked;
@@ -176,11 +178,17 @@ class Loop {
     this.#open = [];
     const toRun = calls.filter(({ tool }) => tool).length;
     this.#callsRun += toRun;
-    if (toRun > 0) this.#iterations += 1;
+    if (calls.length > 0) this.#iterations += 1;
+    this.#fruitless = toRun === 0 ? this.#fruitless + 1 : 0;
     yield* runCalls(calls, ({ message }) => this.#commit(message), this.#options, this.#signal);
     if (this.#signal.aborted) return "aborted";
     if (isForClient || !this.#runsAnythingHere()) return "client_calls";
-    return limit;
+    if (limit || this.#fruitless <= this.#maxRepeats) return limit;
+    yield {
+      type: "warning",
+      message: `In ${this.#fruitless} answers in a row, no call could be run; the run ends here.`,
+    };
+    return "max_turns";
   }
 
   /** What is answered here: calls that are not the client's. Those that will not run have their outcome already. */
@@ -189,8 +197,9 @@ class Loop {
       .filter((call) => !this.#isForClient(call))
       .map((call) => {
         const { id, name } = call.raw;
-        if (!("tool" in call)) return { id, name, input: {}, outcome: failure(name, call.error) };
-        const ready = { id, name: call.tool.name, input: call.input };
+        const { input } = call;
+        if (!("tool" in call)) return { id, name, wireName: name, input, outcome: failure(name, call.error) };
+        const ready = { id, name: call.tool.name, wireName: call.tool.wireName, input };
         if (!limit) return { ...ready, tool: call.tool };
         return { ...ready, outcome: failure(ready.name, "limit reached: this call was not run") };
       });
@@ -199,6 +208,10 @@ class Loop {
   #isForClient(call: CheckedCall): boolean {
     const { runsHere } = this.#options;
     return "tool" in call && runsHere !== undefined && !runsHere(call.tool);
+  }
+
+  get #maxRepeats(): number {
+    return this.#options.maxRepeats ?? defaultMaxRepeats;
   }
 
   #limitReached(): RunReason | undefined {
@@ -237,16 +250,11 @@ function toRawCall({ id, function: { name, arguments: text } }: ToolCall): RawCa
 }
 
 function toToolCall(call: CheckedCall): ToolCall {
-  const { id, name } = call.raw;
-  if (!("tool" in call)) return { id, type: "function", function: { name, arguments: "{}" } };
-  return {
-    id,
-    type: "function",
-    function: { name: call.tool.wireName, arguments: JSON.stringify(call.input) },
-  };
+  const name = "tool" in call ? call.tool.wireName : call.raw.name;
+  return { id: call.raw.id, type: "function", function: { name, arguments: JSON.stringify(call.input) } };
 }
 
-/** The message as it enters the conversation. A call that cannot run keeps its place, with no arguments. */
+/** The message as it enters the conversation. A call that cannot run keeps its place, too. */
 function toMessage({ text, thinking }: Answer, checked: readonly CheckedCall[]): AssistantMessage {
   const message: AssistantMessage = { role: "assistant", content: text };
   if (checked.length > 0) message.tool_calls = checked.map(toToolCall);

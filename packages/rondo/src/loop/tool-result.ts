@@ -25,8 +25,11 @@ export function success(result: unknown): CallOutcome {
   return { result, isError: isMcpResult(result) && result.isError === true };
 }
 
-export function toToolMessage(call: { id: string; name: string }, result: unknown): ToolMessage {
-  return { role: "tool", tool_call_id: call.id, name: call.name, content: toContent(result) };
+export function toToolMessage(
+  { id, wireName }: { id: string; wireName: string },
+  result: unknown,
+): ToolMessage {
+  return { role: "tool", tool_call_id: id, name: wireName, content: toContent(result) };
 }
 
 /** Strings as they are, MCP's text blocks as their text, everything else as JSON. */

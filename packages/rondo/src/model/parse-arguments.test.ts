@@ -71,7 +71,7 @@ describe("arguments that are not", () => {
   test("the error says what was expected, and quotes what came", async () => {
     expect(await parse('{"a": 1')).toEqual({
       error:
-        'Invalid JSON: expected one JSON object with "a" (number), "b" (number, optional), "note" (string, optional), received JSON that is incomplete: {"a": 1\nCall the tool again with valid JSON.',
+        'Invalid JSON: expected one JSON object with "a" (number), "b" (number, optional), "note" (string, optional), received JSON that is incomplete: {"a": 1',
     });
   });
 

@@ -99,7 +99,7 @@ function reasonOf(raw: string): string {
 
 function complaint(received: string, raw: string, schema: JsonSchema | undefined): string {
   const quoted = raw.length > maxQuotedLength ? `${raw.slice(0, maxQuotedLength)}…` : raw;
-  return `Invalid arguments: expected one JSON object${shapeOf(schema)}, ${received}: ${quoted}\nCall the tool again with valid JSON.`;
+  return `Invalid JSON: expected one JSON object${shapeOf(schema)}, ${received}: ${quoted}`;
 }
 
 /** ` with "a" (number), "note" (string, optional)`. */

@@ -165,7 +165,9 @@ function defineTool(options: unknown, fn: unknown, parent: AnyTool | null): AnyT
 
 /** A subtool that is not registered is known to its parent alone, which must still have the name once. */
 function checkIsNew({ parent, shortName }: ToolDefinition): void {
-  if (!parent?.subtools.some((sibling) => sibling.metadata.name === shortName)) return;
+  // One that is registered is looked up in its registry, from where it may have gone since.
+  if (parent?.isRegistered || !parent?.subtools.some((sibling) => sibling.metadata.name === shortName))
+    return;
   throw new InvalidArgumentError({
     field: "name",
     expected: `a name that no other subtool of '${parent.name}' has`,

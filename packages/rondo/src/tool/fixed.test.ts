@@ -220,3 +220,26 @@ test("a missing parameter that is not fixed is still an error", async () => {
   weather("C");
   await expect(new Turn("weather", {}, { registry }).returning()).rejects.toThrow(InvalidInputError);
 });
+
+test("a fixed argument is hidden behind a reference too, and what others refer to stays", () => {
+  const input = {
+    $ref: "#/$defs/call",
+    $defs: {
+      call: {
+        type: "object",
+        properties: { path: { type: "string" }, key: { type: "string" } },
+        required: ["path", "key"],
+      },
+    },
+  };
+  const call = tool(
+    { name: "call", description: "Calls.", input, fixed: { key: "mine" }, registry: false },
+    async () => 1,
+  );
+  expect(call.toOpenAI().function.parameters).toMatchObject({
+    properties: { path: { type: "string" } },
+    required: ["path"],
+  });
+  expect(call.toOpenAI().function.parameters.properties).not.toHaveProperty("key");
+  expect(input.$defs.call.required).toEqual(["path", "key"]);
+});

@@ -46,7 +46,18 @@ export function hideFixed(schema: JsonSchema, fixed: Readonly<Record<string, unk
     }
     return shown;
   };
-  return hide(schema);
+  return hide(inlined(schema));
+}
+
+/** A schema that is only a reference, with what it refers to in its place: the definition may serve others too. */
+function inlined(schema: JsonSchema): JsonSchema {
+  const { $ref, ...rest } = schema;
+  if (typeof $ref !== "string" || !$ref.startsWith("#/")) return schema;
+  const target = $ref
+    .slice(2)
+    .split("/")
+    .reduce<unknown>((part, step) => (isPlainObject(part) ? part[step] : undefined), schema);
+  return isPlainObject(target) ? inlined({ ...target, ...rest }) : schema;
 }
 
 /** Puts an input and the fixed arguments together. Code may override a fixed one; a model's value is dropped. */

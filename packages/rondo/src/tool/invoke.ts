@@ -198,11 +198,11 @@ async function tellError(invocation: Invocation, error: unknown): Promise<void> 
 }
 
 function tell<E extends HookEvent>(
-  { tool, context }: Invocation,
+  { tool, context, graceMs }: Invocation,
   event: E,
   ...args: HookEvents[E]
 ): Promise<void> | undefined {
   const { turn, agent, signal } = context;
-  const source = { hooks: [tool.hookList], registry: tool.registry, tags: tool.tags };
+  const source = { hooks: [tool.hookList], registry: tool.registry, tags: tool.tags, graceMs };
   return fire(event, source, args, { tool, turn, ...(agent && { agent }), signal });
 }

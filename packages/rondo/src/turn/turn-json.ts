@@ -8,7 +8,7 @@ import type { JsonObject } from "../json/json-value.ts";
 import { formatVersion, SavedObject } from "../json/read.ts";
 import type { AnyTool } from "../tool/tool.ts";
 import type { Turn } from "./turn.ts";
-import { findTool, type ToolScope, type TurnOptions } from "./turn-options.ts";
+import { checkScope, findTool, type ToolScope, type TurnOptions } from "./turn-options.ts";
 import { type StopReason, stopReasons, type TurnState } from "./turn-state.ts";
 
 /** `within` is where the turn stands in a larger whole, for the error when something cannot be saved. */
@@ -36,8 +36,14 @@ export function writeTurn(turn: Turn, within = ""): JsonObject {
     endTime: turn.endTime?.toISOString() ?? null,
     stopReason: turn.stopReason,
     hasReturned: turn.hasReturned,
-    ...(turn.output !== undefined && { output: encode(turn.output, path("output")) }),
+    ...outputOf(turn, path("output")),
   };
+}
+
+/** A tool may give its own turn back, to have it run again. */
+function outputOf(turn: Turn, path: string): JsonObject {
+  if (turn.output === turn) return { isOwnOutput: true };
+  return turn.output === undefined ? {} : { output: encode(turn.output, path) };
 }
 
 /** What a saved turn is made of; making it is up to `Turn`. */
@@ -46,10 +52,13 @@ export interface SavedTurn {
   readonly input: Record<string, unknown>;
   readonly options: TurnOptions;
   readonly state: TurnState;
+  /** Whether its output is the turn itself. */
+  readonly isOwnOutput: boolean;
 }
 
 export function readTurn(json: unknown, scope: ToolScope & { path?: string }): SavedTurn {
   checkOptions("options", scope, ["tools", "registry", "path"]);
+  checkScope(scope);
   const saved = new SavedObject(json, scope.path ?? "turn");
   const object = (key: string) => {
     const value = decode(saved.raw(key) ?? {}, scope, saved.pathOf(key));
@@ -70,7 +79,13 @@ export function readTurn(json: unknown, scope: ToolScope & { path?: string }): S
   if (timeoutMs !== undefined) options.timeoutMs = timeoutMs;
   else if (saved.isNull("timeoutMs")) options.timeoutMs = Number.POSITIVE_INFINITY;
 
-  return { tool, input: object("input"), options, state: readState(saved, scope) };
+  return {
+    tool,
+    input: object("input"),
+    options,
+    state: readState(saved, scope),
+    isOwnOutput: saved.boolean("isOwnOutput") ?? false,
+  };
 }
 
 function isCount(value: number): boolean {

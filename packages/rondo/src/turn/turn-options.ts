@@ -37,15 +37,14 @@ export interface RunTurnOptions {
 /** Where the tools of saved turns and agents are looked for. */
 export interface ToolScope {
   /** Looked through first, for tools that are not registered. */
-  tools?: Iterable<AnyTool>;
+  tools?: readonly AnyTool[];
   /** Default: the process's default registry. */
   registry?: Registry;
 }
 
 export function checkTurnOptions(options: TurnOptions): void {
   checkOptions("options", options, ["timeoutMs", "metadata", "tags", "registry", "source", "callId", "uuid"]);
-  if (options.registry !== undefined && !(options.registry instanceof Registry))
-    throw new InvalidTypeError({ field: "registry", expected: "a Registry", received: options.registry });
+  checkRegistry(options.registry);
   if (options.source !== undefined && options.source !== "code" && options.source !== "model")
     throw new InvalidArgumentError({
       field: "source",
@@ -63,6 +62,21 @@ export function checkRunOptions(options: RunTurnOptions): RunTurnOptions {
   if (agent !== undefined && !((agent as Partial<Agent> | null)?.turnHookList instanceof HookList))
     throw new InvalidTypeError({ field: "agent", expected: "an Agent", received: agent });
   return options;
+}
+
+export function checkScope({ tools, registry }: ToolScope): void {
+  checkRegistry(registry);
+  if (tools === undefined) return;
+  if (typeof (tools as Partial<Iterable<unknown>> | null)?.[Symbol.iterator] !== "function")
+    throw new InvalidTypeError({ field: "tools", expected: "a list of tools", received: tools });
+  for (const tool of tools)
+    if (!(tool instanceof AnyTool))
+      throw new InvalidTypeError({ field: "tools", expected: "tools made by tool()", received: tool });
+}
+
+function checkRegistry(registry: unknown): void {
+  if (registry === undefined || registry instanceof Registry) return;
+  throw new InvalidTypeError({ field: "registry", expected: "a Registry", received: registry });
 }
 
 /** The tool itself, or the one of that name. */

@@ -6,6 +6,7 @@ import { Watch } from "../async/watch.ts";
 import { checkDuration, checkPlainObject, checkString } from "../error/check.ts";
 import { SafeExecutionError, TurnTimeoutError, WrongRunMethodError } from "../error/execution-errors.ts";
 import { warn } from "../error/logger.ts";
+import { refuseChanges } from "../error/refuse-changes.ts";
 import type { HookEvent, HookEvents } from "../hook/events.ts";
 import { fire } from "../hook/fire.ts";
 import { toTags } from "../hook/tags.ts";
@@ -40,11 +41,14 @@ export class Turn<
   Output = unknown,
   Item = unknown,
 > extends TurnHooks {
-  readonly uuid: string;
-  readonly tool: AnyTool;
-  readonly registry: Registry;
-  readonly source: "code" | "model";
-  readonly callId: string | undefined;
+  static {
+    refuseChanges(Turn, ["uuid", "tool", "registry", "source", "callId"]);
+  }
+  readonly #uuid: string;
+  readonly #tool: AnyTool;
+  readonly #registry: Registry;
+  readonly #source: "code" | "model";
+  readonly #callId: string | undefined;
   #input: Readonly<Record<string, unknown>>;
   #timeoutMs: number | undefined;
   #tags: ReadonlySet<string>;
@@ -64,16 +68,40 @@ export class Turn<
   ) {
     super();
     checkTurnOptions(options);
-    this.tool = findTool(tool, options);
-    this.registry = options.registry ?? this.tool.registry;
+    this.#tool = findTool(tool, options);
+    this.#registry = options.registry ?? this.#tool.registry;
     this.#input = ownInput(input ?? {});
     this.#timeoutMs =
       options.timeoutMs === undefined ? undefined : checkDuration("timeoutMs", options.timeoutMs);
     this.#tags = toTags("tags", options.tags);
     this.#metadata = copyData(checkPlainObject("metadata", options.metadata ?? {}));
-    this.source = options.source ?? "code";
-    this.callId = options.callId === undefined ? undefined : checkString("callId", options.callId);
-    this.uuid = options.uuid === undefined ? crypto.randomUUID() : checkString("uuid", options.uuid);
+    this.#source = options.source ?? "code";
+    this.#callId = options.callId === undefined ? undefined : checkString("callId", options.callId);
+    this.#uuid = options.uuid === undefined ? crypto.randomUUID() : checkString("uuid", options.uuid);
+  }
+
+  /** Who it is: also the tool's idempotency key. */
+  get uuid(): string {
+    return this.#uuid;
+  }
+
+  get tool(): AnyTool {
+    return this.#tool;
+  }
+
+  /** Whose global hooks it fires. */
+  get registry(): Registry {
+    return this.#registry;
+  }
+
+  /** Who made the input. */
+  get source(): "code" | "model" {
+    return this.#source;
+  }
+
+  /** The id of the model's call, if a model made it. */
+  get callId(): string | undefined {
+    return this.#callId;
   }
 
   /** What the tool will get, before lazy values are resolved. Frozen; assign to replace it. */
@@ -189,9 +217,9 @@ export class Turn<
 
   /** Restores a turn; `{ toolName }` is enough. The tool comes from `tools`, else from the registry. */
   static fromJSON(json: unknown, scope: ToolScope & { path?: string } = {}): Turn {
-    const { tool, input, options, state } = readTurn(json, scope);
+    const { tool, input, options, state, isOwnOutput } = readTurn(json, scope);
     const turn = new Turn(tool, input, options);
-    turn.#state = state;
+    turn.#state = isOwnOutput ? { ...state, output: turn } : state;
     return turn;
   }
 
@@ -241,8 +269,9 @@ export class Turn<
     };
     const source = {
       hooks: agent ? [this.hookList, agent.turnHookList] : [this.hookList],
-      registry: this.registry,
+      registry: this.#registry,
       tags: this.#tags,
+      graceMs,
     };
     const hookContext = { tool, turn: this as Turn, ...(agent && { agent }), signal: watch.signal };
     return {
@@ -322,6 +351,9 @@ defineJsonType<Turn, ToolScope>({
 });
 
 provideTurns((tool, input, { timeoutMs, ...options }) => {
-  const turn = new Turn(tool, input, timeoutMs === undefined ? {} : { timeoutMs });
-  return tool.isStreaming ? turn.yielding(options) : turn.returning(options);
+  const make = () => new Turn(tool, input, timeoutMs === undefined ? {} : { timeoutMs });
+  // What gives a promise says all that is wrong through it.
+  return tool.isStreaming
+    ? make().yielding(options)
+    : Promise.resolve().then(() => make().returning(options));
 });
