@@ -22,6 +22,7 @@ try {
     const [tarball] = globSync(join(tarballs, "*.tgz"));
     step(`publint ${folder}`, `publint run ${tarball} --strict`);
     step(`attw ${folder}`, `attw ${tarball} --profile esm-only --no-definitely-typed --no-color --no-emoji`);
+    step(`size ${folder}`, `node scripts/installed-size.ts ${folder} ${tarball}`);
     rmSync(`${tarball}`);
   }
 } finally {

@@ -1,0 +1,50 @@
+// Tells what a user's disk holds after installing a package: its files and those of all its dependencies. Fails
+// when that is more than its budget.
+import { execFileSync } from "node:child_process";
+import { globSync, mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const budgets: Record<string, { bytes: number; packages: number }> = {
+  rondo: { bytes: 3_000_000, packages: 4 },
+};
+
+const root = fileURLToPath(new URL("..", import.meta.url));
+const [folder = "", tarball = ""] = process.argv.slice(2);
+const { name } = manifestOf(join(root, folder));
+const budget = budgets[name];
+if (!budget) throw new Error(`There is no budget for ${name}: add one in scripts/installed-size.ts.`);
+
+const unpacked = mkdtempSync(join(tmpdir(), "rondo-size-"));
+try {
+  execFileSync("tar", ["-xzf", tarball, "-C", unpacked]);
+  const packages = [join(unpacked, "package"), ...dependenciesOf(join(root, folder))];
+  const bytes = packages.map(bytesIn).reduce((sum, size) => sum + size, 0);
+  console.log(
+    `${name}: ${bytes} bytes in ${packages.length} packages, of ${budget.bytes} in ${budget.packages}`,
+  );
+  if (bytes > budget.bytes || packages.length > budget.packages) process.exitCode = 1;
+} finally {
+  rmSync(unpacked, { recursive: true });
+}
+
+/** The folders of all packages that come along, each once. */
+function dependenciesOf(packageFolder: string, found = new Set<string>()): string[] {
+  for (const dependency of Object.keys(manifestOf(packageFolder).dependencies ?? {})) {
+    const dependencyFolder = join(root, "node_modules", dependency);
+    if (found.has(dependencyFolder)) continue;
+    found.add(dependencyFolder);
+    dependenciesOf(dependencyFolder, found);
+  }
+  return [...found];
+}
+
+function manifestOf(packageFolder: string): { name: string; dependencies?: Record<string, string> } {
+  return JSON.parse(readFileSync(join(packageFolder, "package.json"), "utf8"));
+}
+
+function bytesIn(packageFolder: string): number {
+  const files = globSync("**/*", { cwd: packageFolder, withFileTypes: true }).filter((file) => file.isFile());
+  return files.reduce((sum, file) => sum + statSync(join(file.parentPath, file.name)).size, 0);
+}
