@@ -1,15 +1,18 @@
-// A saved agent, read and checked completely before one is made of it: making it registers it.
+// An agent as JSON, and back. A saved one is checked completely before it is made anew, because that registers it.
 
 import { ContextPool } from "../context/context-pool.ts";
 import { ContextQueue } from "../context/context-queue.ts";
 import { checkOptions } from "../error/check.ts";
-import { SavedObject } from "../json/read.ts";
+import type { JsonObject } from "../json/json-value.ts";
+import { formatVersion, SavedObject } from "../json/read.ts";
 import { chooseRegistry, type RegistryOption } from "../registry/registry-option.ts";
 import type { AnyTool } from "../tool/tool.ts";
 import { Turn } from "../turn/turn.ts";
 import { checkScope, findTool } from "../turn/turn-options.ts";
+import type { Agent } from "./agent.ts";
 import { type AgentOptions, byName, checkAccepted } from "./agent-options.ts";
 import { type ThinkingOptions, thinkingTool } from "./thinking.ts";
+import type { Holdings } from "./undo.ts";
 
 /** Where the tools of a saved agent are looked for, and where it is registered. */
 export interface AgentScope extends ThinkingOptions {
@@ -17,6 +20,25 @@ export interface AgentScope extends ThinkingOptions {
   tools?: readonly AnyTool[];
   /** Where its other tools are and where it is registered; `false` for nowhere. Default: the default registry. */
   registry?: RegistryOption;
+}
+
+/** `holdings` is what the agent has, without the doings of a turn that is saved to run again. */
+export function writeAgent(agent: Agent, { turns, queue, pool }: Holdings): JsonObject {
+  const { mind, contextQueue, contextPool } = agent;
+  const currentTurn = agent.currentTurn && pending(agent.currentTurn);
+  return {
+    version: formatVersion,
+    name: agent.name,
+    description: agent.description,
+    toolNames: agent.tools.map((tool) => tool.name),
+    ...(mind && { instructions: mind.instructions }),
+    queue: turns.map((turn) => turn.toJSON()),
+    currentTurn: currentTurn?.toJSON() ?? null,
+    contextQueue: { ...contextQueue.toJSON(), items: queue.map((item) => item.toJSON()) },
+    contextPool: { ...contextPool.toJSON(), items: pool.map((item) => item.toJSON()) },
+    isPaused: agent.isPaused,
+    tags: [...agent.tags],
+  };
 }
 
 export interface SavedAgent {

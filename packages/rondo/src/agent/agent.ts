@@ -22,13 +22,12 @@ import { fire, neverAborted } from "../hook/fire.ts";
 import { HookList } from "../hook/hook-list.ts";
 import { toTags } from "../hook/tags.ts";
 import type { JsonObject } from "../json/json-value.ts";
-import { formatVersion } from "../json/read.ts";
 import type { Registry } from "../registry/registry.ts";
 import { chooseRegistry } from "../registry/registry-option.ts";
 import type { AnyTool } from "../tool/tool.ts";
 import { Turn } from "../turn/turn.ts";
 import { AgentHooks } from "./agent-hooks.ts";
-import { type AgentScope, readAgent } from "./agent-json.ts";
+import { type AgentScope, readAgent, writeAgent } from "./agent-json.ts";
 import {
   type AgentBranchOptions,
   type AgentOptions,
@@ -277,25 +276,9 @@ export class Agent extends AgentHooks implements Iterable<Turn> {
    * not yet run, one that has ended but whose value was not passed on yet is saved with that value.
    */
   toJSON(): JsonObject {
-    const current = this.#currentTurn;
-    const isEnded = current?.stopReason === "completed";
-    const isPending = current !== null && (isEnded || current.stopReason === null);
-    const [contextQueue, contextPool] = [this.#contextQueue, this.#contextPool];
-    const now = { turns: this.turns, queue: contextQueue.items, pool: contextPool.items };
-    const { turns, queue, pool } = this.#undo.apply(now, isEnded, contextQueue, contextPool);
-    return {
-      version: formatVersion,
-      name: this.name,
-      description: this.#description,
-      toolNames: this.tools.map((tool) => tool.name),
-      ...(this.mind && { instructions: this.mind.instructions }),
-      queue: turns.map((turn) => turn.toJSON()),
-      currentTurn: isPending ? current.toJSON() : null,
-      contextQueue: { ...contextQueue.toJSON(), items: queue.map((item) => item.toJSON()) },
-      contextPool: { ...contextPool.toJSON(), items: pool.map((item) => item.toJSON()) },
-      isPaused: this.#isPaused,
-      tags: [...this.#tags],
-    };
+    const isEnded = this.#currentTurn?.stopReason === "completed";
+    const now = { turns: this.turns, queue: this.#contextQueue.items, pool: this.#contextPool.items };
+    return writeAgent(this, this.#undo.apply(now, isEnded, this.#contextQueue, this.#contextPool));
   }
 
   /**
