@@ -1,0 +1,78 @@
+// What the documentation says in words: that it names every error, and that its links lead somewhere.
+import { globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import * as rondo from "rondo";
+import * as testing from "rondo/testing";
+import { describe, expect, test } from "vitest";
+import { brokenLinks } from "./support/links.ts";
+import { repoRoot } from "./support/repo.ts";
+
+type ErrorClass = abstract new (...args: never) => Error;
+
+const errorClasses = [...Object.values(rondo), ...Object.values(testing)].filter(
+  (value): value is typeof value & ErrorClass =>
+    typeof value === "function" && value.prototype instanceof Error,
+);
+const lines = readFileSync(join(repoRoot, "docs/errors.md"), "utf8").split("\n");
+
+/** A code is a field of each error, so the class alone tells it only in its source. */
+const codeOf = (errorClass: ErrorClass) => /\bcode = "(\w+)"/.exec(String(errorClass))?.[1];
+
+describe("docs/errors.md", () => {
+  test.each(errorClasses.map((errorClass) => [errorClass.name, errorClass] as const))(
+    "names %s with its code",
+    (name, errorClass) => {
+      const code = codeOf(errorClass);
+      const isGroup = errorClasses.some((other) => other.prototype instanceof errorClass);
+      // `instanceof RondoError` looks for a brand, so that even errors that extend TypeError are below it.
+      expect(code === undefined, `${name} has the code ${code}`).toBe(isGroup);
+      const wanted = [name, code].filter((word) => word !== undefined).map((word) => `\`${word}\``);
+      const found = lines.find((line) => wanted.every((word) => line.includes(word)));
+      expect(found, `no line has ${wanted.join(" and ")}`).toBeDefined();
+    },
+  );
+
+  test("has no row for what is no error of the library", () => {
+    const rows = lines.flatMap((line) => {
+      const [, name, code] = /^\| `(\w+)`.*? \| `(\w+)` \|/.exec(line) ?? [];
+      return name === undefined ? [] : [`${name} ${code}`];
+    });
+    const known = new Set(errorClasses.map((errorClass) => `${errorClass.name} ${codeOf(errorClass)}`));
+    expect(rows).not.toEqual([]);
+    expect(rows.filter((row) => !known.has(row))).toEqual([]);
+  });
+});
+
+describe("the links of", () => {
+  const documents = globSync(["*.md", "docs/**/*.md", "packages/*/README.md", "test/**/*.md"], {
+    cwd: repoRoot,
+  }).toSorted();
+
+  test.each(documents)("%s lead to files and headings", (document) => {
+    expect(brokenLinks(document, repoRoot)).toEqual([]);
+  });
+
+  test("a document are found where they are broken, and only there", () => {
+    const folder = mkdtempSync(join(tmpdir(), "rondo-links-"));
+    try {
+      const text = [
+        "# A `b()` c, d",
+        "## Twice\n## Twice",
+        "[1](#a-b-c-d) [2](#twice-1) [3](b.md) [4](https://example.com/#x) `[5](gone.md)`",
+        "```md\n[6](gone.md)\n# Not a heading\n```",
+        "[7](gone.md) [8](#twice-2) [9](#not-a-heading) [`10`](b.md#a)",
+      ];
+      writeFileSync(join(folder, "a.md"), text.join("\n"));
+      writeFileSync(join(folder, "b.md"), "# B\n");
+      expect(brokenLinks("a.md", folder)).toEqual([
+        "a.md:9 links to gone.md, but there is no gone.md.",
+        "a.md:9 links to #twice-2, but a.md has no such heading.",
+        "a.md:9 links to #not-a-heading, but a.md has no such heading.",
+        "a.md:9 links to b.md#a, but b.md has no such heading.",
+      ]);
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  });
+});
