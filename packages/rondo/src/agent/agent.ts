@@ -19,6 +19,7 @@ import { SafeExecutionError } from "../error/execution-errors.ts";
 import { refuseChanges } from "../error/refuse-changes.ts";
 import type { HookEvent, HookEvents } from "../hook/events.ts";
 import { fire, neverAborted } from "../hook/fire.ts";
+import { heed } from "../hook/heed.ts";
 import { HookList } from "../hook/hook-list.ts";
 import { toTags } from "../hook/tags.ts";
 import type { JsonObject } from "../json/json-value.ts";
@@ -49,7 +50,8 @@ export type TurnValue = [turn: Turn, value: unknown];
 /** Runs queued turns in order, and keeps the context that their tools share. */
 export class Agent extends AgentHooks implements Iterable<Turn> {
   static {
-    refuseChanges(Agent, ["name", "registry", "isRegistered", "tools", "mind"]);
+    const state = ["turns", "currentTurn", "isRunning", "isPaused"];
+    refuseChanges(Agent, ["name", "registry", "isRegistered", "tools", "mind", ...state]);
   }
   readonly #name: string;
   readonly #registry: Registry;
@@ -385,8 +387,8 @@ export class Agent extends AgentHooks implements Iterable<Turn> {
     }
     if (!(value instanceof ContextItem)) return false;
     this.#undo.note(value, isEnded, this.#contextQueue, this.#contextPool);
-    if (value.id === null) await this.#contextQueue.append(value);
-    else await this.#contextPool.add(value);
+    const kept = value.id === null ? this.#contextQueue.append(value) : this.#contextPool.add(value);
+    await heed(kept, "the agent's context", signal, this.#graceMs);
     return true;
   }
 

@@ -1,6 +1,6 @@
 import { getEventListeners } from "node:events";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { Agent, Registry, setLogger, Turn, type TurnValue, tool } from "../index.ts";
+import { Agent, ContextItem, Registry, setLogger, Turn, type TurnValue, tool } from "../index.ts";
 
 let registry = new Registry();
 let warnings: string[] = [];
@@ -242,4 +242,40 @@ test("with no grace at all, the hooks have still run when the run is left", asyn
   await run.return();
   await pending;
   expect([seen, agent.isRunning, turn.isRunning]).toEqual([["cancelled"], false, false]);
+});
+
+test("hooks of the context that hang cannot hold a run that is left", async () => {
+  const note = tool("note", "Notes.", {}, () => new ContextItem({ content: "x" }));
+  const agent = new Agent({ name: "worker", tools: [note, add], registry });
+  let isHanging = false;
+  agent.contextQueue.beforeAppend(async () => {
+    isHanging = true;
+    await new Promise(() => {});
+  });
+  await agent.put(new Turn(note));
+  const run = agent.run({ graceMs: 5 });
+  const pending = run.next();
+  await expect.poll(() => isHanging).toBe(true);
+  await run.return();
+  await pending;
+  expect(agent.isRunning).toBe(false);
+});
+
+test("a hook that tells of a timeout may take its time", async () => {
+  const hang = tool(
+    { name: "hang", description: "Hangs.", timeoutMs: 5, registry: false },
+    async (_input, { signal }) =>
+      new Promise((_resolve, reject) => {
+        signal.addEventListener("abort", () => reject(signal.reason), { once: true });
+      }),
+  );
+  const turn = new Turn(hang);
+  const seen: unknown[] = [];
+  turn.onTimeout(async (_turn, { signal }) => {
+    await new Promise((resolve) => setTimeout(resolve, 30));
+    seen.push(signal.aborted);
+  });
+  await expect(turn.returning({ graceMs: 1 })).rejects.toThrow("more than its 5 ms");
+  expect(seen).toEqual([false]);
+  expect(warnings).toEqual([]);
 });

@@ -149,9 +149,10 @@ describe("the events of a tool", () => {
 describe("the context of a hook", () => {
   test("of a tool or turn has the tool, the turn and the run's signal, and no agent outside of one", async () => {
     const fired = recordEvents();
-    const give = tool({ name: "give", description: "", registry }, async (_input, { signal }) => signal);
+    const give = tool({ name: "give", description: "", registry }, async () => 1);
     const turn = new Turn(give);
-    const signal = await turn.returning();
+    const { signal } = new AbortController();
+    await turn.returning({ signal });
     for (const { context } of fired) {
       expect(context.tool).toBe(give);
       expect(context.turn).toBe(turn);

@@ -17,7 +17,7 @@ export interface HookContext {
   readonly agent?: Agent;
   readonly queue?: ContextQueue;
   readonly pool?: ContextPool;
-  /** Aborted when the run is; never where nothing can be aborted. */
+  /** Aborted when whoever started the run gives up on it; never where nothing can be aborted. */
   readonly signal: AbortSignal;
   /** The hook's own fixed values, with lazy ones resolved for this call. */
   readonly fixed: Readonly<Record<string, unknown>>;

@@ -20,6 +20,8 @@ export interface Invocation {
   readonly source: "code" | "model";
   readonly context: ToolContext;
   readonly watch: Watch;
+  /** Aborted when the one who runs the tool gives up; not by a timeout. */
+  readonly hookSignal: AbortSignal;
   /** How long to wait for the tool's lock. */
   readonly lockTimeoutMs: number;
   /** How long an aborted function may clean up before it is left behind. */
@@ -198,11 +200,11 @@ async function tellError(invocation: Invocation, error: unknown): Promise<void> 
 }
 
 function tell<E extends HookEvent>(
-  { tool, context, graceMs }: Invocation,
+  { tool, context, graceMs, hookSignal }: Invocation,
   event: E,
   ...args: HookEvents[E]
 ): Promise<void> | undefined {
-  const { turn, agent, signal } = context;
+  const { turn, agent } = context;
   const source = { hooks: [tool.hookList], registry: tool.registry, tags: tool.tags, graceMs };
-  return fire(event, source, args, { tool, turn, ...(agent && { agent }), signal });
+  return fire(event, source, args, { tool, turn, ...(agent && { agent }), signal: hookSignal });
 }

@@ -172,6 +172,7 @@ export class AnyTool {
       return child;
     }) as DefineSubtool;
     checkWireName(this.wireName);
+    Object.freeze(this);
   }
 
   /** The name that models see: they cannot have dots in it. */

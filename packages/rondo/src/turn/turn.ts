@@ -8,7 +8,7 @@ import { SafeExecutionError, TurnTimeoutError, WrongRunMethodError } from "../er
 import { warn } from "../error/logger.ts";
 import { refuseChanges } from "../error/refuse-changes.ts";
 import type { HookEvent, HookEvents } from "../hook/events.ts";
-import { fire } from "../hook/fire.ts";
+import { fire, neverAborted } from "../hook/fire.ts";
 import { toTags } from "../hook/tags.ts";
 import { defineJsonType } from "../json/codec.ts";
 import { copyData } from "../json/copy.ts";
@@ -42,7 +42,9 @@ export class Turn<
   Item = unknown,
 > extends TurnHooks {
   static {
-    refuseChanges(Turn, ["uuid", "tool", "registry", "source", "callId"]);
+    const identity = ["uuid", "tool", "registry", "source", "callId"];
+    const record = ["isRunning", "attempts", "startTime", "endTime", "stopReason", "output", "hasReturned"];
+    refuseChanges(Turn, [...identity, ...record]);
   }
   readonly #uuid: string;
   readonly #tool: AnyTool;
@@ -273,7 +275,9 @@ export class Turn<
       tags: this.#tags,
       graceMs,
     };
-    const hookContext = { tool, turn: this as Turn, ...(agent && { agent }), signal: watch.signal };
+    // Of the one who runs the turn, not of the watch: a timeout is no reason to hurry the hooks that tell of it.
+    const hookSignal = signal ?? neverAborted;
+    const hookContext = { tool, turn: this as Turn, ...(agent && { agent }), signal: hookSignal };
     return {
       watch,
       invocation: {
@@ -282,6 +286,7 @@ export class Turn<
         source: this.source,
         context,
         watch,
+        hookSignal,
         lockTimeoutMs: timeoutMs,
         graceMs,
       },
