@@ -1,17 +1,17 @@
 // A conversation with a model: prompts go in, blocks come out, and history is valid whatever happens.
 
 import { Run } from "../async/run.ts";
+import { untilAborted } from "../async/until-aborted.ts";
 import { InvalidArgumentError, InvalidTypeError } from "../error/argument-errors.ts";
-import { checkString } from "../error/check.ts";
+import { checkString, isPlainObject } from "../error/check.ts";
 import { SafeExecutionError } from "../error/execution-errors.ts";
 import { warn } from "../error/logger.ts";
 import { copyData } from "../json/copy.ts";
 import type { LoopEvent, RunReason } from "../loop/events.ts";
 import type { CallDecision, LoopOptions, PendingCall } from "../loop/options.ts";
 import { run } from "../loop/run.ts";
-import { failure } from "../loop/tool-result.ts";
 import { addUsage } from "../loop/usage.ts";
-import type { ContentPart, Message, UserMessage } from "../model/message.ts";
+import type { ContentPart, Message, ToolCall, UserMessage } from "../model/message.ts";
 import type { ModelProvider, Usage } from "../model/provider.ts";
 import { withSubtools } from "../turn/turn-options.ts";
 import { BlockReader } from "./block-reader.ts";
@@ -41,6 +41,8 @@ interface ActiveRun {
   readonly first: LoopEvent[];
   /** What the first try has cost, where this is the second. */
   readonly firstTry: { readonly usage: Usage | undefined } | undefined;
+  /** Aborted when the run is left or interrupted: nobody waits for its hooks any more. */
+  readonly left: AbortController;
   /** Whether the model has said all of its answer, and only its calls are still open. */
   isAnswered: boolean;
 }
@@ -55,7 +57,9 @@ export class Client implements AsyncDisposable {
   #usage: Usage | undefined;
   #result: RunResult | undefined;
   #active: ActiveRun | undefined;
-  #isStarting = false;
+  /** Set while query() is on its way; aborted when it is interrupted. */
+  #starting: AbortController | undefined;
+  #interruption: Promise<void> | undefined;
   #isReceiving = false;
   #wasAsked = false;
   #isInterrupted = false;
@@ -91,7 +95,7 @@ export class Client implements AsyncDisposable {
     return this.#conversation.messages;
   }
   set messageHistory(messages: readonly Message[]) {
-    this.#checkIdle("replace messageHistory");
+    this.#checkIdle("replace messageHistory", this.#interruption !== undefined);
     void this.calibration; // learns from the messages that go
     this.#conversation.replace(messages);
   }
@@ -140,29 +144,24 @@ export class Client implements AsyncDisposable {
    */
   async query(prompt: string | ContentPart[]): Promise<void> {
     const isContinuation = prompt === "";
-    if (this.#isStarting || !(isContinuation && this.#active?.isAnswered))
+    if (this.#starting || !(isContinuation && this.#active?.isAnswered))
       this.#checkIdle("start another query");
-    const { openCallIds, messages } = this.#conversation;
-    if (openCallIds.length > 0) throw new UnansweredToolCallsError(openCallIds);
-    if (isContinuation && messages.length === 0)
-      throw new InvalidArgumentError({
-        field: "prompt",
-        expected: "a prompt to begin with",
-        received: prompt,
-      });
-    if (!isContinuation && this.#turnCount >= this.#options.maxTurns)
-      throw new MaxTurnsError(this.#options.maxTurns);
-    checkPrompt(prompt);
-    this.#options.signal?.throwIfAborted();
-    this.#isStarting = true;
+    const starting = new AbortController();
+    this.#starting = starting;
     try {
-      if (isContinuation) {
-        await this.#active?.events.return();
-        await this.#start(undefined);
-      } else if (await this.#start({ role: "user", content: await this.#hooks.submit(prompt) }))
-        this.#turnCount += 1;
+      await this.#interruption?.catch(() => {}); // whoever interrupted hears of it
+      this.#checkQuery(prompt);
+      if (isContinuation && this.#active) await this.#readOut(this.#active);
+      const content = isContinuation ? "" : await this.#submit(prompt, starting.signal);
+      if (starting.signal.aborted) {
+        this.#wasAsked = true;
+        this.#isInterrupted = true;
+        return;
+      }
+      const isAccepted = await this.#start(isContinuation ? undefined : { role: "user", content });
+      if (isAccepted && !isContinuation) this.#turnCount += 1;
     } finally {
-      this.#isStarting = false;
+      this.#starting = undefined;
     }
   }
 
@@ -188,14 +187,23 @@ export class Client implements AsyncDisposable {
   /** Ends the run under way, if there is one: the connection closes, tools are aborted, text so far is kept. */
   async interrupt(): Promise<void> {
     const active = this.#active;
-    if (!active) return;
+    const starting = this.#starting;
+    if (!active && !starting) return this.#interruption;
+    starting?.abort();
     this.#isInterrupted = true;
     this.#active = undefined;
-    await active.events.return();
+    this.#interruption = this.#end(active, starting !== undefined).finally(() => {
+      this.#interruption = undefined;
+    });
+    await this.#interruption;
+  }
+
+  async #end(active: ActiveRun | undefined, isStarting: boolean): Promise<void> {
+    active?.left.abort();
+    await active?.events.return();
     this.#conversation.releaseResults();
-    for (const { id, name } of this.openCalls)
-      this.#conversation.answer(id, failure(name, "cancelled").result);
-    this.#finish("aborted", undefined);
+    this.#conversation.failAll("cancelled");
+    this.#finish("aborted", undefined, undefined, isStarting ? "" : undefined);
   }
 
   /** Ends what is under way. The client can still be used. */
@@ -207,12 +215,51 @@ export class Client implements AsyncDisposable {
     await this.close();
   }
 
+  #checkQuery(prompt: string | ContentPart[]): void {
+    const { openCallIds, messages } = this.#conversation;
+    if (openCallIds.length > 0) throw new UnansweredToolCallsError(openCallIds);
+    if (prompt === "" && messages.length === 0)
+      throw new InvalidArgumentError({
+        field: "prompt",
+        expected: "a prompt to begin with",
+        received: prompt,
+      });
+    if (prompt !== "" && this.#turnCount >= this.#options.maxTurns)
+      throw new MaxTurnsError(this.#options.maxTurns);
+    checkPrompt(prompt);
+    this.#options.signal?.throwIfAborted();
+  }
+
+  /** What the hooks make of a prompt; they are not waited for once the query is interrupted. */
+  async #submit(prompt: string | ContentPart[], interrupted: AbortSignal): Promise<string | ContentPart[]> {
+    const { signal } = this.#options;
+    const asked = this.#hooks.submit(prompt);
+    try {
+      return await untilAborted(signal ? untilAborted(asked, signal) : asked, interrupted);
+    } catch (error) {
+      if (interrupted.aborted && error === interrupted.reason) return prompt;
+      throw error;
+    }
+  }
+
+  /**
+   * Reads what is left of a run that the user goes on from: the model has said all, so that only its tokens and
+   * what became of calls that cannot run are still to come.
+   */
+  async #readOut(active: ActiveRun): Promise<void> {
+    for (let step = await active.events.next(); !step.done; step = await active.events.next())
+      active.first.push(step.value);
+    await active.events.return();
+    this.#conversation.releaseResults();
+    this.#conversation.failOwn("not used");
+  }
+
   /** Starts a run and waits until the server has accepted the request; false if it was interrupted before. */
   async #start(message: UserMessage | undefined, firstTry?: ActiveRun["firstTry"]): Promise<boolean> {
     const { messages } = this.#conversation;
     const sent = [...this.#systemMessages(), ...messages, ...(message ? [message] : [])];
     const events = run(sent, this.#loopOptions());
-    const active: ActiveRun = { events, first: [], firstTry, isAnswered: false };
+    const active: ActiveRun = { events, first: [], firstTry, left: new AbortController(), isAnswered: false };
     this.#active = active;
     try {
       while (true) {
@@ -231,7 +278,8 @@ export class Client implements AsyncDisposable {
       this.#options.signal?.throwIfAborted();
     }
     this.#wasAsked = true;
-    this.#isInterrupted = this.#active !== active; // while the server was still thinking about it
+    // While the server was still thinking about it.
+    this.#isInterrupted = this.#active !== active || active.left.signal.aborted;
     if (this.#isInterrupted) return false;
     if (message) messages.push(message);
     this.#result = undefined;
@@ -242,12 +290,16 @@ export class Client implements AsyncDisposable {
     if (this.#isReceiving)
       throw new SafeExecutionError("The messages are being received already, in another loop.");
     this.#isReceiving = true;
-    const leave = () => void this.#active?.events.return().catch(() => {});
+    const leave = () => {
+      this.#active?.left.abort();
+      void this.#active?.events.return().catch(() => {});
+    };
     signal.addEventListener("abort", leave);
     let hasFailed = false;
     try {
       for (let active = this.#active; active && !this.#isInterrupted; active = this.#active) {
         yield* this.#blocksOf(active);
+        if (active.left.signal.aborted) break;
         // The same run is still the active one, unless query("") has started another in the loop's body.
         if (this.#active === active) this.#active = undefined;
       }
@@ -257,6 +309,8 @@ export class Client implements AsyncDisposable {
     } finally {
       signal.removeEventListener("abort", leave);
       this.#isReceiving = false;
+      // Whoever is interrupted from elsewhere finds a history that is complete, and can ask again at once.
+      await this.#interruption?.catch(() => {});
       const active = this.#active;
       if (active) {
         this.#active = undefined;
@@ -264,12 +318,15 @@ export class Client implements AsyncDisposable {
         if (!hasFailed) this.#finish("aborted", undefined);
       }
       this.#conversation.releaseResults();
+      this.#conversation.failOwn("cancelled");
     }
   }
 
   async *#blocksOf(active: ActiveRun): AsyncGenerator<Block, void, void> {
-    const reader = new BlockReader(this.#options.includeToolUseDeltas, this.#output?.answerTool?.name);
+    const answerToolName = this.#output?.answerTool?.name;
+    const reader = new BlockReader(this.#options.includeToolUseDeltas, answerToolName);
     const isCurrent = () => this.#active === active;
+    const isLeft = () => active.left.signal.aborted;
     for (let event = active.first.shift(); event || isCurrent(); event = active.first.shift()) {
       if (!event) {
         const step = await active.events.next();
@@ -279,7 +336,7 @@ export class Client implements AsyncDisposable {
       active.isAnswered ||= !this.#options.autoExecuteTools && event.type === "call.ready";
       for (const block of reader.read(event)) {
         yield block;
-        if (!isCurrent()) return;
+        if (isLeft()) return;
       }
       if (event.type === "warning") warn(event.message);
       if (event.type === "model.finished" && event.usage) {
@@ -289,11 +346,17 @@ export class Client implements AsyncDisposable {
       if (event.type === "tool.finished") {
         this.#conversation.releaseResults();
         const { id, name, input, result, isError } = event;
-        await this.#hooks.afterCall({ toolName: name, toolInput: input, toolUseId: id, toolResult: result });
+        if (name === answerToolName) continue; // no tool of the user's
+        const call = { toolName: name, toolInput: input, toolUseId: id, toolResult: result };
+        await untilAborted(this.#hooks.afterCall(call), active.left.signal).catch((error: unknown) => {
+          if (!isLeft()) throw error;
+        });
+        if (isLeft()) return;
         yield { type: "tool_result", tool_use_id: id, content: result, is_error: isError };
-        if (!isCurrent()) return;
+        if (isLeft()) return;
       }
       if (event.type === "run.finished") {
+        if (!isCurrent()) return; // query("") has gone on from it
         await active.events.return();
         await this.#settle(active, event.reason, event.usage, reader);
         return;
@@ -323,9 +386,13 @@ export class Client implements AsyncDisposable {
       : reason === "client_calls"
         ? { problem: answerProblem as string }
         : await output.parseText(text);
+    if (active.left.signal.aborted) return; // while the answer was checked
     if (answerCall)
-      this.#conversation.answer(answerCall.id, "problem" in parsed ? parsed.problem : "accepted");
+      this.#conversation.answerOwn(answerCall.id, "problem" in parsed ? parsed.problem : "accepted");
+    this.#conversation.failOwn("not used: the last one counts");
     if ("output" in parsed) this.#finish("completed", total, parsed.output, text);
+    // Calls that are yours come first: the model, which was told what is wrong, answers again after them.
+    else if (this.#conversation.openCallIds.length > 0) this.#finish("client_calls", total);
     else if (active.firstTry) {
       this.#finish(reason, total);
       throw new InvalidOutputError(parsed.problem, text);
@@ -364,12 +431,22 @@ export class Client implements AsyncDisposable {
       tools: answerTool ? [...tools, answerTool] : tools,
       isAllowed: (tool) => tool === answerTool || isAllowed(tool),
       runsHere: (tool) => autoExecuteTools && tool !== answerTool,
-      onMessage: (message) => this.#conversation.add(message),
+      onMessage: (message, clientCalls) => {
+        const isYours = (call: ToolCall) =>
+          clientCalls.includes(call.id) && call.function.name !== answerTool?.wireName;
+        this.#conversation.add(message, isYours);
+      },
       ...(format && { output: format }),
       ...(graceMs !== undefined && { graceMs }),
       ...(signal && { signal }),
-      ...(canUseTool && { canUseTool: (call: PendingCall) => askUser(canUseTool, call) }),
-      ...(hooks.pre_tool_use && { beforeCall: (call: PendingCall) => this.#hooks.beforeCall(call) }),
+      ...(canUseTool && {
+        canUseTool: async (call: PendingCall) =>
+          call.tool === answerTool ? undefined : askUser(canUseTool, call),
+      }),
+      ...(hooks.pre_tool_use && {
+        beforeCall: async (call: PendingCall) =>
+          call.tool === answerTool ? undefined : this.#hooks.beforeCall(call),
+      }),
     };
   }
 
@@ -383,8 +460,8 @@ export class Client implements AsyncDisposable {
     return content === "" ? [] : [{ role: "system", content }];
   }
 
-  #checkIdle(what: string): void {
-    if (!this.#active && !this.#isStarting) return;
+  #checkIdle(what: string, isBusy = false): void {
+    if (!this.#active && !this.#starting && !isBusy) return;
     throw new SafeExecutionError(
       `Cannot ${what} while an answer is under way. Receive it to its end, or interrupt() it first.`,
     );
@@ -397,7 +474,14 @@ async function askUser(
   { id, name, input, signal }: PendingCall,
 ): Promise<CallDecision> {
   const answer = await canUseTool({ id, name, input, signal });
-  return typeof answer === "boolean" ? { continue: answer } : answer;
+  if (typeof answer === "boolean") return { continue: answer };
+  // Nothing at all is no permission.
+  if (isPlainObject(answer)) return answer;
+  throw new InvalidTypeError({
+    field: "canUseTool()",
+    expected: "true, false or { continue, modifiedInput, reason }",
+    received: answer,
+  });
 }
 
 function checkPrompt(prompt: unknown): void {

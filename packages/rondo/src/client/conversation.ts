@@ -2,9 +2,9 @@
 
 import { InvalidTypeError } from "../error/argument-errors.ts";
 import { isPlainObject } from "../error/check.ts";
-import { toToolMessage } from "../loop/tool-result.ts";
+import { failure, toToolMessage } from "../loop/tool-result.ts";
 import { unansweredCalls } from "../loop/unanswered.ts";
-import type { Message, ToolCall } from "../model/message.ts";
+import type { Message, ToolCall, ToolMessage } from "../model/message.ts";
 import { UnknownToolCallError } from "./client-errors.ts";
 import { estimateTokens } from "./estimate-tokens.ts";
 import { type TokenCalibration, tokenCalibration } from "./token-calibration.ts";
@@ -14,7 +14,9 @@ const roles = ["system", "user", "assistant", "tool"];
 export class Conversation {
   #messages: Message[] = [];
   /** Results that belong to the conversation, but whose errors are told first. */
-  #held: Message[] = [];
+  #held: ToolMessage[] = [];
+  /** The calls of the last answer that the client itself answers: they run here, cannot run, or are the answer. */
+  #own = new Set<string>();
   readonly #calibration = tokenCalibration();
   /** The last request whose tokens the server has told, and how many of the messages it had. */
   #measured: { readonly messageCount: number; readonly inputTokens: number } | undefined;
@@ -29,9 +31,9 @@ export class Conversation {
     return last?.role === "assistant" ? (last.content ?? "") : "";
   }
 
-  /** The calls without a result, in order. */
+  /** The calls that wait for a result of the user's, in order. */
   get openCalls(): ToolCall[] {
-    return unansweredCalls(this.#messages);
+    return unansweredCalls(this.#messages).filter(({ id }) => !this.#own.has(id));
   }
 
   get openCallIds(): string[] {
@@ -39,12 +41,21 @@ export class Conversation {
   }
 
   /** Takes a message of the loop. The result of a call waits until it is released. */
-  add(message: Message): void {
-    (message.role === "tool" ? this.#held : this.#messages).push(message);
+  add(message: Message, isYours: (call: ToolCall) => boolean): void {
+    if (message.role === "tool") this.#held.push(message);
+    else {
+      this.#messages.push(message);
+      if (message.role !== "assistant") return;
+      const calls = message.tool_calls ?? [];
+      this.#own = new Set(calls.filter((call) => !isYours(call)).map(({ id }) => id));
+    }
   }
 
+  /** What comes too late, from a tool that was left behind, is dropped: its call has its answer. */
   releaseResults(): void {
-    this.#messages.push(...this.#held);
+    if (this.#held.length === 0) return;
+    const open = new Set(unansweredCalls(this.#messages).map(({ id }) => id));
+    this.#messages.push(...this.#held.filter((message) => open.delete(message.tool_call_id)));
     this.#held = [];
   }
 
@@ -56,6 +67,30 @@ export class Conversation {
     const wireName = name?.replaceAll(".", "__") ?? call.function.name;
     this.#messages.push(toToolMessage({ id, wireName }, content));
     return call;
+  }
+
+  /** Gives a call that the client answers itself its result. */
+  answerOwn(id: string, content: string): void {
+    const call = unansweredCalls(this.#messages).find((open) => open.id === id);
+    if (call) this.#put(call, content);
+  }
+
+  /** Fails the calls that the client answers itself and that have no result yet. */
+  failOwn(error: string): void {
+    for (const call of unansweredCalls(this.#messages)) if (this.#own.has(call.id)) this.#fail(call, error);
+  }
+
+  /** Fails every call that has no result yet. */
+  failAll(error: string): void {
+    for (const call of unansweredCalls(this.#messages)) this.#fail(call, error);
+  }
+
+  #fail(call: ToolCall, error: string): void {
+    this.#put(call, failure(call.function.name, error).result);
+  }
+
+  #put(call: ToolCall, content: unknown): void {
+    this.#messages.push(toToolMessage({ id: call.id, wireName: call.function.name }, content));
   }
 
   replace(messages: unknown): void {
@@ -73,12 +108,15 @@ export class Conversation {
           received: message,
         });
     this.#messages = [...(messages as Message[])];
+    this.#own = new Set();
     this.#measured = undefined;
   }
 
   /** Notes what the last answer's request has cost. */
   measure(inputTokens: number): void {
-    this.#measured = { messageCount: this.#messages.length - 1, inputTokens };
+    // The answer itself was not sent, nor what has followed it since.
+    const messageCount = this.#messages.findLastIndex(({ role }) => role === "assistant");
+    if (messageCount >= 0) this.#measured = { messageCount, inputTokens };
   }
 
   /** What the model's tokens are like. `preamble` is what was sent before the messages. */

@@ -54,15 +54,19 @@ export interface QueryOptions {
 /** The answer to a query: iterate its messages, or await `result()`. */
 export class Query extends Run<QueryMessage> {
   readonly #client: Client;
+  readonly #state: { isInterrupted: boolean };
 
   constructor(prompt: string | ContentPart[], options: ClientOptions) {
     const client = new Client(options);
-    super((signal) => messages(client, prompt, signal), { graceMs: options.graceMs });
+    const state = { isInterrupted: false };
+    super((signal) => messages(client, prompt, signal, state), { graceMs: options.graceMs });
     this.#client = client;
+    this.#state = state;
   }
 
   /** Ends the answer: the connection closes, tools are aborted, and the result says `aborted`. */
   async interrupt(): Promise<void> {
+    this.#state.isInterrupted = true; // also if it has not begun
     await this.#client.interrupt();
   }
 
@@ -90,17 +94,23 @@ async function* messages(
   client: Client,
   prompt: string | ContentPart[],
   signal: AbortSignal,
+  state: { readonly isInterrupted: boolean },
 ): AsyncGenerator<QueryMessage, void, void> {
+  if (state.isInterrupted) {
+    yield { type: "result", ...interrupted };
+    return;
+  }
   // Leaving must also end a request that has not been accepted yet.
   signal.addEventListener("abort", () => void client.interrupt().catch(() => {}), { once: true });
   await client.query(prompt);
-  yield {
-    type: "system",
-    role: "system",
-    subtype: "init",
-    model: client.model.name,
-    tools: client.toolNames,
-  };
+  if (!state.isInterrupted)
+    yield {
+      type: "system",
+      role: "system",
+      subtype: "init",
+      model: client.model.name,
+      tools: client.toolNames,
+    };
   for await (const block of client.receiveMessages()) yield toMessage(block);
   yield { type: "result", ...(client.result ?? interrupted) };
 }

@@ -52,8 +52,11 @@ export interface LoopOptions {
   routeResult?: (value: unknown) => Promise<string | undefined>;
   /** The turn's identity for a call, and the tool's idempotency key. Default: random. */
   turnIdFor?: (callId: string) => string;
-  /** Called with each message as soon as it belongs to the conversation, also while a run is being left. */
-  onMessage?: (message: Message) => void;
+  /**
+   * Called with each message as soon as it belongs to the conversation, also while a run is being left.
+   * `clientCalls` are the ids of the calls in it that the loop will not answer, because `runsHere` says so.
+   */
+  onMessage?: (message: Message, clientCalls: readonly string[]) => void;
   /** Ends the run with `aborted`. */
   signal?: AbortSignal;
   /** How long an aborted tool may clean up before it is left behind. Default: 1,000. */

@@ -138,7 +138,10 @@ class Loop {
       // Before anyone hears of the calls, so that their results find them. Where the stream was left or has
       // failed, there are no calls, but what was said is kept.
       const hasContent = this.#open.length > 0 || answer.text !== "" || answer.thinking !== "";
-      if (isComplete || (isStarted && hasContent)) this.#commit(toMessage(answer, this.#open));
+      if (isComplete || (isStarted && hasContent)) {
+        const forClient = this.#open.filter((call) => this.#isForClient(call)).map(({ raw }) => raw.id);
+        this.#commit(toMessage(answer, this.#open), forClient);
+      }
     }
     yield* this.#tellCalls();
     const { finishReason, usage } = answer;
@@ -239,9 +242,9 @@ class Loop {
     return request;
   }
 
-  #commit(message: Message): void {
+  #commit(message: Message, clientCalls: readonly string[] = []): void {
     this.#messages.push(message);
-    this.#options.onMessage?.(message);
+    this.#options.onMessage?.(message, clientCalls);
   }
 }
 
