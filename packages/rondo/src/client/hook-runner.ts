@@ -1,5 +1,6 @@
 // Calls a client's hooks, with a copy of the history as it is at that moment.
 
+import { checkBoolean, checkOptions, checkString } from "../error/check.ts";
 import type { CallDecision, PendingCall } from "../loop/options.ts";
 import type { ContentPart, Message } from "../model/message.ts";
 import { PromptBlockedError } from "./client-errors.ts";
@@ -21,6 +22,7 @@ export class HookRunner {
       prompt,
       history: this.#history(),
     }));
+    if (decision) checkPromptDecision(decision);
     if (decision?.continue === false) throw new PromptBlockedError(decision.reason ?? "no reason was given");
     return decision?.modifiedPrompt ?? prompt;
   }
@@ -35,6 +37,13 @@ export class HookRunner {
     for (const handler of this.#hooks.post_tool_use ?? [])
       await handler({ ...call, history: this.#history() });
   }
+}
+
+function checkPromptDecision(decision: HookDecision): void {
+  checkOptions("decision", decision, ["continue", "modifiedInput", "modifiedPrompt", "reason"]);
+  if (decision.continue !== undefined) checkBoolean("decision.continue", decision.continue);
+  if (decision.modifiedPrompt !== undefined && decision.modifiedPrompt !== null)
+    checkString("decision.modifiedPrompt", decision.modifiedPrompt);
 }
 
 /** Runs handlers in order until one decides. */

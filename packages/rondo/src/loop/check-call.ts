@@ -2,7 +2,7 @@
 
 import { hasLazy } from "../async/lazy.ts";
 import { untilAborted } from "../async/until-aborted.ts";
-import { isPlainObject } from "../error/check.ts";
+import { checkBoolean, checkOptions, checkPlainObject, isPlainObject } from "../error/check.ts";
 import { InvalidInputError } from "../error/input-error.ts";
 import { copyData } from "../json/copy.ts";
 import { parseArguments } from "../model/parse-arguments.ts";
@@ -67,7 +67,7 @@ export async function checkCall(
   ] as const) {
     const call: PendingCall = { id: raw.id, name: tool.name, input, tool, signal };
     // Someone who is asked for approval may never answer; that must not hold a run that was aborted.
-    const decision: CallDecision | undefined | null = ask && (await untilAborted(ask(call), signal));
+    const decision = checkDecision(ask && (await untilAborted(ask(call), signal)));
     if (decision?.continue === false)
       return reject(reason, `${words}: ${decision.reason ?? "no reason was given"}`);
     if (decision?.modifiedInput === undefined || decision.modifiedInput === null) continue;
@@ -76,6 +76,19 @@ export async function checkCall(
     if (newProblem !== undefined) return reject("invalid", newProblem);
   }
   return { raw, tool, input };
+}
+
+/**
+ * A decision in the words of another library must not let a call pass that it means to stop.
+ * Throws: that ends the run.
+ */
+function checkDecision(decision: CallDecision | undefined | null): CallDecision | undefined | null {
+  if (decision === undefined || decision === null) return decision;
+  checkOptions("decision", decision, ["continue", "modifiedInput", "modifiedPrompt", "reason"]);
+  if (decision.continue !== undefined) checkBoolean("decision.continue", decision.continue);
+  if (decision.modifiedInput !== undefined && decision.modifiedInput !== null)
+    checkPlainObject("decision.modifiedInput", decision.modifiedInput);
+  return decision;
 }
 
 /** What is wrong with an input, if anything. The turn validates it again when it runs. */
