@@ -12,7 +12,7 @@ export class MaxTurnsError extends RondoError {
 
   constructor(maxTurns: number) {
     super(
-      `This client has had its ${maxTurns} turns. Make a new client, or give this one a larger maxTurns.`,
+      `This client has used up its turns (maxTurns: ${maxTurns}). Make a new client, or give this one more.`,
     );
     this.maxTurns = maxTurns;
   }

@@ -15,6 +15,7 @@ import { checkSettings } from "../model/check-settings.ts";
 import type { ModelProvider, ModelSettings } from "../model/provider.ts";
 import type { InputSchema } from "../tool/infer.ts";
 import { AnyTool } from "../tool/tool.ts";
+import { withSubtools } from "../turn/turn-options.ts";
 import { type ClientHooks, checkClientHooks } from "./client-hooks.ts";
 
 /** Says whether a tool may run: `true`, `false`, or a decision with a reason or another input. */
@@ -131,6 +132,13 @@ export function checkClientOptions(options: ClientOptions): CheckedOptions {
   checkOptions("options", options, knownKeys);
   const { maxTokens = 4096, temperature = 0.7, canUseTool } = options;
   if (options.settings !== undefined) checkSettings("settings", options.settings);
+  for (const field of ["temperature", "maxTokens"] as const)
+    if (options[field] !== undefined && options.settings?.[field] !== undefined)
+      throw new InvalidArgumentError({
+        field: `settings.${field}`,
+        expected: `nothing, for ${field} is given beside settings too`,
+        received: options.settings[field],
+      });
   if (typeof temperature !== "number" || !(temperature >= 0 && temperature <= 2))
     throw new InvalidArgumentError({
       field: "temperature",
@@ -139,12 +147,13 @@ export function checkClientOptions(options: ClientOptions): CheckedOptions {
     });
   if (canUseTool !== undefined && typeof canUseTool !== "function")
     throw new InvalidTypeError({ field: "canUseTool", expected: "a function", received: canUseTool });
+  const tools = checkTools(options.tools ?? []);
   const limit = (field: "maxToolIterations" | "maxTurns", value: number) =>
     value === Number.POSITIVE_INFINITY ? value : checkLimit(field, value);
   return {
     model: toModel(options),
     systemPrompt: checkString("systemPrompt", options.systemPrompt ?? ""),
-    tools: checkTools(options.tools ?? []),
+    tools,
     autoExecuteTools: checkBoolean("autoExecuteTools", options.autoExecuteTools ?? false),
     maxToolIterations: limit("maxToolIterations", options.maxToolIterations ?? 5),
     maxTurns: limit("maxTurns", options.maxTurns ?? Number.POSITIVE_INFINITY),
@@ -154,7 +163,7 @@ export function checkClientOptions(options: ClientOptions): CheckedOptions {
       ...options.settings,
     },
     parallelToolCalls: checkBoolean("parallelToolCalls", options.parallelToolCalls ?? true),
-    isAllowed: permission(options),
+    isAllowed: permission(options, tools),
     canUseTool,
     hooks: checkClientHooks(options.hooks),
     output: options.output,
@@ -208,12 +217,23 @@ function checkTools(tools: Iterable<AnyTool>): AnyTool[] {
   });
 }
 
-function permission({ allowedTools, disallowedTools }: ClientOptions): (tool: AnyTool) => boolean {
+function permission(
+  { allowedTools, disallowedTools }: ClientOptions,
+  tools: readonly AnyTool[],
+): (tool: AnyTool) => boolean {
+  const known = tools.flatMap(withSubtools).map(({ name }) => name);
   const list = (field: string, names: readonly string[] | undefined) => {
     if (names === undefined) return undefined;
     if (!Array.isArray(names))
       throw new InvalidTypeError({ field, expected: "a list of tool names", received: names });
-    return new Set(names.map((name, index) => checkString(`${field}[${index}]`, name)));
+    for (const [index, name] of names.entries())
+      if (!known.includes(checkString(`${field}[${index}]`, name)))
+        throw new InvalidArgumentError({
+          field: `${field}[${index}]`,
+          expected: `one of the tools: ${known.join(", ") || "none"}`,
+          received: name,
+        });
+    return new Set(names);
   };
   const allowed = list("allowedTools", allowedTools);
   const disallowed = list("disallowedTools", disallowedTools);

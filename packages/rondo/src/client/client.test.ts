@@ -115,6 +115,18 @@ describe("a client", () => {
   });
 });
 
+test("a prompt that is none is refused, and nothing is sent", async () => {
+  using model = scriptedModel([]);
+  const client = clientFor(model);
+  for (const [prompt, message] of [
+    [5, "prompt: expected a string"],
+    [[], "prompt: expected at least one content part"],
+    [["x"], "prompt[0]: expected { type"],
+    [[{ type: "image", url: "x" }], "prompt[0]: expected { type"],
+  ] as const)
+    await expect(client.query(prompt as never)).rejects.toThrow(message);
+});
+
 describe("a request that fails", () => {
   test("throws at query(), changes nothing, and the client can be used again", async () => {
     using model = scriptedModel([{ error: new Error("no server") }, "Hello."]);
@@ -382,6 +394,12 @@ describe("permissions", () => {
       "hooks.pre_tool_use[0]: expected a function, got 5",
     );
     expect(make({ system: "x" })).toThrow("options.system: expected one of the options");
+    expect(make({ disallowedTools: ["ad"] })).toThrow(
+      'disallowedTools[0]: expected one of the tools: add, fail, got "ad"',
+    );
+    expect(make({ temperature: 1, settings: { temperature: 0 } })).toThrow(
+      "settings.temperature: expected nothing",
+    );
   });
 });
 

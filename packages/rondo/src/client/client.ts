@@ -2,24 +2,27 @@
 
 import { Run } from "../async/run.ts";
 import { untilAborted } from "../async/until-aborted.ts";
-import { InvalidArgumentError, InvalidTypeError } from "../error/argument-errors.ts";
-import { checkString, isPlainObject } from "../error/check.ts";
+import { InvalidArgumentError } from "../error/argument-errors.ts";
+import { checkString } from "../error/check.ts";
 import { SafeExecutionError } from "../error/execution-errors.ts";
 import { warn } from "../error/logger.ts";
 import { copyData } from "../json/copy.ts";
 import type { LoopEvent, RunReason } from "../loop/events.ts";
-import type { CallDecision, LoopOptions, PendingCall } from "../loop/options.ts";
+import type { LoopOptions } from "../loop/options.ts";
 import { run } from "../loop/run.ts";
 import { addUsage } from "../loop/usage.ts";
-import type { ContentPart, Message, ToolCall, UserMessage } from "../model/message.ts";
+import type { ContentPart, Message, UserMessage } from "../model/message.ts";
 import type { ModelProvider, Usage } from "../model/provider.ts";
+import type { AnyTool } from "../tool/tool.ts";
 import { withSubtools } from "../turn/turn-options.ts";
 import { BlockReader } from "./block-reader.ts";
 import type { Block, ToolUseBlock } from "./blocks.ts";
+import { checkPrompt } from "./check-prompt.ts";
 import { InvalidOutputError, MaxTurnsError, UnansweredToolCallsError } from "./client-errors.ts";
 import { type CheckedOptions, type ClientOptions, checkClientOptions } from "./client-options.ts";
 import { argumentsOf, Conversation } from "./conversation.ts";
 import { HookRunner } from "./hook-runner.ts";
+import { loopOptions } from "./loop-options.ts";
 import { StructuredOutput } from "./structured-output.ts";
 import type { TokenCalibration } from "./token-calibration.ts";
 
@@ -78,11 +81,7 @@ export class Client implements AsyncDisposable {
 
   /** The names of the tools that the model is offered. */
   get toolNames(): string[] {
-    const { tools, isAllowed } = this.#options;
-    return tools
-      .flatMap(withSubtools)
-      .filter(isAllowed)
-      .map(({ name }) => name);
+    return this.#offeredTools().map(({ name }) => name);
   }
 
   /** A copy of the conversation, without the system prompt. */
@@ -124,7 +123,7 @@ export class Client implements AsyncDisposable {
    * `estimateTokens(client.history, { calibration: client.calibration })`.
    */
   get calibration(): TokenCalibration {
-    const content = JSON.stringify(this.#options.tools.map((it) => it.toOpenAI()));
+    const content = JSON.stringify(this.#offeredTools().map((it) => it.toOpenAI()));
     return this.#conversation.calibrate([...this.#systemMessages(), { role: "system", content }]);
   }
 
@@ -409,50 +408,17 @@ export class Client implements AsyncDisposable {
   }
 
   #loopOptions(): LoopOptions {
-    const {
-      model,
-      tools,
-      settings,
-      parallelToolCalls,
-      isAllowed,
-      graceMs,
-      signal,
-      autoExecuteTools,
-      maxToolIterations,
-    } = this.#options;
-    const { canUseTool, hooks } = this.#options;
-    const answerTool = this.#output?.answerTool;
-    const format = this.#output?.format;
-    return {
-      model,
-      settings,
-      parallelToolCalls,
-      maxToolIterations,
-      tools: answerTool ? [...tools, answerTool] : tools,
-      isAllowed: (tool) => tool === answerTool || isAllowed(tool),
-      runsHere: (tool) => autoExecuteTools && tool !== answerTool,
-      onMessage: (message, clientCalls) => {
-        const isYours = (call: ToolCall) =>
-          clientCalls.includes(call.id) && call.function.name !== answerTool?.wireName;
-        this.#conversation.add(message, isYours);
-      },
-      ...(format && { output: format }),
-      ...(graceMs !== undefined && { graceMs }),
-      ...(signal && { signal }),
-      ...(canUseTool && {
-        canUseTool: async (call: PendingCall) =>
-          call.tool === answerTool ? undefined : askUser(canUseTool, call),
-      }),
-      ...(hooks.pre_tool_use && {
-        beforeCall: async (call: PendingCall) =>
-          call.tool === answerTool ? undefined : this.#hooks.beforeCall(call),
-      }),
-    };
+    return loopOptions(this.#options, this.#output, this.#hooks, this.#conversation);
   }
 
   /** The name of a tool as it was defined, of the one that models know. */
   #toolName(wireName: string): string {
     return this.#options.tools.flatMap(withSubtools).find((it) => it.wireName === wireName)?.name ?? wireName;
+  }
+
+  #offeredTools(): AnyTool[] {
+    const { tools, isAllowed } = this.#options;
+    return tools.flatMap(withSubtools).filter(isAllowed);
   }
 
   #systemMessages(): Message[] {
@@ -466,29 +432,4 @@ export class Client implements AsyncDisposable {
       `Cannot ${what} while an answer is under way. Receive it to its end, or interrupt() it first.`,
     );
   }
-}
-
-/** A plain yes or no is a decision too. */
-async function askUser(
-  canUseTool: NonNullable<CheckedOptions["canUseTool"]>,
-  { id, name, input, signal }: PendingCall,
-): Promise<CallDecision> {
-  const answer = await canUseTool({ id, name, input, signal });
-  if (typeof answer === "boolean") return { continue: answer };
-  // Nothing at all is no permission.
-  if (isPlainObject(answer)) return answer;
-  throw new InvalidTypeError({
-    field: "canUseTool()",
-    expected: "true, false or { continue, modifiedInput, reason }",
-    received: answer,
-  });
-}
-
-function checkPrompt(prompt: unknown): void {
-  if (typeof prompt === "string" || Array.isArray(prompt)) return;
-  throw new InvalidTypeError({
-    field: "prompt",
-    expected: "a string, or a list of content parts",
-    received: prompt,
-  });
 }

@@ -1,11 +1,12 @@
 // One prompt, one answer: messages as they come, and a result at the end.
 
 import { Run } from "../async/run.ts";
-import { checkOptions } from "../error/check.ts";
+import { checkOptions, checkPlainObject } from "../error/check.ts";
 import type { RunReason } from "../loop/events.ts";
 import type { ContentPart } from "../model/message.ts";
 import type { Usage } from "../model/provider.ts";
 import type { Block, ToolResultBlock } from "./blocks.ts";
+import { checkPrompt } from "./check-prompt.ts";
 import { Client, type RunResult } from "./client.ts";
 import type { ClientOptions } from "./client-options.ts";
 
@@ -85,9 +86,10 @@ export class Query extends Run<QueryMessage> {
  * Asks a model once, without history. By default tools are not run; with `autoExecuteTools` they are.
  * Options and their defaults are those of `Client`.
  */
-export function query({ prompt, options, ...rest }: QueryOptions): Query {
-  checkOptions("query", rest, []);
-  return new Query(prompt, options);
+export function query(asked: QueryOptions): Query {
+  checkOptions("query", asked, ["prompt", "options"]);
+  checkPrompt(asked.prompt);
+  return new Query(asked.prompt, checkPlainObject("options", asked.options));
 }
 
 async function* messages(

@@ -232,6 +232,10 @@ describe("calls of one answer", () => {
 });
 
 describe("a result is told to the model", () => {
+  const cyclic: Record<string, unknown> = { name: "x" };
+  cyclic["self"] = cyclic;
+  cyclic["list"] = [1, 2n];
+
   test.each([
     ["text as it is", "plain", "plain"],
     ["a number as JSON", 0, "0"],
@@ -248,7 +252,8 @@ describe("a result is told to the model", () => {
       },
       "a\nb",
     ],
-    ["a bigint somehow", 10n, "10"],
+    ["a bigint as text", 10n, '"10"'],
+    ["a cycle as far as it goes", cyclic, '{"name":"x","self":"(itself)","list":[1,"2"]}'],
   ])("%s", async (_how, value, content) => {
     const give = tool("give", "Gives.", {}, () => value as unknown);
     using model = scriptedModel([{ calls: [{ name: "give" }] }, "Done."]);

@@ -40,8 +40,21 @@ function toContent(result: unknown): string {
   try {
     return JSON.stringify(result) ?? "null";
   } catch {
-    return String(result); // a bigint or a cycle: better than no answer
+    return JSON.stringify(result, withoutLimits()); // better than no answer
   }
+}
+
+/** Writes what JSON cannot: a bigint as text, and a thing within itself as a word. */
+function withoutLimits(): (this: unknown, key: string, value: unknown) => unknown {
+  const parents: unknown[] = [];
+  return function (_key, value) {
+    if (typeof value === "bigint") return value.toString();
+    if (typeof value !== "object" || value === null) return value;
+    while (parents.length > 0 && parents.at(-1) !== this) parents.pop();
+    if (parents.includes(value)) return "(itself)";
+    parents.push(value);
+    return value;
+  };
 }
 
 /** The words of whatever was thrown. */

@@ -334,7 +334,7 @@ describe("before the stream", () => {
   });
 
   test.each<[name: string, step: ServerStep, words: string]>([
-    ["429", { status: 429, headers: { "retry-after": "3600" } }, "answered with status 429"],
+    ["429", { status: 429, headers: { "retry-after": "0.001" } }, "answered with status 429"],
     ["500", { status: 500 }, "answered with status 500"],
     ["503", { status: 503, body: { error: { message: "Loading model" } } }, "status 503 (Loading model)"],
     ["a reset", { hangUp: true }, "did not answer (ECONNRESET)"],

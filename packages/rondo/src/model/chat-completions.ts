@@ -11,6 +11,7 @@ import {
   checkString,
 } from "../error/check.ts";
 import { askModel, type ChatSetup } from "./ask-model.ts";
+import { checkProfile } from "./check-profile.ts";
 import { DeltaStream } from "./delta-stream.ts";
 import { Endpoint, type EndpointOptions } from "./endpoint.ts";
 import { environment } from "./environment.ts";
@@ -82,11 +83,12 @@ function checkSetup(options: OpenAICompatibleOptions): ChatSetup {
   const { server, fetch, maxConcurrency, timeoutMs, idleTimeoutMs } = options;
   const endpoint = new Endpoint(options);
   const model = checkModel(options.model ?? environment("RONDO_MODEL"));
+  if (options.profile !== undefined) checkProfile("profile", options.profile);
   const { profile } = pickProfile({
     baseURL: endpoint.label,
     model,
     ...(server === undefined ? {} : { server: checkString("server", server) }),
-    override: checkPlainObject("profile", options.profile ?? {}),
+    override: options.profile ?? {},
   });
   if (fetch !== undefined && typeof fetch !== "function")
     throw new InvalidTypeError({ field: "fetch", expected: "a function like fetch", received: fetch });

@@ -1,6 +1,7 @@
 // A chain of models: the next is asked when one fails before it has said anything.
 
 import { InvalidArgumentError, InvalidTypeError } from "../error/argument-errors.ts";
+import type { ModelProfile } from "./profile.ts";
 import type { ModelDelta, ModelProvider, ModelRequest } from "./provider.ts";
 
 type Step = IteratorResult<ModelDelta, undefined>;
@@ -9,16 +10,22 @@ type Step = IteratorResult<ModelDelta, undefined>;
  * Asks the first model; when it fails before its first delta (warnings do not count), the next, and so on. The
  * last one's error is thrown. A model that has begun to answer is never replaced.
  *
- * Towards the loop it looks like the first model: its name, its endpoint, its profile.
+ * Towards the loop it looks like the first model: its name, its endpoint, its profile. Only how an answer of a
+ * given shape is got must suit all of them: where they differ, by asking for it.
  */
 export function fallback(...models: readonly [ModelProvider, ...ModelProvider[]]): ModelProvider {
   const [first] = checkModels(models);
   return {
     name: first.name,
     endpoint: first.endpoint,
-    profile: first.profile,
+    profile: { ...first.profile, outputMode: commonOutputMode(models) },
     stream: (request) => new FallbackStream(models, request),
   };
+}
+
+function commonOutputMode([first, ...others]: readonly ModelProvider[]): ModelProfile["outputMode"] {
+  const mode = first?.profile.outputMode ?? "prompt";
+  return others.every(({ profile }) => profile.outputMode === mode) ? mode : "prompt";
 }
 
 class FallbackStream implements AsyncIterableIterator<ModelDelta, undefined, void> {

@@ -77,7 +77,10 @@ export async function withRetry<T>(
       const mayAgain =
         count < policy.attempts || (isLoading && performance.now() - startedAt < policy.loadingMs);
       if (signal.aborted || !isSafe() || !mayAgain || !mayPass(error)) throw error;
-      const waitMs = Math.round(askedWaitMs(error, policy) ?? backoffMs(count, policy));
+      const askedMs = askedWaitMs(error);
+      // Asking earlier than the server wants would be in vain.
+      if (askedMs !== undefined && askedMs > policy.maxRetryAfterMs) throw error;
+      const waitMs = Math.round(askedMs ?? backoffMs(count, policy));
       onRetry({ error, attempt: count + 1, waitMs });
       await sleep(waitMs, signal);
     }
@@ -91,12 +94,9 @@ function mayPass(error: unknown): error is ModelConnectionError | ModelRateLimit
   return error instanceof ModelRateLimitError;
 }
 
-function askedWaitMs(error: unknown, { maxRetryAfterMs }: RetryPolicy): number | undefined {
-  const asked =
-    error instanceof ModelRateLimitError || error instanceof ModelServerError
-      ? error.retryAfterMs
-      : undefined;
-  return asked === undefined ? undefined : Math.min(asked, maxRetryAfterMs);
+function askedWaitMs(error: unknown): number | undefined {
+  const hasAsked = error instanceof ModelRateLimitError || error instanceof ModelServerError;
+  return hasAsked ? error.retryAfterMs : undefined;
 }
 
 /**

@@ -89,3 +89,23 @@ test.each<[unknown, string]>([
 ])("refuses the messages %j", (messages, field) => {
   expect(() => wire(messages as Message[])).toThrow(expect.objectContaining({ field }));
 });
+
+test("prompts in a row are sent as one, because many chat templates want the roles to alternate", () => {
+  const image = { type: "image_url" as const, image_url: { url: "https://example.org/x.png" } };
+  expect(
+    wireMessages(
+      [
+        { role: "user", content: "One" },
+        { role: "user", content: "two" },
+        { role: "assistant", content: "Fine." },
+        { role: "user", content: "See" },
+        { role: "user", content: [image] },
+      ],
+      commonProfile,
+    ),
+  ).toEqual([
+    { role: "user", content: "One\n\ntwo" },
+    { role: "assistant", content: "Fine." },
+    { role: "user", content: [{ type: "text", text: "See" }, image] },
+  ]);
+});

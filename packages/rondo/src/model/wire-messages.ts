@@ -1,7 +1,7 @@
 // A conversation as model servers accept it. They are stricter about it than their own models.
 
 import { InvalidArgumentError, InvalidTypeError } from "../error/argument-errors.ts";
-import type { AssistantMessage, Message } from "./message.ts";
+import type { AssistantMessage, Message, UserMessage } from "./message.ts";
 import type { ModelProfile } from "./profile.ts";
 
 type WireMessage = Readonly<Record<string, unknown>>;
@@ -18,9 +18,21 @@ export function wireMessages(
   const wire: WireMessage[] = [];
   for (const message of messages) {
     if (message.role === "assistant") wire.push(wireAssistant(message, profile));
+    else if (message.role === "user" && wire.at(-1)?.["role"] === "user")
+      wire.push(joined(wire.pop() as unknown as UserMessage, message));
     else if (message.role !== "system" || message.content !== "") wire.push({ ...message });
   }
   return instruction === undefined ? wire : withInstruction(wire, instruction);
+}
+
+/** A prompt that was never answered, and the next one: many chat templates want the roles to alternate. */
+function joined(first: UserMessage, second: UserMessage): WireMessage {
+  const [one, other] = [first.content, second.content];
+  if (typeof one === "string" && typeof other === "string")
+    return { role: "user", content: `${one}\n\n${other}` };
+  const parts = (content: UserMessage["content"]) =>
+    typeof content === "string" ? [{ type: "text", text: content }] : content;
+  return { role: "user", content: [...parts(one), ...parts(other)] };
 }
 
 /** Many chat templates know a system message only at the start, and only one. */
