@@ -1,7 +1,7 @@
 // The client against a real server on loopback: what happens to the socket, the tools and history.
 
 import { spawn } from "node:child_process";
-import { once } from "node:events";
+import { getEventListeners, once } from "node:events";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { setLogger } from "../error/logger.ts";
 import { tool } from "../index.ts";
@@ -97,6 +97,18 @@ describe("the socket is closed, and what had come is kept", () => {
     for await (const message of query({ prompt: "Hi", options })) if (message.type === "assistant") break;
     await server.requests[0]?.closed;
     expect(server.requests[0]?.wasLeft).toBe(true);
+  });
+
+  test("by a signal", async () => {
+    await using server = await startModelServer([stalled]);
+    const controller = new AbortController();
+    const client = clientOf(server, { signal: controller.signal });
+    await client.query("Hi");
+    for await (const _ of client.receiveMessages()) controller.abort();
+    await server.requests[0]?.closed;
+    expect(server.requests[0]?.wasLeft).toBe(true);
+    expect(client.history.at(-1)).toEqual({ role: "assistant", content: "Half " });
+    expect(getEventListeners(controller.signal, "abort")).toEqual([]);
   });
 
   test("by the idle limit", async () => {
