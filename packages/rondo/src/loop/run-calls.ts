@@ -1,6 +1,7 @@
 // Runs the calls of one answer, each as a turn: at the same time or one after the other, answers in call order.
 
 import { Bell } from "../async/bell.ts";
+import { untilAborted } from "../async/until-aborted.ts";
 import type { AnyTool } from "../tool/tool.ts";
 import { Turn } from "../turn/turn.ts";
 import type { TurnOptions } from "../turn/turn-options.ts";
@@ -31,16 +32,18 @@ export async function* runCalls(
   signal: AbortSignal,
 ): AsyncGenerator<LoopEvent, void, void> {
   const outcomes = calls.map((call) => call.outcome);
-  const progress: LoopEvent[] = [];
+  const progress: { readonly event: LoopEvent; readonly taken: () => void }[] = [];
   const bell = new Bell();
   const running = new Set<Promise<void>>();
   let answered = 0;
 
   const start = (call: CallToAnswer, index: number) => {
-    const work = runCall(call, options, signal, (value) => {
-      progress.push({ type: "tool.progress", id: call.id, name: call.name, value });
-      bell.ring();
-    }).then((outcome) => {
+    const onProgress = (value: unknown) =>
+      new Promise<void>((taken) => {
+        progress.push({ event: { type: "tool.progress", id: call.id, name: call.name, value }, taken });
+        bell.ring();
+      });
+    const work = runCall(call, options, signal, onProgress).then((outcome) => {
       outcomes[index] = outcome;
       running.delete(work);
       return bell.ring();
@@ -50,9 +53,11 @@ export async function* runCalls(
   /** Passes on what has come until there is nothing more: progress, and answers as far as the order allows. */
   const pending = function* (): Generator<LoopEvent> {
     while (true) {
-      const event = progress.shift();
-      if (event) yield event;
-      else if (answered < calls.length && outcomes[answered]) yield answerNext();
+      const next = progress.shift();
+      if (next) {
+        yield next.event;
+        next.taken(); // the tool goes on when its value was taken, and does not run ahead
+      } else if (answered < calls.length && outcomes[answered]) yield answerNext();
       else return;
     }
   };
@@ -103,7 +108,7 @@ async function runCall(
   { id, input, name, tool }: CallToAnswer,
   { agent, graceMs, turnIdFor, routeResult }: LoopOptions,
   signal: AbortSignal,
-  onProgress: (value: unknown) => void,
+  onProgress: (value: unknown) => Promise<void>,
 ): Promise<CallOutcome> {
   const turnOptions: TurnOptions = { source: "model", callId: id };
   if (turnIdFor) turnOptions.uuid = turnIdFor(id);
@@ -114,7 +119,7 @@ async function runCall(
     if (!turn.tool.isStreaming) return success(await route(await turn.returning(runOptions)));
     for await (const value of turn.yielding(runOptions)) {
       const routed = await route(value);
-      if (routed === value) onProgress(value);
+      if (routed === value) await untilAborted(onProgress(value), signal);
     }
     return success(turn.hasReturned ? await route(turn.output) : turn.output);
   } catch (error) {

@@ -204,6 +204,24 @@ describe("calls of one answer", () => {
     ]);
   });
 
+  test("do not run ahead of who takes their progress", async () => {
+    let produced = 0;
+    const count = tool("count", "Counts.", {}, async function* () {
+      for (let n = 1; n <= 100; n += 1) {
+        produced = n;
+        yield n;
+      }
+    });
+    using model = scriptedModel([{ calls: [{ name: "count" }] }, "Done."]);
+    let ahead = 0;
+    for await (const event of run(prompt, { model, tools: [count] })) {
+      if (event.type !== "tool.progress") continue;
+      await new Promise((resolve) => setImmediate(resolve));
+      ahead = Math.max(ahead, produced - (event.value as number));
+    }
+    expect([produced, ahead]).toEqual([100, 0]);
+  });
+
   test("that fail are answered with the error, and the run goes on", async () => {
     using model = scriptedModel([{ calls: [{ name: "fail" }, callAdd] }, "Done."]);
     const events = await eventsOf(prompt, { model, tools: [add, fail] });

@@ -5,7 +5,7 @@ import type { ScriptedModel } from "../../testing/index.ts";
 import type { Block } from "../blocks.ts";
 
 export const add = tool("add", "Add two numbers.", { a: Number, b: Number }, ({ a, b }) => a + b);
-export const fail = tool("fail", "Fails.", {}, () => {
+const fail = tool("fail", "Fails.", {}, () => {
   throw new Error("broken");
 });
 export const callAdd = { name: "add", input: { a: 25, b: 17 } };
