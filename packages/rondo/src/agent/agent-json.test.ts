@@ -211,18 +211,23 @@ describe("a saved agent", () => {
   test("keeps what others have queued, also if the turn under way has added the very same", async () => {
     const ping = new ContextItem({ content: "ping" });
     const shared = new Turn(add, { a: 1, b: 2 });
+    const kept = new ContextItem({ content: 1, id: "k", description: "Kept" });
     const repeat = tool("repeat", "Repeats.", {}, async function* () {
       yield ping;
       yield shared;
+      yield kept;
+      yield new ContextItem({ content: 2, id: "k", description: "Kept" });
       yield "done";
     });
     const agent = new Agent({ name: "worker", tools: [repeat, add], registry });
     await agent.contextQueue.append(ping, ping);
+    await agent.contextPool.add(kept);
     await agent.put(new Turn(repeat));
     await agent.put(shared);
     let json: Record<string, unknown> = {};
     for await (const [, value] of agent.run()) if (value === "done") json = saved(agent);
     expect(json["contextQueue"]).toMatchObject({ items: [{ content: "ping" }, { content: "ping" }] });
+    expect(json["contextPool"]).toMatchObject({ items: [{ id: "k", content: 1 }] });
     expect(json["queue"]).toHaveLength(1);
     expect(await valuesOf(restored(json, [repeat, add]).run())).toEqual(["done", 3, 3]);
   });

@@ -21,6 +21,8 @@ export class Undo {
   /** The context before that: what the additions may have pushed out or replaced. */
   #queue: readonly ContextItem[] = [];
   #pool: ContextItem[] = [];
+  /** The ids of items that the turn has added to a pool without a limit. */
+  #poolIds = new Set<string>();
 
   /** Notes that a value of the turn is about to be routed. */
   note(value: Turn | ContextItem, isEnded: boolean, queue: ContextQueue, pool: ContextPool): void {
@@ -30,12 +32,13 @@ export class Undo {
       this.#queue = queue.items;
       // A pool without a limit evicts nothing, and copying it for each turn would cost more with each item.
       this.#pool = pool.limit === null ? [] : pool.items;
+      this.#poolIds = new Set();
     }
     this.#routed.push(value);
-    if (!(value instanceof ContextItem) || value.id === null || pool.limit !== null || !pool.has(value.id))
-      return;
-    const replaced = pool.get(value.id);
-    if (!this.#routed.includes(replaced)) this.#pool.push(replaced);
+    if (!(value instanceof ContextItem) || value.id === null || pool.limit !== null) return;
+    // What was there before the turn is put back, not what the turn itself has put in its place since.
+    if (!this.#poolIds.has(value.id) && pool.has(value.id)) this.#pool.push(pool.get(value.id));
+    this.#poolIds.add(value.id);
   }
 
   /** The turn is over: what it did stays. */
@@ -47,8 +50,9 @@ export class Undo {
   apply(now: Holdings, isEnded: boolean, queue: ContextQueue, pool: ContextPool): Holdings {
     if (this.#routed.length === 0 || this.#isEnded !== isEnded) return now;
     const queued = [...this.#queue, ...without(now.queue, [...this.#queue, ...this.#routed])];
-    const added = now.pool.filter((item) => !this.#routed.includes(item));
-    const pooled = new Map([...this.#pool, ...added].map((item) => [item.id, item]));
+    const routed = new Set<unknown>(this.#routed);
+    const others = now.pool.filter((item) => !routed.has(item));
+    const pooled = new Map([...this.#pool, ...others].map((item) => [item.id, item]));
     return {
       turns: without(now.turns.toReversed(), this.#routed).toReversed(),
       queue: queued.slice(-queue.limit),
