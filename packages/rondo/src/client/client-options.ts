@@ -13,7 +13,7 @@ import type { CallDecision, PendingCall } from "../loop/options.ts";
 import { type OpenAICompatibleOptions, openaiCompatible } from "../model/chat-completions.ts";
 import { checkSettings } from "../model/check-settings.ts";
 import type { ModelProvider, ModelSettings } from "../model/provider.ts";
-import type { InputSchema } from "../tool/infer.ts";
+import type { InputSchema, ParsedInput } from "../tool/infer.ts";
 import { AnyTool } from "../tool/tool.ts";
 import { withSubtools } from "../turn/turn-options.ts";
 import { type ClientHooks, checkClientHooks } from "./client-hooks.ts";
@@ -23,7 +23,10 @@ export type CanUseTool = (
   call: Omit<PendingCall, "tool">,
 ) => Promise<boolean | CallDecision> | boolean | CallDecision;
 
-export interface ClientOptions
+/** The type of an answer whose shape a schema gives; anything, where there is none. */
+export type ShapedBy<S extends InputSchema | undefined> = [S] extends [undefined] ? unknown : ParsedInput<S>;
+
+export interface ClientOptions<S extends InputSchema | undefined = InputSchema | undefined>
   extends Partial<
     Pick<
       OpenAICompatibleOptions,
@@ -66,7 +69,7 @@ export interface ClientOptions
   canUseTool?: CanUseTool;
   hooks?: ClientHooks;
   /** The shape of the answer: it is validated, asked for once more if it does not fit, and given as `output`. */
-  output?: InputSchema;
+  output?: S;
   /** Whether pieces of calls are passed on as `tool_use_delta` blocks. Default: false. */
   includeToolUseDeltas?: boolean;
   /** How long an aborted tool may clean up before it is left behind. Default: 1,000. */

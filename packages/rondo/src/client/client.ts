@@ -13,13 +13,19 @@ import { run } from "../loop/run.ts";
 import { addUsage } from "../loop/usage.ts";
 import type { ContentPart, Message, UserMessage } from "../model/message.ts";
 import type { ModelProvider, Usage } from "../model/provider.ts";
+import type { InputSchema } from "../tool/infer.ts";
 import type { AnyTool } from "../tool/tool.ts";
 import { withSubtools } from "../turn/turn-options.ts";
 import { BlockReader } from "./block-reader.ts";
 import type { Block, ToolUseBlock } from "./blocks.ts";
 import { checkPrompt } from "./check-prompt.ts";
 import { InvalidOutputError, MaxTurnsError, UnansweredToolCallsError } from "./client-errors.ts";
-import { type CheckedOptions, type ClientOptions, checkClientOptions } from "./client-options.ts";
+import {
+  type CheckedOptions,
+  type ClientOptions,
+  checkClientOptions,
+  type ShapedBy,
+} from "./client-options.ts";
 import { argumentsOf, Conversation } from "./conversation.ts";
 import { HookRunner } from "./hook-runner.ts";
 import { loopOptions } from "./loop-options.ts";
@@ -27,11 +33,11 @@ import { StructuredOutput } from "./structured-output.ts";
 import type { TokenCalibration } from "./token-calibration.ts";
 
 /** What a run has led to. */
-export interface RunResult {
+export interface RunResult<Output = unknown> {
   /** The text of the last answer. */
   readonly text: string;
   /** The answer in the shape of the `output` option, if there is one. */
-  readonly output: unknown;
+  readonly output: Output | undefined;
   /** The tokens of this run, if the server told. */
   readonly usage: Usage | undefined;
   readonly stopReason: RunReason;
@@ -51,7 +57,7 @@ interface ActiveRun {
 }
 
 /** Talks with a model over many turns. One run at a time. */
-export class Client implements AsyncDisposable {
+export class Client<const S extends InputSchema | undefined = undefined> implements AsyncDisposable {
   readonly #options: CheckedOptions;
   readonly #output: StructuredOutput | undefined;
   readonly #conversation = new Conversation();
@@ -67,7 +73,7 @@ export class Client implements AsyncDisposable {
   #wasAsked = false;
   #isInterrupted = false;
 
-  constructor(options: ClientOptions) {
+  constructor(options: ClientOptions<S>) {
     this.#options = checkClientOptions(options);
     const { output, model, hooks } = this.#options;
     this.#hooks = new HookRunner(hooks, () => this.history);
@@ -128,8 +134,8 @@ export class Client implements AsyncDisposable {
   }
 
   /** What the last run has led to; `undefined` before its end. */
-  get result(): RunResult | undefined {
-    return this.#result;
+  get result(): RunResult<ShapedBy<S>> | undefined {
+    return this.#result as RunResult<ShapedBy<S>> | undefined;
   }
 
   /** Why the last run has ended. */

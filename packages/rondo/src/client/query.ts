@@ -5,10 +5,11 @@ import { checkOptions, checkPlainObject } from "../error/check.ts";
 import type { RunReason } from "../loop/events.ts";
 import type { ContentPart } from "../model/message.ts";
 import type { Usage } from "../model/provider.ts";
+import type { InputSchema } from "../tool/infer.ts";
 import type { Block, ToolResultBlock } from "./blocks.ts";
 import { checkPrompt } from "./check-prompt.ts";
 import { Client, type RunResult } from "./client.ts";
-import type { ClientOptions } from "./client-options.ts";
+import type { ClientOptions, ShapedBy } from "./client-options.ts";
 
 /** The first message: the server has accepted the request. */
 export interface SystemMessage {
@@ -37,30 +38,37 @@ export interface UserMessage {
 }
 
 /** The last message. */
-export interface ResultMessage {
+export interface ResultMessage<Output = unknown> {
   type: "result";
   text: string;
-  output: unknown;
+  output: Output | undefined;
   usage: Usage | undefined;
   stopReason: RunReason;
 }
 
-export type QueryMessage = SystemMessage | AssistantMessage | UserMessage | ResultMessage;
+export type QueryMessage<Output = unknown> =
+  | SystemMessage
+  | AssistantMessage
+  | UserMessage
+  | ResultMessage<Output>;
 
-export interface QueryOptions {
+export interface QueryOptions<S extends InputSchema | undefined = InputSchema | undefined> {
   prompt: string | ContentPart[];
-  options: ClientOptions;
+  options: ClientOptions<S>;
 }
 
 /** The answer to a query: iterate its messages, or await `result()`. */
-export class Query extends Run<QueryMessage> {
+export class Query<Output = unknown> extends Run<QueryMessage<Output>> {
   readonly #client: Client;
   readonly #state: { isInterrupted: boolean };
 
   constructor(prompt: string | ContentPart[], options: ClientOptions) {
-    const client = new Client(options);
+    const client: Client = new Client(options);
     const state = { isInterrupted: false };
-    super((signal) => messages(client, prompt, signal, state), { graceMs: options.graceMs });
+    const start = (signal: AbortSignal) => messages(client, prompt, signal, state);
+    super(start as (signal: AbortSignal) => AsyncGenerator<QueryMessage<Output>, void, void>, {
+      graceMs: options.graceMs,
+    });
     this.#client = client;
     this.#state = state;
   }
@@ -72,13 +80,13 @@ export class Query extends Run<QueryMessage> {
   }
 
   /** Just the result, once it is there. */
-  async result(): Promise<RunResult> {
+  async result(): Promise<RunResult<Output>> {
     for await (const message of this)
       if (message.type === "result") {
         const { text, output, usage, stopReason } = message;
         return { text, output, usage, stopReason };
       }
-    return this.#client.result ?? interrupted;
+    return (this.#client.result ?? interrupted) as RunResult<Output>;
   }
 }
 
@@ -86,7 +94,9 @@ export class Query extends Run<QueryMessage> {
  * Asks a model once, without history. By default tools are not run; with `autoExecuteTools` they are.
  * Options and their defaults are those of `Client`.
  */
-export function query(asked: QueryOptions): Query {
+export function query<const S extends InputSchema | undefined = undefined>(
+  asked: QueryOptions<S>,
+): Query<ShapedBy<S>> {
   checkOptions("query", asked, ["prompt", "options"]);
   checkPrompt(asked.prompt);
   return new Query(asked.prompt, checkPlainObject("options", asked.options));
