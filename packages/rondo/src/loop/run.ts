@@ -68,30 +68,23 @@ class Loop {
 
   async *events(): AsyncGenerator<LoopEvent, void, void> {
     try {
-      const reason = yield* this.#rounds();
+      let reason: RunReason | undefined;
+      const open = unansweredCalls(this.#messages).map(toRawCall);
+      if (open.length > 0) {
+        this.#open = await this.#check(open);
+        yield* this.#tellCalls();
+        reason = yield* this.#answer();
+      }
+      while (!reason) {
+        const finishReason = this.#signal.aborted ? "unknown" : yield* this.#ask();
+        if (this.#open.length > 0 || this.#signal.aborted) reason = yield* this.#answer();
+        else reason = finishReason === "length" ? "length" : "completed";
+      }
       yield { type: "run.finished", reason, usage: this.#usage };
     } finally {
       // Left between an answer and its calls: each of them still gets a result, but for those of the client.
       for (const call of this.#toAnswer(this.#open, undefined))
         this.#commit(toToolMessage(call, (call.outcome ?? failure(call.name, "cancelled")).result));
-    }
-  }
-
-  async *#rounds(): AsyncGenerator<LoopEvent, RunReason, void> {
-    const open = unansweredCalls(this.#messages).map(toRawCall);
-    if (open.length > 0) {
-      this.#open = await this.#check(open);
-      yield* this.#tellCalls();
-      const reason = yield* this.#answer();
-      if (reason) return reason;
-    }
-    while (true) {
-      if (this.#signal.aborted) return "aborted";
-      const finishReason = yield* this.#ask();
-      if (this.#open.length === 0 && !this.#signal.aborted)
-        return finishReason === "length" ? "length" : "completed";
-      const reason = yield* this.#answer();
-      if (reason) return reason;
     }
   }
 
