@@ -9,11 +9,11 @@ import {
   InvalidJsonError,
   Registry,
   Turn,
-  type TurnValue,
   tool,
   UnregisteredToolError,
   UnserializableError,
 } from "../index.ts";
+import { valuesOf } from "../testkit/values-of.ts";
 
 let registry = new Registry();
 afterEach(() => {
@@ -32,12 +32,6 @@ function saved(agent: Agent): Record<string, unknown> {
 
 function restored(json: unknown, tools: AnyTool[] = [add, count]): Agent {
   return Agent.fromJSON(json, { tools, registry: new Registry() });
-}
-
-async function valuesOf(run: AsyncIterable<TurnValue>): Promise<unknown[]> {
-  const values: unknown[] = [];
-  for await (const [, value] of run) values.push(value);
-  return values;
 }
 
 describe("a saved agent", () => {

@@ -15,6 +15,7 @@ import {
   UnregisteredAgentError,
   UnregisteredToolError,
 } from "../index.ts";
+import { valuesOf } from "../testkit/values-of.ts";
 
 let registry = new Registry();
 afterEach(() => {
@@ -29,12 +30,6 @@ const count = tool("count", "Count up.", { to: Number }, async function* ({ to }
 
 function agentWith(...tools: ConstructorParameters<typeof Agent>[0]["tools"][]): Agent {
   return new Agent({ name: "worker", tools: tools.flatMap((list) => [...list]), registry });
-}
-
-async function valuesOf(run: AsyncIterable<TurnValue>): Promise<unknown[]> {
-  const values: unknown[] = [];
-  for await (const [, value] of run) values.push(value);
-  return values;
 }
 
 describe("put", () => {

@@ -39,6 +39,7 @@ import {
   type RunOptions,
   readTools,
 } from "./agent-options.ts";
+import { checkPrompt } from "./check-prompt.ts";
 import { checkMind, type Mind, type Prompt, thinkingTool } from "./thinking.ts";
 import { Undo } from "./undo.ts";
 
@@ -195,12 +196,7 @@ export class Agent extends AgentHooks implements Iterable<Turn> {
       throw new SafeExecutionError(
         `The agent '${this.name}' has no model to ask: give it one, as \`model\`.`,
       );
-    if (typeof prompt !== "string" && !Array.isArray(prompt))
-      throw new InvalidTypeError({
-        field: "prompt",
-        expected: "a string, or a list of content parts",
-        received: prompt,
-      });
+    checkPrompt(prompt);
     await this.put(new Turn(thinkingTool, { prompt }));
   }
 

@@ -1,6 +1,7 @@
 import { getEventListeners } from "node:events";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { Agent, ContextItem, Registry, setLogger, Turn, type TurnValue, tool } from "../index.ts";
+import { Agent, ContextItem, Registry, setLogger, Turn, tool } from "../index.ts";
+import { valuesOf } from "../testkit/values-of.ts";
 
 let registry = new Registry();
 let warnings: string[] = [];
@@ -21,12 +22,6 @@ function waitingTool(log: string[]) {
       signal.addEventListener("abort", () => reject(signal.reason), { once: true });
     }).finally(() => log.push("aborted"));
   });
-}
-
-async function valuesOf(run: AsyncIterable<TurnValue>): Promise<unknown[]> {
-  const values: unknown[] = [];
-  for await (const [, value] of run) values.push(value);
-  return values;
 }
 
 test("leaving while a tool runs aborts it, cancels the turn, runs its hooks, and frees the agent", async () => {

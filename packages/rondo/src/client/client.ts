@@ -1,5 +1,6 @@
 // A conversation with a model: prompts go in, blocks come out, and history is valid whatever happens.
 
+import { checkPrompt } from "../agent/check-prompt.ts";
 import { Run } from "../async/run.ts";
 import { untilAborted } from "../async/until-aborted.ts";
 import { InvalidArgumentError } from "../error/argument-errors.ts";
@@ -18,7 +19,6 @@ import type { AnyTool } from "../tool/tool.ts";
 import { withSubtools } from "../turn/turn-options.ts";
 import { BlockReader } from "./block-reader.ts";
 import type { Block, ToolUseBlock } from "./blocks.ts";
-import { checkPrompt } from "./check-prompt.ts";
 import { InvalidOutputError, MaxTurnsError, UnansweredToolCallsError } from "./client-errors.ts";
 import {
   type CheckedOptions,

@@ -2,24 +2,12 @@
 
 import fc from "fast-check";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { Client, type Message, setLogger, tool } from "../index.ts";
+import { Client, setLogger, tool } from "../index.ts";
 import { type ScriptedStep, scriptedModel } from "../testing/index.ts";
+import { flawsOf } from "../testkit/flaws-of.ts";
 
 beforeEach(() => setLogger({ warn: () => {} }));
 afterEach(() => setLogger());
-
-/** Every call has one answer, right after it; every answer has its call. */
-function flawsOf(messages: readonly Message[]): string[] {
-  const flaws: string[] = [];
-  const open = new Set<string>();
-  for (const message of messages) {
-    if (message.role === "tool") {
-      if (!open.delete(message.tool_call_id)) flaws.push(`an answer to no call: ${message.tool_call_id}`);
-    } else if (open.size > 0) flaws.push(`no answer to ${[...open].join(", ")} before ${message.role}`);
-    if (message.role === "assistant") for (const call of message.tool_calls ?? []) open.add(call.id);
-  }
-  return [...flaws, ...[...open].map((id) => `no answer to ${id}`)];
-}
 
 /** Asks until the script has no failing answers left, and answers what is asked for. */
 async function askAgain(client: Client, failures: number): Promise<void> {

@@ -1,5 +1,6 @@
 // One prompt, one answer: messages as they come, and a result at the end.
 
+import { checkPrompt } from "../agent/check-prompt.ts";
 import { Run } from "../async/run.ts";
 import { checkOptions, checkPlainObject } from "../error/check.ts";
 import type { RunReason } from "../loop/events.ts";
@@ -7,7 +8,6 @@ import type { ContentPart } from "../model/message.ts";
 import type { Usage } from "../model/provider.ts";
 import type { InputSchema } from "../tool/infer.ts";
 import type { Block, ToolResultBlock } from "./blocks.ts";
-import { checkPrompt } from "./check-prompt.ts";
 import { Client, type RunResult } from "./client.ts";
 import type { ClientOptions, ShapedBy } from "./client-options.ts";
 

@@ -1,27 +1,13 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import {
-  Agent,
-  ContextItem,
-  Registry,
-  SafeExecutionError,
-  setLogger,
-  Turn,
-  type TurnValue,
-  tool,
-} from "../index.ts";
+import { Agent, ContextItem, Registry, SafeExecutionError, setLogger, Turn, tool } from "../index.ts";
 import { scriptedModel } from "../testing/index.ts";
+import { valuesOf } from "../testkit/values-of.ts";
 
 beforeEach(() => setLogger({ warn: () => {} }));
 afterEach(() => setLogger());
 
 const add = tool("add", "Add two numbers.", { a: Number, b: Number }, ({ a, b }) => a + b);
 const callAdd = { name: "add", input: { a: 25, b: 17 } };
-
-async function valuesOf(run: AsyncIterable<TurnValue>): Promise<unknown[]> {
-  const values: unknown[] = [];
-  for await (const [, value] of run) values.push(value);
-  return values;
-}
 
 describe("an agent that thinks", () => {
   test("answers ask() with blocks, runs its tools, and gives the result last", async () => {
@@ -131,6 +117,14 @@ describe("an agent that thinks", () => {
     expect((await valuesOf(agent.branch("child").run())).at(-1)).toMatchObject({ text: "One." });
     expect((await valuesOf(agent.run())).at(-1)).toMatchObject({ text: "Two." });
   });
+});
+
+test("ask() refuses what is no prompt, and queues nothing", async () => {
+  using model = scriptedModel([]);
+  const agent = new Agent({ name: "thinker", model, tools: [], registry: false });
+  await expect(agent.ask(["x"] as never)).rejects.toThrow("prompt[0]: expected { type");
+  await expect(agent.ask(5 as never)).rejects.toThrow("prompt: expected a string");
+  expect(agent.turns).toEqual([]);
 });
 
 test("an agent without a model refuses ask()", async () => {

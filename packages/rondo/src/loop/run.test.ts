@@ -3,6 +3,7 @@ import { setLogger } from "../error/logger.ts";
 import { tool } from "../index.ts";
 import type { Message } from "../model/message.ts";
 import { scriptedModel } from "../testing/index.ts";
+import { flawsOf } from "../testkit/flaws-of.ts";
 import type { LoopEvent } from "./events.ts";
 import type { LoopOptions } from "./options.ts";
 import { run } from "./run.ts";
@@ -25,19 +26,6 @@ async function eventsOf(messages: Message[], options: LoopOptions): Promise<Loop
 
 const types = (events: readonly LoopEvent[]) => events.map(({ type }) => type);
 const last = (events: readonly LoopEvent[]) => events.at(-1);
-
-/** What is wrong with a conversation: every call has one answer, and every answer its call before it. */
-function flawsOf(messages: readonly Message[]): string[] {
-  const flaws: string[] = [];
-  const open = new Set<string>();
-  for (const message of messages) {
-    if (message.role === "tool") {
-      if (!open.delete(message.tool_call_id)) flaws.push(`an answer to no call: ${message.tool_call_id}`);
-    } else flaws.push(...[...open].map((id) => `no answer to ${id} before the next ${message.role} message`));
-    if (message.role === "assistant") for (const call of message.tool_calls ?? []) open.add(call.id);
-  }
-  return [...flaws, ...[...open].map((id) => `no answer to ${id}`)];
-}
 
 describe("a run", () => {
   test("asks, runs the tools, asks again, and tells everything in order", async () => {
