@@ -14,15 +14,11 @@ import {
   UnserializableError,
 } from "../index.ts";
 import { valuesOf } from "../testkit/values-of.ts";
+import { add, count } from "./testkit/agent-kit.ts";
 
 let registry = new Registry();
 afterEach(() => {
   registry = new Registry();
-});
-
-const add = tool("add", "Add two numbers.", { a: Number, b: Number }, ({ a, b }) => a + b);
-const count = tool("count", "Count up.", { to: Number }, async function* ({ to }) {
-  for (let n = 1; n <= to; n += 1) yield n;
 });
 
 /** What a file would hold. */

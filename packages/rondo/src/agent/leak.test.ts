@@ -3,6 +3,7 @@ import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { Agent, defaultRegistry, setLogger, Turn, tool } from "../index.ts";
+import { add, count } from "./testkit/agent-kit.ts";
 
 // Counted, not timed: what 100,000 turns leave behind must not depend on how many there were.
 
@@ -23,10 +24,6 @@ const heldBytes = async (): Promise<number> => {
 
 const activeTimers = () => process.getActiveResourcesInfo().filter((kind) => kind === "Timeout").length;
 
-const add = tool("add", "Add two numbers.", { a: Number, b: Number }, ({ a, b }) => a + b);
-const count = tool("count", "Count up.", { to: Number }, async function* ({ to }) {
-  for (let n = 1; n <= to; n += 1) yield n;
-});
 const locked = tool(
   { name: "locked", description: "Locked.", lock: true, registry: false },
   async () => "done",

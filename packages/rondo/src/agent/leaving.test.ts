@@ -2,6 +2,7 @@ import { getEventListeners } from "node:events";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { Agent, ContextItem, Registry, setLogger, Turn, tool } from "../index.ts";
 import { valuesOf } from "../testkit/values-of.ts";
+import { add } from "./testkit/agent-kit.ts";
 
 let registry = new Registry();
 let warnings: string[] = [];
@@ -11,8 +12,6 @@ beforeEach(() => {
   setLogger({ warn: (message) => warnings.push(message) });
 });
 afterEach(() => setLogger());
-
-const add = tool("add", "Add two numbers.", { a: Number, b: Number }, ({ a, b }) => a + b);
 
 /** A tool that waits until it is aborted, and notes when. */
 function waitingTool(log: string[]) {
