@@ -1,0 +1,60 @@
+// The items that this server puts into a response, as they stand on the wire, and the ones that it is given.
+
+import type { JsonObject } from "rondo";
+import type { ItemStatus } from "./status.ts";
+
+export interface OutputText {
+  type: "output_text";
+  text: string;
+  annotations: never[];
+  logprobs: never[];
+}
+
+/** What the model has said. */
+export interface MessageItem {
+  type: "message";
+  id: string;
+  role: "assistant";
+  status: ItemStatus;
+  content: OutputText[];
+}
+
+/** What the model has thought. */
+export interface ReasoningItem {
+  type: "reasoning";
+  id: string;
+  summary: never[];
+  content: { type: "reasoning_text"; text: string }[];
+  /** The thought in a form that only this server can read, for clients that keep the conversation themselves. */
+  encrypted_content?: string;
+  status: ItemStatus;
+}
+
+/** A call that the client is to run. */
+export interface FunctionCallItem {
+  type: "function_call";
+  id: string;
+  call_id: string;
+  name: string;
+  arguments: string;
+  status: ItemStatus;
+}
+
+/** A call that the server has run, or has refused to run. */
+export interface McpCallItem {
+  type: "mcp_call";
+  id: string;
+  /** `local` for the tools of the config file. */
+  server_label: string;
+  name: string;
+  arguments: string;
+  output: string | null;
+  error: string | null;
+  status: ItemStatus;
+  approval_request_id: null;
+}
+
+export type OutputItem = MessageItem | ReasoningItem | FunctionCallItem | McpCallItem;
+
+/** An item of a request, after validation: known ones have the fields of their type, others are as they came. */
+export type InputItem = JsonObject & { type: string; id?: string };

@@ -1,0 +1,25 @@
+// What a store refuses, and what keeps it from working.
+
+export type StoreErrorCode =
+  | "lost_lease"
+  | "illegal_transition"
+  | "frozen_item"
+  | "out_of_order"
+  | "duplicate_id"
+  | "unknown_cursor"
+  /** The disk is full, the database is locked or broken: nothing was written. */
+  | "unavailable"
+  /** Another process has the store open. */
+  | "in_use"
+  /** Written by a newer version. */
+  | "unknown_version";
+
+export class StoreError extends Error {
+  override readonly name = "StoreError";
+  readonly code: StoreErrorCode;
+
+  constructor(code: StoreErrorCode, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.code = code;
+  }
+}

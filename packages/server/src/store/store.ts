@@ -1,0 +1,185 @@
+// What a store keeps and promises. Memory, SQLite and PostgreSQL are built to this one contract, and one suite
+// of tests holds them to it.
+//
+// A response is a row that changes, and three lists that only grow: its items, its events (background runs only)
+// and its steps, which say how far the run has come. Whoever runs a response holds its lease; every write names
+// the lease's fence, so that a worker that was paused and has lost its lease cannot write any more.
+
+import type { JsonObject } from "rondo";
+import type { InputItem, OutputItem } from "../protocol/items.ts";
+import type { IncompleteReason, ResponseError, ResponseUsage } from "../protocol/response.ts";
+import type { ResponseStatus } from "../protocol/status.ts";
+
+export interface StoredResponse {
+  readonly id: string;
+  /** Who may see it. */
+  readonly owner: string;
+  readonly status: ResponseStatus;
+  readonly background: boolean;
+  readonly model: string;
+  readonly createdAtMs: number;
+  readonly completedAtMs: number | null;
+  readonly previousResponseId: string | null;
+  /** The request as it was accepted, without its input: what a run needs, and what is echoed. */
+  readonly request: JsonObject;
+  readonly error: ResponseError | null;
+  readonly incompleteReason: IncompleteReason | null;
+  readonly usage: ResponseUsage | null;
+  /** Whether someone has asked to cancel it. */
+  readonly isCancelRequested: boolean;
+}
+
+/** What a new response starts with. `queued` waits for a worker; `in_progress` is leased to `worker` at once. */
+export interface NewResponse {
+  readonly id: string;
+  readonly owner: string;
+  readonly status: "queued" | "in_progress";
+  readonly background: boolean;
+  readonly model: string;
+  readonly createdAtMs: number;
+  readonly previousResponseId: string | null;
+  readonly request: JsonObject;
+  /** The input items in their order, each with an id that no other item of this owner has. */
+  readonly input: readonly (InputItem & { id: string })[];
+  /** The first events, for background runs. */
+  readonly events: readonly StoredEvent[];
+}
+
+export interface StoredEvent {
+  /** Its `sequence_number`: 0, 1, 2 … without gaps in each response. */
+  readonly sequence: number;
+  /** The event as JSON. */
+  readonly data: string;
+}
+
+/** An item of the output, at its `output_index`. `turn` says which answer of the model it belongs to, from 0. */
+export interface StoredOutput {
+  readonly index: number;
+  readonly turn: number;
+  readonly item: OutputItem;
+}
+
+/** A fact about the progress of a run, as JSON. Its meaning is the engine's business. */
+export type Step = JsonObject;
+
+/** Changes of the response itself. */
+export interface ResponseUpdate {
+  readonly status?: ResponseStatus;
+  readonly completedAtMs?: number;
+  readonly error?: ResponseError;
+  readonly incompleteReason?: IncompleteReason;
+  readonly usage?: ResponseUsage;
+}
+
+/** What one commit adds. All of it, or nothing. */
+export interface RunWrite {
+  /** Must go on where the last commit has ended. */
+  readonly events?: readonly StoredEvent[];
+  /** New items, or new versions of items that were `in_progress`; a finished item is refused. */
+  readonly output?: readonly StoredOutput[];
+  readonly steps?: readonly Step[];
+  readonly update?: ResponseUpdate;
+  /** Whether it must survive a power cut, and not only the end of the process. */
+  readonly isDurable: boolean;
+}
+
+/** Who runs a response, and with which right to write. */
+export interface Lease {
+  readonly responseId: string;
+  /** Grows with every lease of this response. */
+  readonly fence: number;
+}
+
+/** A response that a worker has taken over. */
+export interface Claim extends Lease {
+  readonly response: StoredResponse;
+  /** How often it was claimed since it last made progress (a commit with steps), this time included. */
+  readonly attempts: number;
+}
+
+export interface ListOptions {
+  /** 1 to 100. */
+  readonly limit: number;
+  readonly order: "asc" | "desc";
+  /** The id after which, or before which, the page lies, in the order of the list. */
+  readonly after?: string;
+  readonly before?: string;
+}
+
+export interface ListResponsesOptions extends ListOptions {
+  readonly status?: ResponseStatus;
+  readonly model?: string;
+  readonly background?: boolean;
+}
+
+/** A page of a list, in its order. */
+export interface Page<T> {
+  readonly data: readonly T[];
+  readonly hasMore: boolean;
+}
+
+/** One response of a chain with all its items, as they go into the conversation. */
+export interface ChainLink {
+  readonly response: StoredResponse;
+  readonly input: readonly InputItem[];
+  readonly output: readonly StoredOutput[];
+  readonly steps: readonly Step[];
+}
+
+export interface Store {
+  // For clients: all limited to an owner. What belongs to another does not exist.
+
+  get(owner: string, id: string): Promise<StoredResponse | undefined>;
+  output(owner: string, id: string): Promise<readonly StoredOutput[]>;
+  /** Newest first unless told otherwise. An unknown cursor is a `StoreError` with the code `unknown_cursor`. */
+  list(owner: string, options: ListResponsesOptions): Promise<Page<StoredResponse>>;
+  /** The input items of one response. */
+  input(owner: string, id: string, options: ListOptions): Promise<Page<InputItem>>;
+  /**
+   * The response `id` and all before it, oldest first. If one is missing, deleted or another's, `missing` names
+   * it and there are no links.
+   */
+  chain(owner: string, id: string): Promise<{ links: readonly ChainLink[]; missing?: string }>;
+  /** Items by their ids, input or output, in any order; those that do not exist are left out. */
+  items(owner: string, ids: readonly string[]): Promise<readonly (InputItem | OutputItem)[]>;
+  /** Events after `sequence`, at most `limit`. */
+  events(owner: string, id: string, after: number, limit: number): Promise<readonly StoredEvent[]>;
+  /** Removes a response with all that belongs to it, and ends its lease. Whether there was one. */
+  remove(owner: string, id: string): Promise<boolean>;
+  /** Notes the wish to cancel, if the response is not over. Gives it as it then is. */
+  requestCancel(owner: string, id: string): Promise<StoredResponse | undefined>;
+
+  // For workers.
+
+  /** Keeps a new response. One that is `in_progress` comes leased to `worker`. */
+  create(response: NewResponse, worker: string, leaseMs: number): Promise<Lease>;
+  /**
+   * Leases responses that nobody runs to `worker`: queued ones, and those whose lease is over, oldest first.
+   * A response is given to one worker only, whoever asks at the same time.
+   */
+  claim(worker: string, options: { leaseMs: number; limit: number }): Promise<readonly Claim[]>;
+  /** Prolongs leases. Gives those that are still held, with whether they are to be cancelled. */
+  renew(
+    leases: readonly Lease[],
+    leaseMs: number,
+  ): Promise<readonly { responseId: string; isCancelRequested: boolean }[]>;
+  /** Gives a lease back before its time, so that another may claim the response. */
+  release(lease: Lease): Promise<void>;
+  /**
+   * Adds to a response. Throws a `StoreError` and changes nothing: `lost_lease` when the fence is not the newest
+   * (or the response was removed), `illegal_transition`, `frozen_item`, `out_of_order`.
+   */
+  commit(lease: Lease, write: RunWrite): Promise<void>;
+  /** All that a worker needs to go on with a response: its items, steps, and last sequence number (-1 for none). */
+  resume(lease: Lease): Promise<ChainLink & { lastSequence: number }>;
+
+  // For the server.
+
+  /** Removes responses that ended before this time. Gives how many. */
+  expire(beforeMs: number): Promise<number>;
+  /** A value that lives as long as the store: the first that is offered under a name stays. */
+  keepSecret(name: string, offered: string): Promise<string>;
+  /** Throws when the store cannot write. */
+  check(): Promise<void>;
+  close(): Promise<void>;
+}
