@@ -27,6 +27,7 @@ export interface LoopOptions {
   /** The tools that the model is offered, with their subtools. Default: none. */
   tools?: Iterable<AnyTool>;
   settings?: ModelSettings;
+  /** Default: the server's. `"required"` and a name hold for the first answer only, or the run would never end. */
   toolChoice?: "auto" | "none" | "required" | { name: string };
   /** The shape of the answer, for servers that can enforce it. */
   output?: OutputFormat;
@@ -34,6 +35,8 @@ export interface LoopOptions {
   runsHere?: (tool: AnyTool) => boolean;
   /** Which tools the model may use; the others are not offered. Default: all. */
   isAllowed?: (tool: AnyTool) => boolean;
+  /** Offers also the tools that are not allowed, so that what the model reads stays the same. Default: false. */
+  offersAll?: boolean;
   /** Asked for each valid call, before `beforeCall`: approval by a person, for example. */
   canUseTool?: (call: PendingCall) => Promise<CallDecision | undefined | null>;
   /** Asked for each approved call. One that throws ends the run. */
@@ -42,6 +45,8 @@ export interface LoopOptions {
   maxToolIterations?: number;
   /** How many calls are run in all. Default: no limit. */
   maxToolCalls?: number;
+  /** At either limit, asks the model once more, without tools, for an answer. Default: false. */
+  asksForFinalAnswer?: boolean;
   /** How often in a row the same call with the same arguments is run. Default: 3. */
   maxRepeats?: number;
   /** Whether the calls of one answer run at the same time, within the tools' locks. Default: true. */

@@ -3,7 +3,8 @@ import { setLogger } from "../error/logger.ts";
 import { tool } from "../index.ts";
 import type { Message } from "../model/message.ts";
 import { scriptedModel } from "../testing/index.ts";
-import { add, callAdd, eventsOf, last, prompt, types } from "./testkit/loop-kit.ts";
+import { flawsOf } from "../testkit/flaws-of.ts";
+import { add, callAdd, eventsOf, fail, last, prompt, types } from "./testkit/loop-kit.ts";
 
 beforeEach(() => setLogger({ warn: () => {} }));
 afterEach(() => setLogger());
@@ -129,4 +130,71 @@ describe("calls of the client", () => {
     expect(messages.slice(1)).toMatchObject([{ tool_call_id: "call_2", content: "3" }]);
     expect(last(events)).toMatchObject({ reason: "client_calls" });
   });
+});
+
+describe("what is forced on the model", () => {
+  test.each([["required" as const], [{ name: "add" }]])(
+    "holds for the first answer only: %j",
+    async (toolChoice) => {
+      using model = scriptedModel([{ calls: [callAdd] }, "3."]);
+      await eventsOf(prompt, { model, tools: [add], toolChoice });
+      expect(model.requests.map((request) => request.toolChoice)).toEqual([toolChoice, "auto"]);
+    },
+  );
+});
+
+describe("at a limit, where a final answer is asked for", () => {
+  test("the model answers once more, without tools", async () => {
+    using model = scriptedModel([{ calls: [callAdd] }, { calls: [callAdd] }, "About 3."]);
+    const events = await eventsOf(prompt, {
+      model,
+      tools: [add],
+      maxToolIterations: 1,
+      asksForFinalAnswer: true,
+      toolChoice: "auto",
+    });
+    expect(model.requests.map(({ tools, toolChoice }) => [tools?.length, toolChoice])).toEqual([
+      [1, "auto"],
+      [1, "auto"],
+      [undefined, undefined],
+    ]);
+    expect(events.at(-1)).toMatchObject({ type: "run.finished", reason: "completed" });
+  });
+
+  test("calls that it makes all the same are not run", async () => {
+    let runs = 0;
+    const count = tool("count", "Counts.", {}, () => {
+      runs += 1;
+    });
+    const call = { name: "count" };
+    using model = scriptedModel([{ calls: [call] }, { calls: [call] }, { text: "Well.", calls: [call] }]);
+    const messages = [...prompt];
+    await eventsOf(prompt, {
+      model,
+      tools: [count],
+      maxToolIterations: 1,
+      asksForFinalAnswer: true,
+      onMessage: (message) => messages.push(message),
+    });
+    expect(runs).toBe(1);
+    expect(flawsOf(messages)).toEqual([]);
+  });
+});
+
+test("tools that are not allowed can be offered all the same, and are not run", async () => {
+  using model = scriptedModel([{ calls: [{ name: "fail" }] }, "Sorry."]);
+  const events = await eventsOf(prompt, {
+    model,
+    tools: [add, fail],
+    isAllowed: (it) => it === add,
+    offersAll: true,
+  });
+  expect(model.requests[0]?.tools?.map((it) => it.function.name)).toEqual(["add", "fail"]);
+  expect(events).toContainEqual(
+    expect.objectContaining({
+      type: "call.rejected",
+      reason: "not_allowed",
+      error: "Tool 'fail' is not allowed. The tools are: add.",
+    }),
+  );
 });

@@ -29,7 +29,7 @@ export function run(messages: readonly Message[], options: LoopOptions): Run<Loo
     const limit = options[field];
     if (limit !== undefined && limit !== Number.POSITIVE_INFINITY) checkLimit(field, limit);
   }
-  const tools = new OfferedTools(options.tools ?? [], options.isAllowed ?? (() => true));
+  const tools = new OfferedTools(options.tools ?? [], options);
   return new Run((signal) => new Loop(messages, options, tools, signal).events(), {
     signal: options.signal,
     graceMs: options.graceMs,
@@ -55,6 +55,10 @@ class Loop {
   #callsRun = 0;
   /** Answers in a row of which no call could be run. A model that only makes mistakes is not asked forever. */
   #fruitless = 0;
+  /** Whether the model has answered once: what was forced on it is then done. */
+  #hasAnswered = false;
+  /** Whether the model is asked for the last time, and without tools. */
+  #isFinalAnswer = false;
   #usage: Usage | undefined;
   /** The calls of the last answer that are still without a result. */
   #open: CheckedCall[] = [];
@@ -79,6 +83,12 @@ class Loop {
         const finishReason = this.#signal.aborted ? "unknown" : yield* this.#ask();
         if (this.#open.length > 0 || this.#signal.aborted) reason = yield* this.#answer();
         else reason = finishReason === "length" ? "length" : "completed";
+      }
+      if (this.#options.asksForFinalAnswer && (reason === "max_turns" || reason === "max_tool_calls")) {
+        this.#isFinalAnswer = true;
+        const finishReason = yield* this.#ask();
+        yield* this.#answer();
+        reason = this.#signal.aborted ? "aborted" : finishReason === "length" ? "length" : "completed";
       }
       yield { type: "run.finished", reason, usage: this.#usage };
     } finally {
@@ -119,6 +129,7 @@ class Loop {
             yield delta;
         }
       }
+      this.#hasAnswered = true;
       this.#usage = addUsage(this.#usage, answer.usage);
       this.#open = await this.#check(answer.calls);
       isComplete = true;
@@ -148,7 +159,8 @@ class Loop {
     const maxRepeats = this.#maxRepeats;
     const counts = this.#repeats.note(calls);
     for (const [index, raw] of calls.entries()) {
-      if ((counts[index] as number) <= maxRepeats)
+      if (this.#isFinalAnswer) checked.push(rejectCall(raw, "not_allowed", "No tool may be used any more."));
+      else if ((counts[index] as number) <= maxRepeats)
         checked.push(await checkCall(raw, this.#tools, this.#options, this.#signal));
       else {
         const error = `This same call was made ${maxRepeats} times in a row; its result will not change. Use the result, or do something else.`;
@@ -227,9 +239,10 @@ class Loop {
   #request(): ModelRequest {
     const { settings, toolChoice, output } = this.#options;
     const request: ModelRequest = { messages: this.#messages, signal: this.#signal };
-    const tools = this.#tools.definitions;
+    const tools = this.#isFinalAnswer ? [] : this.#tools.definitions;
     if (tools.length > 0) request.tools = tools;
-    if (toolChoice !== undefined) request.toolChoice = toolChoice;
+    if (toolChoice !== undefined && !this.#isFinalAnswer)
+      request.toolChoice = this.#hasAnswered && toolChoice !== "none" ? "auto" : toolChoice;
     if (output) request.output = output;
     if (settings) request.settings = settings;
     return request;

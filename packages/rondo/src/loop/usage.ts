@@ -8,5 +8,12 @@ export function addUsage(total: Usage | undefined, more: Usage | undefined): Usa
     inputTokens: total.inputTokens + more.inputTokens,
     outputTokens: total.outputTokens + more.outputTokens,
     totalTokens: total.totalTokens + more.totalTokens,
+    ...sum("cachedTokens", total, more),
+    ...sum("reasoningTokens", total, more),
   };
+}
+
+function sum(key: "cachedTokens" | "reasoningTokens", total: Usage, more: Usage): Partial<Usage> {
+  if (total[key] === undefined && more[key] === undefined) return {};
+  return { [key]: (total[key] ?? 0) + (more[key] ?? 0) };
 }

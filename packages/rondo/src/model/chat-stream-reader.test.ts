@@ -210,7 +210,25 @@ describe("usage", () => {
     ],
     ["in a choice", [{ choices: [{ usage: { prompt_tokens: 3, completion_tokens: 4 } }] }], usage],
     ["as Groq's", [{ x_groq: { usage: { prompt_tokens: 3, completion_tokens: 4 } } }], usage],
-    ["as timings of llama.cpp", [{ timings: { prompt_n: 1, cache_n: 2, predicted_n: 4 } }], usage],
+    [
+      "as timings of llama.cpp",
+      [{ timings: { prompt_n: 1, cache_n: 2, predicted_n: 4 } }],
+      { ...usage, cachedTokens: 2 },
+    ],
+    [
+      "with its details",
+      [
+        {
+          usage: {
+            prompt_tokens: 3,
+            completion_tokens: 4,
+            prompt_tokens_details: { cached_tokens: 1 },
+            completion_tokens_details: { reasoning_tokens: 2 },
+          },
+        },
+      ],
+      { ...usage, cachedTokens: 1, reasoningTokens: 2 },
+    ],
     [
       "before timings",
       [{ usage: { prompt_tokens: 3, completion_tokens: 4 }, timings: { prompt_n: 9, predicted_n: 9 } }],

@@ -38,6 +38,10 @@ export interface Usage {
   inputTokens: number;
   outputTokens: number;
   totalTokens: number;
+  /** How many of the input tokens the server did not have to read again, if it tells. */
+  cachedTokens?: number;
+  /** How many of the output tokens were thoughts, if it tells. */
+  reasoningTokens?: number;
 }
 
 /** Why a model has stopped. `unknown` when the server did not say. */

@@ -12,7 +12,15 @@ export function readUsage(value: unknown): Usage | undefined {
   if (input === undefined && output === undefined) return undefined;
   const inputTokens = input ?? Math.max(0, (total ?? 0) - (output ?? 0));
   const outputTokens = output ?? Math.max(0, (total ?? 0) - inputTokens);
-  return { inputTokens, outputTokens, totalTokens: total ?? inputTokens + outputTokens };
+  const cached = detail(fields, "prompt_tokens_details", "input_tokens_details", "cached_tokens");
+  const reasoning = detail(fields, "completion_tokens_details", "output_tokens_details", "reasoning_tokens");
+  return {
+    inputTokens,
+    outputTokens,
+    totalTokens: total ?? inputTokens + outputTokens,
+    ...(cached !== undefined && { cachedTokens: cached }),
+    ...(reasoning !== undefined && { reasoningTokens: reasoning }),
+  };
 }
 
 /** The `timings` of llama.cpp, which are there even when no usage was asked for. */
@@ -22,8 +30,21 @@ export function readTimings(value: unknown): Usage | undefined {
   const prompt = count(prompt_n);
   const outputTokens = count(predicted_n);
   if (prompt === undefined || outputTokens === undefined) return undefined;
-  const inputTokens = prompt + (count(cache_n) ?? 0);
-  return { inputTokens, outputTokens, totalTokens: inputTokens + outputTokens };
+  const cachedTokens = count(cache_n);
+  const inputTokens = prompt + (cachedTokens ?? 0);
+  const totalTokens = inputTokens + outputTokens;
+  return { inputTokens, outputTokens, totalTokens, ...(cachedTokens !== undefined && { cachedTokens }) };
+}
+
+function detail(
+  fields: Record<string, unknown>,
+  chatName: string,
+  responsesName: string,
+  key: string,
+): number | undefined {
+  const details = fields[chatName] ?? fields[responsesName];
+  if (typeof details !== "object" || details === null) return undefined;
+  return count((details as Record<string, unknown>)[key]);
 }
 
 function count(value: unknown): number | undefined {
