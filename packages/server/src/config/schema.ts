@@ -1,0 +1,140 @@
+// Every setting of the server, once: its key, what it allows, its default, its flag and its meaning. The file,
+// the environment, the flags and docs/server-config.md all come from here.
+
+import type { AnyTool } from "rondo";
+import type { z } from "zod";
+import type { ToolExecutor } from "../executor/executor.ts";
+import { authSchema } from "./auth-schema.ts";
+import {
+  amountAbove0,
+  byName,
+  choice,
+  flagValue,
+  group,
+  listOf,
+  made,
+  milliseconds,
+  text,
+  wholeNumber,
+} from "./fields.ts";
+import { endpointSchema, modelSchema } from "./model-schema.ts";
+
+export const configSchema = group({
+  host: text("an address or a host name, without a port", (value) => !/[\s/]/.test(value))
+    .default("127.0.0.1")
+    .meta({
+      description:
+        "Where to listen. Anything but this machine itself (127.0.0.1, ::1, localhost) demands `auth`.",
+      flag: "--host <address>",
+    }),
+  port: wholeNumber(0, 65_535)
+    .default(4500)
+    .meta({ description: "The port to listen on; 0 takes any that is free.", flag: "--port <number>" }),
+  store: text("memory or sqlite:PATH", (value) => /^(memory|sqlite:.+)$/.test(value))
+    .default("sqlite:./rondo.db")
+    .meta({
+      description: "Where responses are kept: `sqlite:PATH`, or `memory` to forget them at the end.",
+      flag: "--store <store>",
+    }),
+  keepDays: amountAbove0("days")
+    .optional()
+    .meta({ description: "How long responses are kept. For ever if not set." }),
+  endpoints: listOf(endpointSchema, "a list of endpoints")
+    .default([])
+    .meta({ description: "Model servers. All models of each are served, under their own names." }),
+  models: byName(modelSchema, "names with a group for each")
+    .default({})
+    .meta({ description: "Models by the names that clients use. They win over those of the endpoints." }),
+  defaultModel: text("the name of a model")
+    .optional()
+    .meta({ description: "For requests without a model.", flag: "--default-model <name>" }),
+  tools: listOf(made<AnyTool>("a tool made with tool()", isTool), "a list of tools")
+    .default([])
+    .meta({ description: "Tools that every request may use and that run in this process. Only in code." }),
+  executors: listOf(made<ToolExecutor>("an executor", isExecutor), "a list of executors")
+    .default([])
+    .meta({ description: "Who runs tools of other kinds. The first that can, does. Only in code." }),
+  maxAgenticTurns: wholeNumber(1)
+    .default(10)
+    .meta({ description: "How many model calls a response may take." }),
+  onLimit: choice(["incomplete", "final_answer"])
+    .default("incomplete")
+    .meta({ description: "What happens then: stop, or one last model call without tools." }),
+  runs: group({
+    concurrency: wholeNumber(1).default(8).meta({ description: "How many background runs work at once." }),
+    leaseMs: milliseconds(1000)
+      .default(30_000)
+      .meta({ description: "After how long a run whose worker is silent goes to another." }),
+    maxAttempts: wholeNumber(1)
+      .default(10)
+      .meta({ description: "How often a run is started again after crashes before it has failed." }),
+  })
+    .prefault({})
+    .meta({ description: "Background runs." }),
+  limits: group({
+    bodyBytes: wholeNumber(1).default(10_000_000).meta({ description: "The largest body of a request." }),
+    items: wholeNumber(1).default(1000).meta({ description: "How many input items a request may have." }),
+    tools: wholeNumber(1).default(128).meta({ description: "How many tools a request may have." }),
+  })
+    .prefault({})
+    .meta({ description: "What a request may cost." }),
+  compat: group({
+    requiresActionStatus: flagValue().default(true).meta({
+      description: "Whether a response that waits for the client says `requires_action`; else `completed`.",
+    }),
+    strict: flagValue()
+      .default(false)
+      .meta({ description: "Whether unknown fields, tools and items are errors rather than ignored." }),
+  })
+    .prefault({})
+    .meta({ description: "How closely clients are met." }),
+  auth: authSchema.optional().meta({
+    description: "Who may use the server. Without it everyone who can reach it is the owner `local`.",
+  }),
+  cors: group({
+    origins: listOf(text("an origin such as https://app.example.org, or *", isOrigin), "a list of origins")
+      .default([])
+      .meta({
+        description: "Web pages that may call the server from a browser. None if empty, all with `*`.",
+      }),
+  })
+    .prefault({})
+    .meta({ description: "Calls from browsers." }),
+  log: group({
+    level: choice(["debug", "info", "warn", "error", "silent"])
+      .default("info")
+      .meta({ description: "The least important lines that are written.", flag: "--log <level>" }),
+    format: choice(["json", "text"])
+      .default("text")
+      .meta({ description: "Lines for programs or for people.", flag: "--log-format <format>" }),
+  })
+    .prefault({})
+    .meta({ description: "The log, on standard error." }),
+  shutdownMs: milliseconds(0)
+    .default(10_000)
+    .meta({ description: "How long running requests get to end when the server is told to stop." }),
+  keepAliveMs: milliseconds(100)
+    .default(15_000)
+    .meta({ description: "After how much silence a stream gets a sign of life." }),
+});
+
+/** What a config file may hold. Everything has a default. */
+export type ConfigInput = z.input<typeof configSchema>;
+
+/** The settings of a server, defaults filled in. */
+export type ServerConfig = z.output<typeof configSchema>;
+
+function isTool(value: unknown): boolean {
+  // By its looks: the config may have tools of another copy of the library.
+  const { wireName, toOpenAI } = Object(value) as Partial<AnyTool>;
+  return typeof wireName === "string" && typeof toOpenAI === "function";
+}
+
+function isExecutor(value: unknown): boolean {
+  const { kind, canExecute, execute } = Object(value) as Partial<ToolExecutor>;
+  return typeof kind === "string" && typeof canExecute === "function" && typeof execute === "function";
+}
+
+function isOrigin(value: string): boolean {
+  return value === "*" || URL.parse(value)?.origin === value;
+}
