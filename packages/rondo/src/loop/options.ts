@@ -33,6 +33,11 @@ export interface LoopOptions {
   output?: OutputFormat;
   /** Which tools run here. The calls of the others end the run with `client_calls`. Default: all. */
   runsHere?: (tool: AnyTool) => boolean;
+  /**
+   * Where every tool is the client's: whether the model is told what is wrong with calls that cannot run and is
+   * asked again, so that the client gets only calls that can. Default: false, the client decides.
+   */
+  correctsCalls?: boolean;
   /** Which tools the model may use; the others are not offered. Default: all. */
   isAllowed?: (tool: AnyTool) => boolean;
   /** Offers also the tools that are not allowed, so that what the model reads stays the same. Default: false. */

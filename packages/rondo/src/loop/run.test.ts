@@ -198,3 +198,19 @@ test("tools that are not allowed can be offered all the same, and are not run", 
     }),
   );
 });
+
+test("where every tool is the client's, the model can be told of its mistakes and asked again", async () => {
+  using model = scriptedModel([{ calls: [{ name: "add", input: { a: "x" } }] }, { calls: [callAdd] }]);
+  const events = await eventsOf(prompt, { model, tools: [add], runsHere: () => false, correctsCalls: true });
+  expect(events.at(-1)).toMatchObject({ type: "run.finished", reason: "client_calls" });
+  expect(events.filter(({ type }) => type === "call.ready")).toHaveLength(1);
+});
+
+test("no call is run where the limit is 0, and each is answered", async () => {
+  using model = scriptedModel([{ calls: [callAdd] }]);
+  const messages = [...prompt];
+  const onMessage = (message: Message) => void messages.push(message);
+  const events = await eventsOf(prompt, { model, tools: [add], maxToolIterations: 0, onMessage });
+  expect(events.at(-1)).toMatchObject({ reason: "max_turns" });
+  expect(flawsOf(messages)).toEqual([]);
+});

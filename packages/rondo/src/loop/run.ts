@@ -27,7 +27,9 @@ const defaultMaxRepeats = 3;
 export function run(messages: readonly Message[], options: LoopOptions): Run<LoopEvent> {
   for (const field of ["maxToolIterations", "maxToolCalls", "maxRepeats"] as const) {
     const limit = options[field];
-    if (limit !== undefined && limit !== Number.POSITIVE_INFINITY) checkLimit(field, limit);
+    const mayBeZero = field !== "maxRepeats"; // no call is run, each is answered
+    if (limit !== undefined && limit !== Number.POSITIVE_INFINITY && !(mayBeZero && limit === 0))
+      checkLimit(field, limit);
   }
   const tools = new OfferedTools(options.tools ?? [], options);
   return new Run((signal) => new Loop(messages, options, tools, signal).events(), {
@@ -190,7 +192,7 @@ class Loop {
     this.#fruitless = toRun === 0 ? this.#fruitless + 1 : 0;
     yield* runCalls(calls, ({ message }) => this.#commit(message), this.#options, this.#signal);
     if (this.#signal.aborted) return "aborted";
-    if (isForClient || !this.#runsAnythingHere()) return "client_calls";
+    if (isForClient || !(this.#options.correctsCalls || this.#runsAnythingHere())) return "client_calls";
     if (limit || this.#fruitless <= this.#maxRepeats) return limit;
     yield {
       type: "warning",
