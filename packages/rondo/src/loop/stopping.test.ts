@@ -50,7 +50,7 @@ describe("limits", () => {
 
   test("are checked at the call", () => {
     using model = scriptedModel([]);
-    expect(() => run(prompt, { model, maxToolIterations: 0 })).toThrow(
+    expect(() => run(prompt, { model, maxToolIterations: -1 })).toThrow(
       "maxToolIterations: expected a whole number from 1",
     );
   });
