@@ -1,0 +1,69 @@
+// What is written, as the text that is kept. It is made when a call comes in, so that a caller who goes on
+// changing its objects changes nothing that is stored.
+
+import type { NewResponse, ResponseUpdate, RunWrite, StoredEvent } from "./store.ts";
+
+export interface EncodedItem {
+  readonly id: string;
+  readonly data: string;
+}
+
+export interface EncodedOutput extends EncodedItem {
+  readonly index: number;
+  readonly turn: number;
+  /** Whether it has ended, and may not change any more. */
+  readonly isFrozen: boolean;
+}
+
+export interface EncodedUpdate extends Omit<ResponseUpdate, "error" | "usage"> {
+  readonly error?: string;
+  readonly usage?: string;
+}
+
+export interface EncodedWrite {
+  readonly events: readonly StoredEvent[];
+  readonly output: readonly EncodedOutput[];
+  readonly steps: readonly string[];
+  readonly update: EncodedUpdate | undefined;
+}
+
+export interface EncodedNew extends Omit<NewResponse, "request" | "input"> {
+  readonly request: string;
+  readonly input: readonly EncodedItem[];
+}
+
+export function encodeWrite(write: RunWrite): EncodedWrite {
+  return {
+    events: (write.events ?? []).map(copyEvent),
+    output: (write.output ?? []).map(({ index, turn, item }) => ({
+      index,
+      turn,
+      id: item.id,
+      isFrozen: item.status !== "in_progress",
+      data: JSON.stringify(item),
+    })),
+    steps: (write.steps ?? []).map((step) => JSON.stringify(step)),
+    update: write.update && encodeUpdate(write.update),
+  };
+}
+
+export function encodeNew(response: NewResponse): EncodedNew {
+  return {
+    ...response,
+    request: JSON.stringify(response.request),
+    input: response.input.map((item) => ({ id: item.id, data: JSON.stringify(item) })),
+    events: response.events.map(copyEvent),
+  };
+}
+
+function encodeUpdate({ error, usage, ...rest }: ResponseUpdate): EncodedUpdate {
+  return {
+    ...rest,
+    ...(error && { error: JSON.stringify(error) }),
+    ...(usage && { usage: JSON.stringify(usage) }),
+  };
+}
+
+function copyEvent({ sequence, data }: StoredEvent): StoredEvent {
+  return { sequence, data };
+}

@@ -1,0 +1,86 @@
+// What the memory store holds for one response, and how it is given out: always as a copy.
+
+import type { EncodedItem, EncodedNew } from "./encode.ts";
+import type { KnownItem } from "./rules.ts";
+import type { ChainLink, StoredEvent, StoredOutput, StoredResponse } from "./store.ts";
+
+/** A stored response. All that a caller could change by accident is kept as JSON. */
+export interface Kept {
+  /** Grows with each response: a response can only follow one that was there before it. */
+  readonly serial: number;
+  readonly owner: Owner;
+  head: Omit<StoredResponse, "request" | "error" | "usage">;
+  readonly request: string;
+  error: string | null;
+  usage: string | null;
+  endedAtMs: number | undefined;
+  readonly input: readonly EncodedItem[];
+  readonly output: Map<number, KeptOutput>;
+  readonly events: StoredEvent[];
+  readonly steps: string[];
+  worker: string | undefined;
+  leaseUntilMs: number;
+  fence: number;
+  attempts: number;
+}
+
+export interface KeptOutput extends KnownItem, EncodedItem {
+  readonly index: number;
+  readonly turn: number;
+}
+
+export interface Owner {
+  readonly responses: Map<string, Kept>;
+  readonly items: Map<string, EncodedItem | KeptOutput>;
+}
+
+export function newKept(response: EncodedNew, owner: Owner, serial: number): Kept {
+  const { request, input, events, ...head } = response;
+  return {
+    serial,
+    owner,
+    head: { ...head, completedAtMs: null, incompleteReason: null, isCancelRequested: false },
+    request,
+    error: null,
+    usage: null,
+    endedAtMs: undefined,
+    input,
+    output: new Map(),
+    events: [...events],
+    steps: [],
+    worker: undefined,
+    leaseUntilMs: 0,
+    fence: 0,
+    attempts: 0,
+  };
+}
+
+export function toResponse({ head, request, error, usage }: Kept): StoredResponse {
+  return {
+    ...head,
+    request: JSON.parse(request),
+    error: error === null ? null : JSON.parse(error),
+    usage: usage === null ? null : JSON.parse(usage),
+  };
+}
+
+export function toOutput({ output }: Kept): StoredOutput[] {
+  return [...output.values()]
+    .toSorted((a, b) => a.index - b.index)
+    .map(({ index, turn, data }) => ({ index, turn, item: JSON.parse(data) }));
+}
+
+export function toLink(kept: Kept): ChainLink {
+  return {
+    response: toResponse(kept),
+    input: kept.input.map((item) => JSON.parse(item.data)),
+    output: toOutput(kept),
+    steps: kept.steps.map((step) => JSON.parse(step)),
+  };
+}
+
+/** Oldest first, and in one order only, also for those of the same millisecond. */
+export function byAge({ head: a }: Kept, { head: b }: Kept): number {
+  if (a.createdAtMs !== b.createdAtMs) return a.createdAtMs - b.createdAtMs;
+  return a.id < b.id ? -1 : 1;
+}
