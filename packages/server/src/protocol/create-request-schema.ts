@@ -1,0 +1,62 @@
+// The body of POST /v1/responses, as clients may send it. Null is the same as absent for every field.
+
+import { z } from "zod";
+import { input } from "./input-items.ts";
+import { reasoning, text } from "./text-format.ts";
+import { allowedTools, toolChoice } from "./tool-choice.ts";
+import { tool } from "./tools.ts";
+
+const flag = z.boolean().nullish();
+const word = z.string().nullish();
+const share = (min: number, max: number) => z.number().min(min).max(max).nullish();
+const count = (min: number, max?: number) => {
+  const whole = z.int().min(min);
+  return (max === undefined ? whole : whole.max(max)).nullish();
+};
+
+const metadata = z
+  .record(z.string(), z.union([z.string(), z.number(), z.boolean(), z.null()]))
+  .refine((pairs) => Object.keys(pairs).length <= 16, { error: "an object of at most 16 pairs" });
+
+/** What decides about the model's input: the same for a response and for counting its tokens. */
+const inputShape = {
+  model: z.string().min(1).nullish(),
+  input: input.nullish(),
+  instructions: word,
+  previous_response_id: z.string().min(1).nullish(),
+  conversation: z.union([z.string().min(1), z.looseObject({ id: z.string().min(1) })]).nullish(),
+  tools: z.array(tool).nullish(),
+  tool_choice: toolChoice.nullish(),
+  allowed_tools: allowedTools.nullish(),
+  parallel_tool_calls: flag,
+  reasoning: reasoning.nullish(),
+  text: text.nullish(),
+  truncation: z.enum(["auto", "disabled"]).nullish(),
+};
+
+export const inputTokensSchema = z.looseObject(inputShape);
+
+export const createRequestSchema = z.looseObject({
+  ...inputShape,
+  stream: flag,
+  background: flag,
+  store: flag,
+  max_tool_calls: count(0),
+  max_output_tokens: count(1),
+  /** An extension: how often the model may be called. */
+  max_agentic_turns: count(1),
+  temperature: share(0, 2),
+  top_p: share(0, 1),
+  presence_penalty: share(-2, 2),
+  frequency_penalty: share(-2, 2),
+  top_logprobs: count(0, 20),
+  include: z.array(z.string()).nullish(),
+  metadata: metadata.nullish(),
+  service_tier: word,
+  user: word,
+  safety_identifier: word,
+  prompt_cache_key: word,
+});
+
+/** Fields that change nothing here: a hint about caches, or about padding of the stream. */
+export const harmlessFields = ["stream_options", "prompt_cache_retention", "prompt_cache_options"];

@@ -1,0 +1,172 @@
+// Reads the body of POST /v1/responses: liberal in what it takes, and one form of it for the engine.
+
+import type { JsonObject, JsonValue } from "rondo";
+import type { z } from "zod";
+import { invalidRequest } from "./api-error.ts";
+import { createRequestSchema } from "./create-request-schema.ts";
+import { fieldError } from "./field-error.ts";
+import { toItems } from "./input-items.ts";
+import type { InputItem } from "./items.ts";
+import { checkDepth } from "./json-depth.ts";
+import { type ReasoningOptions, type TextOptions, toReasoningOptions, toTextOptions } from "./text-format.ts";
+import { type ToolChoice, toChoice } from "./tool-choice.ts";
+import { echoTools, type ToolDefinition, toTools } from "./tools.ts";
+import { findUnknown } from "./unknown-fields.ts";
+
+/** A request with its defaults filled in. */
+export interface CreateRequest {
+  model: string | undefined;
+  /** A text as input is one message of the user. */
+  input: InputItem[];
+  instructions: string | undefined;
+  previous_response_id: string | undefined;
+  conversation: string | undefined;
+  /** Default: false. */
+  stream: boolean;
+  /** Default: false. */
+  background: boolean;
+  /** Default: true. */
+  store: boolean;
+  /** Namespaces are flattened, custom tools are functions; types that nobody knows are as they came. */
+  tools: ToolDefinition[];
+  /** Default: `auto`. */
+  tool_choice: ToolChoice;
+  /** The names that may be called. Default: all. */
+  allowed_tools: string[] | undefined;
+  /** Default: true. */
+  parallel_tool_calls: boolean;
+  max_tool_calls: number | undefined;
+  max_output_tokens: number | undefined;
+  max_agentic_turns: number | undefined;
+  temperature: number | undefined;
+  top_p: number | undefined;
+  presence_penalty: number | undefined;
+  frequency_penalty: number | undefined;
+  top_logprobs: number | undefined;
+  /** Default: plain text. */
+  text: TextOptions;
+  reasoning: ReasoningOptions;
+  include: string[];
+  metadata: Record<string, string>;
+  /** Default: `disabled`. */
+  truncation: "auto" | "disabled";
+  service_tier: string | undefined;
+  user: string | undefined;
+  safety_identifier: string | undefined;
+  prompt_cache_key: string | undefined;
+  /** What the response shows as the client gave it. */
+  echo: { tool_choice: JsonValue; tools: JsonObject[]; instructions: string | null };
+}
+
+export interface Limits {
+  maxItems: number;
+  maxTools: number;
+}
+
+/** 1,000 items and 128 tools. */
+export const defaultLimits: Limits = { maxItems: 1000, maxTools: 128 };
+
+export interface ParseOptions {
+  limits: Limits;
+  /** Whether what is not known is an error, and not just left out. */
+  isStrict: boolean;
+  /** Whether something can run a tool of a type that is not the API's. Default: nothing can. */
+  isKnownTool?: (tool: ToolDefinition) => boolean;
+}
+
+/**
+ * Reads a body. Throws an `ApiError` (400) that names the field, what was expected and what came. `warnings`
+ * say what was left out, for the log.
+ */
+export function parseCreateRequest(
+  body: unknown,
+  options: ParseOptions,
+): { request: CreateRequest; warnings: string[] } {
+  checkDepth(body);
+  checkCount(body, "input", "items", options.limits.maxItems);
+  checkCount(body, "tools", "tools", options.limits.maxTools);
+  const parsed = createRequestSchema.safeParse(body);
+  if (!parsed.success) throw fieldError(parsed.error, body);
+  const request = toRequest(parsed.data, body as JsonObject);
+  if (request.tools.length > options.limits.maxTools)
+    throw tooMany("tools", "tools", options.limits.maxTools, request.tools.length);
+  checkTogether(request);
+  const warnings = findUnknown(body as JsonObject, options);
+  return { request, warnings };
+}
+
+/** Before anything else, so that a huge list costs nothing. */
+function checkCount(body: unknown, field: "input" | "tools", what: string, max: number): void {
+  const list = (body as Record<string, unknown> | null)?.[field];
+  if (Array.isArray(list) && list.length > max) throw tooMany(field, what, max, list.length);
+}
+
+function tooMany(field: string, what: string, max: number, count: number) {
+  return invalidRequest(field, `${field}: expected at most ${max} ${what}, got ${count}. Send fewer.`);
+}
+
+/** Lists are taken from the body itself: what zod gives has the keys in another order. */
+function toRequest(given: z.infer<typeof createRequestSchema>, body: JsonObject): CreateRequest {
+  const tools = (body["tools"] ?? []) as JsonObject[];
+  const { conversation } = given;
+  return {
+    model: given.model ?? undefined,
+    input: toItems((body["input"] ?? []) as string | JsonObject[]),
+    instructions: given.instructions ?? undefined,
+    previous_response_id: given.previous_response_id ?? undefined,
+    conversation: (typeof conversation === "object" ? conversation?.id : conversation) ?? undefined,
+    stream: given.stream ?? false,
+    background: given.background ?? false,
+    store: given.store ?? true,
+    tools: toTools(tools),
+    ...toChoice(given.tool_choice, given.allowed_tools),
+    parallel_tool_calls: given.parallel_tool_calls ?? true,
+    max_tool_calls: given.max_tool_calls ?? undefined,
+    max_output_tokens: given.max_output_tokens ?? undefined,
+    max_agentic_turns: given.max_agentic_turns ?? undefined,
+    temperature: given.temperature ?? undefined,
+    top_p: given.top_p ?? undefined,
+    presence_penalty: given.presence_penalty ?? undefined,
+    frequency_penalty: given.frequency_penalty ?? undefined,
+    top_logprobs: given.top_logprobs ?? undefined,
+    text: toTextOptions(given.text),
+    reasoning: toReasoningOptions(given.reasoning),
+    include: [...new Set(given.include ?? [])],
+    metadata: toMetadata(given.metadata),
+    truncation: given.truncation ?? "disabled",
+    service_tier: given.service_tier ?? undefined,
+    user: given.user ?? undefined,
+    safety_identifier: given.safety_identifier ?? undefined,
+    prompt_cache_key: given.prompt_cache_key ?? undefined,
+    echo: {
+      tool_choice: body["tool_choice"] ?? "auto",
+      tools: echoTools(tools),
+      instructions: given.instructions ?? null,
+    },
+  };
+}
+
+function toMetadata(given: z.infer<typeof createRequestSchema>["metadata"]): Record<string, string> {
+  const pairs = Object.entries(given ?? {}).filter(([, value]) => value !== null);
+  return Object.fromEntries(pairs.map(([key, value]) => [key, String(value)]));
+}
+
+/** What is wrong only together with something else. */
+function checkTogether(request: CreateRequest): void {
+  const isFollowUp = request.previous_response_id !== undefined || request.conversation !== undefined;
+  if (request.previous_response_id !== undefined && request.conversation !== undefined)
+    throw invalidRequest(
+      "conversation",
+      "conversation: expected nothing as previous_response_id is given, got both. Send one of them.",
+    );
+  if (request.input.length === 0 && !isFollowUp)
+    throw invalidRequest(
+      "input",
+      "input: expected a text or a list of items, got nothing. Only a request that follows another (previous_response_id) may leave it out.",
+    );
+  if (request.background && !request.store)
+    throw invalidRequest(
+      "store",
+      "store: expected true as background is true, got false. A response in the background has to be stored.",
+    );
+}

@@ -1,0 +1,127 @@
+// Turns what zod says of a body into an error that a client can act on: the field, what was expected, what came.
+
+import type { z } from "zod";
+import { type ApiError, invalidRequest } from "./api-error.ts";
+
+type Issue = z.core.$ZodIssue;
+type Path = readonly PropertyKey[];
+
+/** The first thing that is wrong with `body`, as a 400. */
+export function fieldError(error: z.ZodError, body: unknown): ApiError {
+  const issue = error.issues[0];
+  if (!issue) return invalidRequest(null, "The request is not valid.");
+  const { path, expected } = blame(issue);
+  return wrongField(path, expected, valueAt(body, path));
+}
+
+/** A 400 that says of a field what was expected and what came. */
+export function wrongField(path: Path, expected: string, received: unknown): ApiError {
+  const param = path.length === 0 ? null : formatPath(path);
+  return invalidRequest(
+    param,
+    `${param ?? "The body"}: expected ${expected}, got ${describeValue(received)}.`,
+  );
+}
+
+/** A path as clients know it: `input[2].content[0].text`. */
+export function formatPath(path: Path): string {
+  return path.reduce<string>((text, key) => {
+    if (typeof key === "number") return `${text}[${key}]`;
+    return text === "" ? String(key) : `${text}.${String(key)}`;
+  }, "");
+}
+
+/** A value in a few words, however big it is. */
+export function describeValue(value: unknown): string {
+  if (value === undefined) return "nothing";
+  if (Array.isArray(value)) return value.length === 0 ? "an empty list" : "a list";
+  if (typeof value === "object" && value !== null) return "an object";
+  if (typeof value !== "string") return JSON.stringify(value);
+  return value.length > 60 ? `the text ${JSON.stringify(value.slice(0, 57))}…` : JSON.stringify(value);
+}
+
+/** The value that a path leads to; `undefined` where it leads nowhere. */
+function valueAt(value: unknown, path: Path): unknown {
+  let found = value;
+  for (const key of path) {
+    if (typeof found !== "object" || found === null || !Object.hasOwn(found, key)) return undefined;
+    found = (found as Record<PropertyKey, unknown>)[key];
+  }
+  return found;
+}
+
+interface Blame {
+  path: PropertyKey[];
+  expected: string;
+}
+
+function blame(issue: Issue): Blame {
+  if (issue.code === "invalid_union" && issue.errors.length > 0) return blameBranch(issue.path, issue.errors);
+  return { path: issue.path, expected: expectedOf(issue) };
+}
+
+/** Of the forms that a value may have, the one that it was most likely meant to be says what is wrong. */
+function blameBranch(path: Path, branches: readonly (readonly Issue[])[]): Blame {
+  const ranked = branches.map((issues) => ({ issues, rank: rankOf(issues) }));
+  const highest = Math.max(...ranked.map(({ rank }) => rank));
+  const best = ranked.filter(({ rank }) => rank === highest).flatMap(({ issues }) => issues.slice(0, 1));
+  if (highest === 0) {
+    const forms = best.map((issue) => blame(issue).expected);
+    return { path: [...path], expected: [...new Set(forms)].filter((form) => form !== "null").join(" or ") };
+  }
+  const { path: inner, expected } = blame(best[0] as Issue);
+  return { path: [...path, ...inner], expected };
+}
+
+/** 0: another kind of value altogether; 1, 2: an object of another type; 3: the right form with a fault inside. */
+function rankOf(issues: readonly Issue[]): number {
+  if (issues.some(({ path, code }) => path.length === 0 && code !== "invalid_union")) return 0;
+  const ranks = issues.map((issue) => {
+    if (issue.code === "invalid_union" && issue.errors.length > 0 && issue.path.length === 0)
+      return Math.max(...issue.errors.map(rankOf));
+    if (issue.path[0] !== "type") return 3;
+    // That a type is not a text says more than that it is not one of some texts.
+    return issue.code === "invalid_type" ? 2 : 1;
+  });
+  return Math.min(...ranks);
+}
+
+const kinds: Record<string, string> = {
+  string: "a string",
+  number: "a number",
+  int: "a whole number",
+  boolean: "true or false",
+  array: "a list",
+  object: "an object",
+  record: "an object",
+  null: "null",
+};
+
+function expectedOf(issue: Issue): string {
+  switch (issue.code) {
+    case "invalid_type":
+      return kinds[issue.expected] ?? `a value of type ${issue.expected}`;
+    case "invalid_value":
+      return oneOf(issue.values);
+    case "invalid_union":
+      return issue.inclusive === false ? issue.message : oneOf(issue.options ?? []);
+    case "too_small":
+      if (issue.origin === "string") return "a string that is not empty";
+      if (issue.origin === "array") return `a list of at least ${issue.minimum}`;
+      return `a number of at least ${issue.minimum}`;
+    case "too_big":
+      if (issue.origin === "string") return `a string of at most ${issue.maximum} characters`;
+      if (issue.origin === "array") return `a list of at most ${issue.maximum}`;
+      return `a number of at most ${issue.maximum}`;
+    default:
+      return issue.message;
+  }
+}
+
+/** A choice in words: `"a"`, or `one of "a", "b"`. */
+export function oneOf(values: readonly unknown[]): string {
+  const words = values
+    .filter((value) => value !== null && value !== undefined)
+    .map((value) => JSON.stringify(value));
+  return words.length === 1 ? String(words[0]) : `one of ${words.join(", ")}`;
+}

@@ -1,0 +1,105 @@
+// The items of a request's input: what each must have, and the one form that the engine gets them in.
+
+import type { JsonObject, JsonValue } from "rondo";
+import { z } from "zod";
+import { content, contentPart } from "./content-parts.ts";
+import type { InputItem } from "./items.ts";
+import { orOther } from "./or-other.ts";
+
+const name = z.string().min(1);
+const callId = z.string().min(1);
+const common = { id: z.string().nullish(), status: z.string().nullish() };
+
+const message = z.looseObject({
+  ...common,
+  type: z.literal("message").nullish(),
+  role: z.enum(["user", "assistant", "system", "developer"]),
+  content,
+  phase: z.string().nullish(),
+});
+
+const functionCall = z.looseObject({
+  ...common,
+  type: z.literal("function_call"),
+  call_id: callId,
+  name,
+  arguments: z.string(),
+  namespace: z.string().nullish(),
+});
+
+const functionCallOutput = z.looseObject({
+  ...common,
+  type: z.literal("function_call_output"),
+  call_id: callId,
+  output: z.union([z.string(), z.array(contentPart)]),
+});
+
+const customToolCall = z.looseObject({
+  ...common,
+  type: z.literal("custom_tool_call"),
+  call_id: callId,
+  name,
+  input: z.string(),
+  namespace: z.string().nullish(),
+});
+
+const customToolCallOutput = z.looseObject({
+  ...common,
+  type: z.literal("custom_tool_call_output"),
+  call_id: callId,
+  output: z.union([z.string(), z.array(contentPart)]),
+});
+
+const thought = z.looseObject({ type: z.string(), text: z.string() });
+
+const reasoning = z.looseObject({
+  ...common,
+  type: z.literal("reasoning"),
+  summary: z.array(thought).nullish(),
+  content: z.array(thought).nullish(),
+  encrypted_content: z.string().nullish(),
+});
+
+const itemReference = z.looseObject({ type: z.literal("item_reference"), id: z.string().min(1) });
+
+const mcpCall = z.looseObject({
+  ...common,
+  type: z.literal("mcp_call"),
+  server_label: z.string(),
+  name,
+  arguments: z.string(),
+  output: z.string().nullish(),
+});
+
+export const knownItems = z.discriminatedUnion("type", [
+  message,
+  functionCall,
+  functionCallOutput,
+  customToolCall,
+  customToolCallOutput,
+  reasoning,
+  itemReference,
+  mcpCall,
+]);
+
+/** The API allows a reference without a type. What has a role is a message, though. */
+const bareReference = z.looseObject({
+  type: z.null().optional(),
+  role: z.never().optional(),
+  id: z.string().min(1),
+});
+
+export const inputItem = z.union([orOther(knownItems), bareReference]);
+
+/** Text, or a list of items. */
+export const input = z.union([z.string(), z.array(inputItem)]);
+
+/** The items of a valid input: all with a type, text as a message of the user. Null for an id is no id. */
+export function toItems(given: string | readonly JsonObject[]): InputItem[] {
+  if (typeof given === "string") return [{ type: "message", role: "user", content: given }];
+  return given.map((item) => {
+    const { type, id, ...rest } = item;
+    const known: JsonValue = type ?? (rest["role"] === undefined ? "item_reference" : "message");
+    return { type: known as string, ...(typeof id === "string" ? { id } : {}), ...rest };
+  });
+}

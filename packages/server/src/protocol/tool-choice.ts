@@ -1,0 +1,84 @@
+// Which tools the model may or must call: `tool_choice` and `allowed_tools`, in the one form the engine needs.
+
+import { z } from "zod";
+import { invalidRequest } from "./api-error.ts";
+import { orOther } from "./or-other.ts";
+
+export type ToolChoice = "auto" | "none" | "required" | { name: string };
+
+const name = z.string().min(1);
+
+const functionChoice = z.looseObject({ type: z.literal("function"), name });
+const customChoice = z.looseObject({ type: z.literal("custom"), name });
+const mcpChoice = z.looseObject({
+  type: z.literal("mcp"),
+  server_label: z.string().min(1).nullish(),
+  name: name.nullish(),
+});
+const allowedTool = z.looseObject({
+  type: z.string().nullish(),
+  name: name.nullish(),
+  server_label: name.nullish(),
+});
+const allowedChoice = z.looseObject({
+  type: z.literal("allowed_tools"),
+  mode: z.enum(["auto", "required", "none"]).nullish(),
+  tools: z.array(allowedTool),
+});
+
+export const knownChoices = z.discriminatedUnion("type", [
+  functionChoice,
+  customChoice,
+  mcpChoice,
+  allowedChoice,
+]);
+
+export const toolChoice = z.union([z.enum(["auto", "none", "required"]), orOther(knownChoices)]);
+
+/** The top-level list: names, or tools by name. */
+export const allowedTools = z.array(z.union([name, allowedTool]));
+
+/**
+ * What the model must do, and what it may call: `undefined` means all. A hosted tool goes by its type, and all
+ * tools of an MCP server by its label.
+ */
+export function toChoice(
+  choice: z.infer<typeof toolChoice> | null | undefined,
+  list: z.infer<typeof allowedTools> | null | undefined,
+): { tool_choice: ToolChoice; allowed_tools: string[] | undefined } {
+  const listed = list?.map((entry) => (typeof entry === "string" ? entry : nameOf(entry)));
+  if (choice === null || choice === undefined) return { tool_choice: "auto", allowed_tools: listed };
+  if (typeof choice === "string") return { tool_choice: choice, allowed_tools: listed };
+  if (choice.type !== "allowed_tools")
+    return { tool_choice: { name: nameOf(choice) }, allowed_tools: listed };
+  const { mode, tools } = choice as z.infer<typeof allowedChoice>;
+  const chosen = tools.map(nameOf);
+  return {
+    tool_choice: mode ?? "auto",
+    allowed_tools: listed ? chosen.filter((entry) => listed.includes(entry)) : chosen,
+  };
+}
+
+function nameOf(entry: { type?: unknown; name?: unknown; server_label?: unknown }): string {
+  return String(entry.name ?? entry.server_label ?? entry.type);
+}
+
+/**
+ * Throws a 400 when the model is to call a tool that it does not have. `names` are all tools of the request
+ * and of the server, as the model sees them, with the types and server labels that hosted ones go by.
+ */
+export function checkForcedTool(request: { tool_choice: ToolChoice }, names: readonly string[]): void {
+  const { tool_choice: choice } = request;
+  const has =
+    names.length === 0 ? "there are none" : `there are ${names.map((tool) => `"${tool}"`).join(", ")}`;
+  if (typeof choice === "object" && !names.includes(choice.name))
+    throw invalidRequest(
+      "tool_choice",
+      `tool_choice: expected the name of a tool of this request, got "${choice.name}"; ${has}. Add it to tools, or choose another.`,
+    );
+  if (choice === "required" && names.length === 0)
+    throw invalidRequest(
+      "tool_choice",
+      'tool_choice: expected "auto" or "none" as there are no tools, got "required". Add a tool, or leave it out.',
+    );
+}

@@ -1,0 +1,124 @@
+// The tools of a request: what each must have, how the engine gets them, and how they are echoed.
+
+import type { JsonObject } from "rondo";
+import { z } from "zod";
+import { invalidRequest } from "./api-error.ts";
+import { orOther } from "./or-other.ts";
+
+/** A tool as the engine gets it: a `type`, and the fields that this type has. */
+export type ToolDefinition = JsonObject & { type: string; name?: string };
+
+const name = z.string().min(1);
+const description = z.string().nullish();
+
+const functionTool = z.looseObject({
+  type: z.literal("function"),
+  name,
+  description,
+  parameters: z.record(z.string(), z.unknown()).nullish(),
+  strict: z.boolean().nullish(),
+});
+
+const customTool = z.looseObject({
+  type: z.literal("custom"),
+  name,
+  description,
+  format: z.looseObject({ type: z.string() }).nullish(),
+});
+
+const namespaceTool = z.looseObject({
+  type: z.literal("namespace"),
+  name,
+  description,
+  tools: z.array(orOther(z.discriminatedUnion("type", [functionTool, customTool]))),
+});
+
+const mcpTool = z.looseObject({
+  type: z.literal("mcp"),
+  server_label: z.string().min(1),
+  server_url: z.string().nullish(),
+  headers: z.record(z.string(), z.string()).nullish(),
+  authorization: z.string().nullish(),
+});
+
+const codeInterpreterTool = z.looseObject({ type: z.literal("code_interpreter") });
+
+export const knownTools = z.discriminatedUnion("type", [
+  functionTool,
+  customTool,
+  namespaceTool,
+  mcpTool,
+  codeInterpreterTool,
+]);
+
+export const tool = orOther(knownTools);
+
+/** A tool, where it stands in the request, and the namespace that it is in. */
+interface Placed {
+  entry: JsonObject;
+  path: string;
+  prefix: string | undefined;
+}
+
+/**
+ * Flat tools from valid ones: those of a namespace stand beside the others, under their own name or, where
+ * that name is taken, as `namespace__name`; a custom tool is a function of one text. Throws a 400 when two have
+ * the same name.
+ */
+export function toTools(given: readonly JsonObject[]): ToolDefinition[] {
+  const flat = given.flatMap((entry, index): Placed[] => {
+    const path = `tools[${index}]`;
+    if (entry["type"] !== "namespace") return [{ entry, path, prefix: undefined }];
+    const inner = entry["tools"] as JsonObject[];
+    const prefix = entry["name"] as string;
+    return inner.map((tool, position) => ({ entry: tool, path: `${path}.tools[${position}]`, prefix }));
+  });
+  const uses = Map.groupBy(flat, ({ entry }) => entry["name"]);
+  const taken = new Map<string, string>();
+  return flat.map(({ entry, path, prefix }) => {
+    const { name: own } = entry;
+    if (typeof own !== "string") return entry as ToolDefinition;
+    const isAlone = uses.get(own)?.length === 1;
+    const name = prefix === undefined || isAlone ? own : `${prefix}__${own}`;
+    const first = taken.get(name);
+    if (first !== undefined)
+      throw invalidRequest(
+        `${path}.name`,
+        `${path}.name: expected a name that no other tool has, got "${name}", which is ${first} already. Rename one of them.`,
+      );
+    taken.set(name, path);
+    return toTool(entry, name);
+  });
+}
+
+function toTool(entry: JsonObject, name: string): ToolDefinition {
+  if (entry["type"] !== "custom") return { ...entry, name } as ToolDefinition;
+  return {
+    type: "function",
+    name,
+    description: entry["description"] ?? null,
+    parameters: {
+      type: "object",
+      properties: { input: { type: "string", description: "What the tool is given, as plain text." } },
+      required: ["input"],
+      additionalProperties: false,
+    },
+    strict: null,
+  };
+}
+
+/** The tools as the response shows them: as they came, functions complete, and without the secrets of servers. */
+export function echoTools(given: readonly JsonObject[]): JsonObject[] {
+  return given.map((entry) => {
+    if (entry["type"] === "function")
+      return {
+        ...entry,
+        description: entry["description"] ?? null,
+        parameters: entry["parameters"] ?? null,
+        strict: entry["strict"] ?? null,
+      };
+    if (entry["type"] !== "mcp") return entry;
+    const { authorization: _secret, headers: _secrets, ...shown } = entry;
+    return shown;
+  });
+}
