@@ -1,0 +1,97 @@
+// A stream that follows the contract: a thought, a text, a call that the server runs and one for the client.
+
+import type { Frame } from "./frames.ts";
+import { message, responseOf } from "./samples.ts";
+
+// biome-ignore lint/suspicious/noExplicitAny: tests break it wherever they like.
+type Event = any;
+
+export const reasoning = {
+  type: "reasoning",
+  id: "rs_1",
+  summary: [],
+  content: [{ type: "reasoning_text", text: "Hm." }],
+  status: "completed",
+};
+export const serverCall = {
+  type: "mcp_call",
+  id: "mcp_1",
+  server_label: "local",
+  name: "clock",
+  arguments: '{"a":1}',
+  output: "12:00",
+  error: null,
+  status: "completed",
+  approval_request_id: null,
+};
+export const clientCall = {
+  type: "function_call",
+  id: "fc_1",
+  call_id: "call_1",
+  name: "add",
+  arguments: '{"a":1}',
+  status: "completed",
+};
+
+/** The events of the stream, in order, numbered anew on every call. */
+export function sampleEvents(): Event[] {
+  const running = responseOf({ status: "in_progress", output: [], usage: null, completed_at: null });
+  const output = [reasoning, message("Hello"), serverCall, clientCall];
+  const events: Event[] = [
+    { type: "response.created", response: running },
+    { type: "response.in_progress", response: running },
+    ...textItem(0, { ...reasoning, status: "in_progress", content: [] }, reasoning, "reasoning_text", [
+      "Hm.",
+    ]),
+    ...textItem(1, message("", { status: "in_progress", content: [] }), message("Hello"), "output_text", [
+      "Hel",
+      "lo",
+    ]),
+    ...callItem(2, { ...serverCall, output: null }, serverCall, ["in_progress", "completed"]),
+    ...callItem(3, clientCall, clientCall, []),
+    { type: "response.completed", response: responseOf({ status: "requires_action", output }) },
+  ];
+  return structuredClone(events).map((event, sequence_number) => ({ ...event, sequence_number }));
+}
+
+/** Events as frames, with the end that a stream has. */
+export function framed(events: readonly Event[]): Frame[] {
+  return [...events.map((data) => ({ event: data.type, data })), { event: undefined, data: "[DONE]" }];
+}
+
+function textItem(
+  output_index: number,
+  added: Event,
+  done: Event,
+  kind: string,
+  pieces: readonly string[],
+): Event[] {
+  const at = { item_id: added.id, output_index, content_index: 0 };
+  const [part] = done.content;
+  const logprobs = kind === "output_text" ? { logprobs: [] } : {};
+  return [
+    { type: "response.output_item.added", output_index, item: added },
+    { type: "response.content_part.added", ...at, part: { ...part, text: "" } },
+    ...pieces.map((delta) => ({ type: `response.${kind}.delta`, ...at, delta, ...logprobs })),
+    { type: `response.${kind}.done`, ...at, text: pieces.join(""), ...logprobs },
+    { type: "response.content_part.done", ...at, part },
+    { type: "response.output_item.done", output_index, item: done },
+  ];
+}
+
+function callItem(output_index: number, added: Event, done: Event, steps: readonly string[]): Event[] {
+  const at = { item_id: added.id, output_index };
+  const name = added.type === "function_call" ? { name: added.name } : {};
+  return [
+    {
+      type: "response.output_item.added",
+      output_index,
+      item: { ...added, arguments: "", status: "in_progress" },
+    },
+    { type: `response.${added.type}_arguments.delta`, ...at, delta: '{"a"' },
+    { type: `response.${added.type}_arguments.delta`, ...at, delta: ":1}" },
+    { type: `response.${added.type}_arguments.done`, ...at, ...name, arguments: '{"a":1}' },
+    ...steps.map((step) => ({ type: `response.mcp_call.${step}`, ...at })),
+    { type: "response.output_item.done", output_index, item: done },
+  ];
+}
