@@ -9,12 +9,18 @@ const outputText = z.looseObject({ type: z.literal("output_text"), text: z.strin
 const plainText = z.looseObject({ type: z.literal("text"), text: z.string() });
 const refusal = z.looseObject({ type: z.literal("refusal"), refusal: z.string() });
 
-const inputImage = z.looseObject({
-  type: z.literal("input_image"),
-  image_url: z.union([z.string(), z.looseObject({ url: z.string() })]).nullish(),
-  file_id: z.string().nullish(),
-  detail: z.enum(["low", "high", "auto", "original"]).nullish(),
-});
+/** Some clients send the URL as an object. */
+const inputImage = z
+  .looseObject({
+    type: z.literal("input_image"),
+    image_url: z.union([z.string(), z.looseObject({ url: z.string() })]).nullish(),
+    file_id: z.string().nullish(),
+    detail: z.enum(["low", "high", "auto", "original"]).nullish(),
+  })
+  .refine(({ image_url, file_id }) => (image_url ?? file_id) != null, {
+    error: "a URL, or a data URL",
+    path: ["image_url"],
+  });
 
 const inputFile = z.looseObject({
   type: z.literal("input_file"),

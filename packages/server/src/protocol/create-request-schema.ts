@@ -2,6 +2,7 @@
 
 import { z } from "zod";
 import { input } from "./input-items.ts";
+import type { ServiceTier } from "./response.ts";
 import { reasoning, text } from "./text-format.ts";
 import { allowedTools, toolChoice } from "./tool-choice.ts";
 import { tool } from "./tools.ts";
@@ -57,6 +58,29 @@ export const createRequestSchema = z.looseObject({
   safety_identifier: word,
   prompt_cache_key: word,
 });
+
+/** The tiers that the API knows. They mean nothing here, and are echoed. */
+export const serviceTiers = [
+  "auto",
+  "default",
+  "flex",
+  "scale",
+  "priority",
+  "fast",
+  "ultrafast",
+] as const satisfies ServiceTier[];
+
+/** What `include` may ask for. Of these, this server has the reasoning. */
+export const includables = [
+  "file_search_call.results",
+  "web_search_call.results",
+  "web_search_call.action.sources",
+  "message.input_image.image_url",
+  "computer_call_output.output.image_url",
+  "code_interpreter_call.outputs",
+  "reasoning.encrypted_content",
+  "message.output_text.logprobs",
+];
 
 /** Fields that change nothing here: a hint about caches, or about padding of the stream. */
 export const harmlessFields = ["stream_options", "prompt_cache_retention", "prompt_cache_options"];

@@ -3,13 +3,14 @@
 import type { JsonObject, JsonValue } from "rondo";
 import type { z } from "zod";
 import { invalidRequest } from "./api-error.ts";
-import { createRequestSchema } from "./create-request-schema.ts";
+import { createRequestSchema, inputTokensSchema, serviceTiers } from "./create-request-schema.ts";
 import { fieldError } from "./field-error.ts";
 import { toItems } from "./input-items.ts";
 import type { InputItem } from "./items.ts";
 import { checkDepth } from "./json-depth.ts";
+import type { ServiceTier } from "./response.ts";
 import { type ReasoningOptions, type TextOptions, toReasoningOptions, toTextOptions } from "./text-format.ts";
-import { type ToolChoice, toChoice } from "./tool-choice.ts";
+import { echoChoice, type ToolChoice, toChoice } from "./tool-choice.ts";
 import { echoTools, type ToolDefinition, toTools } from "./tools.ts";
 import { findUnknown } from "./unknown-fields.ts";
 
@@ -50,7 +51,7 @@ export interface CreateRequest {
   metadata: Record<string, string>;
   /** Default: `disabled`. */
   truncation: "auto" | "disabled";
-  service_tier: string | undefined;
+  service_tier: ServiceTier | undefined;
   user: string | undefined;
   safety_identifier: string | undefined;
   prompt_cache_key: string | undefined;
@@ -134,16 +135,30 @@ function toRequest(given: z.infer<typeof createRequestSchema>, body: JsonObject)
     include: [...new Set(given.include ?? [])],
     metadata: toMetadata(given.metadata),
     truncation: given.truncation ?? "disabled",
-    service_tier: given.service_tier ?? undefined,
+    service_tier: serviceTiers.find((tier) => tier === given.service_tier),
     user: given.user ?? undefined,
     safety_identifier: given.safety_identifier ?? undefined,
     prompt_cache_key: given.prompt_cache_key ?? undefined,
     echo: {
-      tool_choice: body["tool_choice"] ?? "auto",
+      tool_choice: echoChoice(body["tool_choice"]),
       tools: echoTools(tools),
       instructions: given.instructions ?? null,
     },
   };
+}
+
+/**
+ * Reads the body of POST /v1/responses/input_tokens: what decides about the input, all else is left out. Throws
+ * an `ApiError` (400).
+ */
+export function parseInputTokensRequest(
+  body: unknown,
+  options: ParseOptions,
+): { request: CreateRequest; warnings: string[] } {
+  if (typeof body !== "object" || body === null || Array.isArray(body))
+    return parseCreateRequest(body, options);
+  const known = Object.entries(body).filter(([field]) => Object.hasOwn(inputTokensSchema.shape, field));
+  return parseCreateRequest(Object.fromEntries(known), options);
 }
 
 function toMetadata(given: z.infer<typeof createRequestSchema>["metadata"]): Record<string, string> {

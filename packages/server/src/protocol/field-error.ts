@@ -23,11 +23,12 @@ export function wrongField(path: Path, expected: string, received: unknown): Api
   );
 }
 
-/** A path as clients know it: `input[2].content[0].text`. */
+/** A path as clients know it: `input[2].content[0].text`. Long names are cut. */
 export function formatPath(path: Path): string {
   return path.reduce<string>((text, key) => {
     if (typeof key === "number") return `${text}[${key}]`;
-    return text === "" ? String(key) : `${text}.${String(key)}`;
+    const name = String(key).slice(0, 64);
+    return text === "" ? name : `${text}.${name}`;
   }, "");
 }
 
@@ -36,6 +37,7 @@ export function describeValue(value: unknown): string {
   if (value === undefined) return "nothing";
   if (Array.isArray(value)) return value.length === 0 ? "an empty list" : "a list";
   if (typeof value === "object" && value !== null) return "an object";
+  if (typeof value === "number") return String(value);
   if (typeof value !== "string") return JSON.stringify(value);
   return value.length > 60 ? `the text ${JSON.stringify(value.slice(0, 57))}…` : JSON.stringify(value);
 }

@@ -8,7 +8,9 @@ import { orOther } from "./or-other.ts";
 
 const name = z.string().min(1);
 const callId = z.string().min(1);
-const common = { id: z.string().nullish(), status: z.string().nullish() };
+const common = { id: z.string().nullish(), status: z.string().nullish(), created_by: z.string().nullish() };
+/** Who has made a call, where programs may: kept, and of no effect here. */
+const caller = z.looseObject({ type: z.string() }).nullish();
 
 const message = z.looseObject({
   ...common,
@@ -25,6 +27,8 @@ const functionCall = z.looseObject({
   name,
   arguments: z.string(),
   namespace: z.string().nullish(),
+  async: z.boolean().nullish(),
+  caller,
 });
 
 const functionCallOutput = z.looseObject({
@@ -32,6 +36,9 @@ const functionCallOutput = z.looseObject({
   type: z.literal("function_call_output"),
   call_id: callId,
   output: z.union([z.string(), z.array(contentPart)]),
+  name: z.string().nullish(),
+  namespace: z.string().nullish(),
+  caller,
 });
 
 const customToolCall = z.looseObject({
@@ -41,6 +48,8 @@ const customToolCall = z.looseObject({
   name,
   input: z.string(),
   namespace: z.string().nullish(),
+  async: z.boolean().nullish(),
+  caller,
 });
 
 const customToolCallOutput = z.looseObject({
@@ -48,6 +57,9 @@ const customToolCallOutput = z.looseObject({
   type: z.literal("custom_tool_call_output"),
   call_id: callId,
   output: z.union([z.string(), z.array(contentPart)]),
+  name: z.string().nullish(),
+  namespace: z.string().nullish(),
+  caller,
 });
 
 const thought = z.looseObject({ type: z.string(), text: z.string() });
@@ -69,6 +81,8 @@ const mcpCall = z.looseObject({
   name,
   arguments: z.string(),
   output: z.string().nullish(),
+  error: z.union([z.string(), z.looseObject({})]).nullish(),
+  approval_request_id: z.string().nullish(),
 });
 
 export const knownItems = z.discriminatedUnion("type", [

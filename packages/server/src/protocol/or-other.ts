@@ -4,21 +4,22 @@ import { z } from "zod";
 
 /** Adds objects of all other types to a union by `type`: they are taken as they are. */
 export function orOther<T extends z.ZodDiscriminatedUnion>(known: T) {
-  const types = typesOf(known);
+  const types = fieldsByType(known);
   // It aborts, or zod takes this form for the one that was meant.
-  const type = z.string().refine((name) => !types.includes(name), { error: "another type", abort: true });
+  const type = z.string().refine((name) => !types.has(name), { error: "another type", abort: true });
   return z.union([known, z.looseObject({ type, id: z.string().nullish() })]);
 }
 
-/** The types that a union by `type` knows. */
-export function typesOf(known: z.ZodDiscriminatedUnion): string[] {
-  return known.options.flatMap((option) =>
-    option instanceof z.ZodObject ? literals(option.shape["type"]) : [],
-  );
+/** The types that a union by `type` knows, and the fields that each has. */
+export function fieldsByType(known: z.ZodDiscriminatedUnion): Map<unknown, ReadonlySet<string>> {
+  const fields = new Map<unknown, ReadonlySet<string>>();
+  for (const option of known.options)
+    if (option instanceof z.ZodObject)
+      for (const type of literals(option.shape["type"])) fields.set(type, new Set(Object.keys(option.shape)));
+  return fields;
 }
 
-function literals(schema: unknown): string[] {
+function literals(schema: unknown): unknown[] {
   if (schema instanceof z.ZodOptional || schema instanceof z.ZodNullable) return literals(schema.unwrap());
-  if (!(schema instanceof z.ZodLiteral)) return [];
-  return [...schema.values].filter((value) => typeof value === "string");
+  return schema instanceof z.ZodLiteral ? [...schema.values] : [];
 }

@@ -1,11 +1,9 @@
 // Builds the response object: every key that the API has, in its order, from what is stored.
 
-import type { JsonObject } from "rondo";
 import type { OutputItem } from "./items.ts";
 import type { IncompleteReason, ResponseError, ResponseObject, ResponseUsage } from "./response.ts";
 import type { ResponseStatus } from "./status.ts";
 import type { RequestOptions } from "./stored-request.ts";
-import type { TextOptions } from "./text-format.ts";
 
 export interface ResponseParts {
   id: string;
@@ -42,7 +40,7 @@ export function responseObject(parts: ResponseParts): ResponseObject {
     tool_choice: request.echo.tool_choice,
     truncation: request.truncation,
     parallel_tool_calls: request.parallel_tool_calls,
-    text: echoText(request.text),
+    text: { verbosity: "medium", ...request.text },
     top_p: request.top_p ?? 1,
     presence_penalty: request.presence_penalty ?? 0,
     frequency_penalty: request.frequency_penalty ?? 0,
@@ -59,8 +57,4 @@ export function responseObject(parts: ResponseParts): ResponseObject {
     safety_identifier: request.safety_identifier ?? null,
     prompt_cache_key: request.prompt_cache_key ?? null,
   };
-}
-
-function echoText({ format, verbosity }: TextOptions): JsonObject {
-  return { format: format as unknown as JsonObject, verbosity: verbosity ?? "medium" };
 }

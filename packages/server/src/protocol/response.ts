@@ -3,6 +3,10 @@
 import type { JsonObject, JsonValue } from "rondo";
 import type { OutputItem } from "./items.ts";
 import type { ResponseStatus } from "./status.ts";
+import type { ReasoningOptions, TextOptions } from "./text-format.ts";
+
+/** What OpenAI charges by. */
+export type ServiceTier = "auto" | "default" | "flex" | "scale" | "priority" | "fast" | "ultrafast";
 
 /** Why a response has failed, as it stands in the response. */
 export interface ResponseError {
@@ -46,12 +50,12 @@ export interface ResponseObject {
   parallel_tool_calls: boolean;
   previous_response_id: string | null;
   prompt_cache_key: string | null;
-  reasoning: { effort: string | null; summary: string | null };
+  reasoning: ReasoningOptions;
   safety_identifier: string | null;
-  service_tier: string;
+  service_tier: ServiceTier;
   store: boolean;
   temperature: number;
-  text: JsonObject;
+  text: TextOptions;
   tool_choice: JsonValue;
   tools: JsonObject[];
   top_logprobs: number;

@@ -10,12 +10,12 @@ export type TextFormat =
 
 export interface TextOptions {
   format: TextFormat;
-  verbosity?: string;
+  verbosity?: "low" | "medium" | "high";
 }
 
 export interface ReasoningOptions {
-  effort: string | null;
-  summary: string | null;
+  effort: (typeof efforts)[number] | null;
+  summary: (typeof summaries)[number] | null;
 }
 
 const format = z.discriminatedUnion("type", [

@@ -1,5 +1,6 @@
 // Which tools the model may or must call: `tool_choice` and `allowed_tools`, in the one form the engine needs.
 
+import type { JsonValue } from "rondo";
 import { z } from "zod";
 import { invalidRequest } from "./api-error.ts";
 import { orOther } from "./or-other.ts";
@@ -22,7 +23,7 @@ const allowedTool = z.looseObject({
 });
 const allowedChoice = z.looseObject({
   type: z.literal("allowed_tools"),
-  mode: z.enum(["auto", "required", "none"]).nullish(),
+  mode: z.enum(["auto", "required"]).nullish(),
   tools: z.array(allowedTool),
 });
 
@@ -57,6 +58,12 @@ export function toChoice(
     tool_choice: mode ?? "auto",
     allowed_tools: listed ? chosen.filter((entry) => listed.includes(entry)) : chosen,
   };
+}
+
+/** The choice as the response shows it: as it came, but complete. */
+export function echoChoice(given: JsonValue | undefined): JsonValue {
+  if (typeof given !== "object" || given === null || Array.isArray(given)) return given ?? "auto";
+  return given["type"] === "allowed_tools" ? { ...given, mode: given["mode"] ?? "auto" } : given;
 }
 
 function nameOf(entry: { type?: unknown; name?: unknown; server_label?: unknown }): string {

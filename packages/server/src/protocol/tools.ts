@@ -11,10 +11,19 @@ export type ToolDefinition = JsonObject & { type: string; name?: string };
 const name = z.string().min(1);
 const description = z.string().nullish();
 
+/** Who may call it and when it is loaded: accepted, and of no effect here. */
+const hints = {
+  allowed_callers: z.array(z.string()).nullish(),
+  async: z.boolean().nullish(),
+  defer_loading: z.boolean().nullish(),
+};
+
 const functionTool = z.looseObject({
   type: z.literal("function"),
   name,
   description,
+  ...hints,
+  output_schema: z.record(z.string(), z.unknown()).nullish(),
   parameters: z.record(z.string(), z.unknown()).nullish(),
   strict: z.boolean().nullish(),
 });
@@ -23,6 +32,7 @@ const customTool = z.looseObject({
   type: z.literal("custom"),
   name,
   description,
+  ...hints,
   format: z.looseObject({ type: z.string() }).nullish(),
 });
 
@@ -35,13 +45,23 @@ const namespaceTool = z.looseObject({
 
 const mcpTool = z.looseObject({
   type: z.literal("mcp"),
+  ...hints,
   server_label: z.string().min(1),
   server_url: z.string().nullish(),
   headers: z.record(z.string(), z.string()).nullish(),
   authorization: z.string().nullish(),
+  allowed_tools: z.union([z.array(z.string()), z.looseObject({})]).nullish(),
+  require_approval: z.union([z.string(), z.looseObject({})]).nullish(),
+  connector_id: z.string().nullish(),
+  server_description: z.string().nullish(),
+  tunnel_id: z.string().nullish(),
 });
 
-const codeInterpreterTool = z.looseObject({ type: z.literal("code_interpreter") });
+const codeInterpreterTool = z.looseObject({
+  type: z.literal("code_interpreter"),
+  container: z.union([z.string(), z.looseObject({})]).nullish(),
+  allowed_callers: z.array(z.string()).nullish(),
+});
 
 export const knownTools = z.discriminatedUnion("type", [
   functionTool,

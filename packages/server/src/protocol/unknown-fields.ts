@@ -1,10 +1,11 @@
 // What a request has that this server does not know. It is left out with a warning, or refused in strict mode.
 
-import type { JsonObject } from "rondo";
+import type { JsonObject, JsonValue } from "rondo";
 import { invalidRequest } from "./api-error.ts";
-import { createRequestSchema, harmlessFields } from "./create-request-schema.ts";
+import { createRequestSchema, harmlessFields, includables, serviceTiers } from "./create-request-schema.ts";
+import { describeValue, formatPath } from "./field-error.ts";
 import { knownItems } from "./input-items.ts";
-import { typesOf } from "./or-other.ts";
+import { fieldsByType } from "./or-other.ts";
 import { knownTools, type ToolDefinition } from "./tools.ts";
 
 interface Options {
@@ -12,31 +13,50 @@ interface Options {
   isKnownTool?: (tool: ToolDefinition) => boolean;
 }
 
-const fields = new Set([...Object.keys(createRequestSchema.shape), ...harmlessFields]);
-const itemTypes = new Set<unknown>([...typesOf(knownItems), undefined, null]);
-const toolTypes = new Set<unknown>(typesOf(knownTools));
+const topFields = new Set([...Object.keys(createRequestSchema.shape), ...harmlessFields]);
+const itemFields = fieldsByType(knownItems);
+const toolFields = fieldsByType(knownTools);
 
-/** One warning for each thing that is not known. Throws a 400 for the first of them in strict mode. */
+/**
+ * One warning for each kind of thing that is not known. In strict mode the first of them is a 400, and so is
+ * an unknown field of a known item or tool.
+ */
 export function findUnknown(body: JsonObject, { isStrict, isKnownTool }: Options): string[] {
-  const warnings: string[] = [];
-  const note = (param: string, what: string) => {
+  const warnings = new Map<string, string>();
+  const note = (path: readonly PropertyKey[], what: string) => {
+    const param = formatPath(path);
     if (isStrict)
       throw invalidRequest(
         param,
-        `${param}: expected nothing unknown, got ${what}. Leave it out, or turn compat.strict off.`,
+        `${param}: expected only what this server knows, as it is set to be strict; got ${what}. Leave it out.`,
       );
-    warnings.push(`${param}: ${what} is not known here and was ignored.`);
+    if (!warnings.has(what)) warnings.set(what, `${param}: ${what} is not known here and was ignored.`);
   };
-  for (const field of Object.keys(body)) if (!fields.has(field)) note(field, "this field");
-  for (const [index, item] of entries(body["input"]))
-    if (!itemTypes.has(item["type"]))
-      note(`input[${index}].type`, `an item of type ${JSON.stringify(item["type"])}`);
-  for (const [index, tool] of entries(body["tools"]))
-    if (!toolTypes.has(tool["type"]) && !isKnownTool?.(tool as ToolDefinition))
-      note(`tools[${index}].type`, `a tool of type ${JSON.stringify(tool["type"])}`);
-  return warnings;
+  const noteFields = (path: readonly PropertyKey[], value: JsonObject, known: ReadonlySet<string>) => {
+    for (const field of Object.keys(value))
+      if (!known.has(field)) note([...path, field], `the field ${describeValue(field)}`);
+  };
+
+  noteFields([], body, topFields);
+  for (const [index, item] of entries(body["input"])) {
+    const known = itemFields.get(item["type"] ?? "message");
+    if (!known) note(["input", index, "type"], `the item type ${describeValue(item["type"])}`);
+    else if (isStrict) noteFields(["input", index], item, known);
+  }
+  for (const [index, tool] of entries(body["tools"])) {
+    const known = toolFields.get(tool["type"]);
+    if (known && isStrict) noteFields(["tools", index], tool, known);
+    if (!known && !isKnownTool?.(tool as ToolDefinition))
+      note(["tools", index, "type"], `the tool type ${describeValue(tool["type"])}`);
+  }
+  for (const [index, value] of entries<string>(body["include"]))
+    if (!includables.includes(value)) note(["include", index], `the value ${describeValue(value)}`);
+  const tier = body["service_tier"] ?? "auto";
+  if (!serviceTiers.some((known) => known === tier))
+    note(["service_tier"], `the tier ${describeValue(tier)}`);
+  return [...warnings.values()];
 }
 
-function entries(list: unknown): [number, JsonObject][] {
-  return Array.isArray(list) ? [...(list as JsonObject[]).entries()] : [];
+function entries<T extends JsonValue = JsonObject>(list: unknown): [number, T][] {
+  return Array.isArray(list) ? [...(list as T[]).entries()] : [];
 }
