@@ -1,5 +1,6 @@
 // Who may use the server: keys, of which only hashes are kept, and tokens of an identity provider.
 
+import { createPublicKey } from "node:crypto";
 import type { z } from "zod";
 import { choice, group, httpUrl, listOf, text } from "./fields.ts";
 
@@ -42,7 +43,7 @@ const jwtSchema = group({
     .optional()
     .meta({ description: "A secret that is shared with the issuer (HS256, HS384, HS512).", isSecret: true }),
   secretFile: text("the path of a file").optional().meta({ description: "A file that holds the secret." }),
-  publicKey: text("a public key or certificate in PEM", (value) => value.includes("-----BEGIN "))
+  publicKey: text("a public key or certificate in PEM", isPublicKey)
     .optional()
     .meta({ description: "The issuer's public key, if it has only one." }),
   publicKeyFile: text("the path of a file")
@@ -57,15 +58,17 @@ const jwtSchema = group({
     .default("sub")
     .meta({ description: "The claim that names the owner." }),
 }).superRefine((jwt, context) => {
-  const given = [jwt.jwksUrl, jwt.secret ?? jwt.secretFile, jwt.publicKey ?? jwt.publicKeyFile];
-  if (given.filter((way) => way !== undefined).length > 1)
-    context.addIssue({ code: "custom", message: "only one of jwksUrl, secret and publicKey" });
-  if (given.every((way) => way === undefined) && !/^https?:\/\//.test(jwt.issuer))
-    context.addIssue({
-      code: "custom",
-      path: ["issuer"],
-      message: "an http or https URL, as its keys are discovered there",
-    });
+  const isShared = (jwt.secret ?? jwt.secretFile) !== undefined;
+  const hasPublicKey = (jwt.publicKey ?? jwt.publicKeyFile) !== undefined;
+  const addIssue = (message: string, ...path: string[]) =>
+    context.addIssue({ code: "custom", path, message });
+  if ([jwt.jwksUrl !== undefined, isShared, hasPublicKey].filter(Boolean).length > 1)
+    addIssue("only one of jwksUrl, secret and publicKey");
+  if (!jwt.jwksUrl && !isShared && !hasPublicKey && !/^https?:\/\//.test(jwt.issuer))
+    addIssue("an http or https URL, as its keys are discovered there", "issuer");
+  // A public key is no secret: whoever knows it could sign with it, if HS… counted.
+  if (jwt.algorithms?.some((name) => name.startsWith("HS") !== isShared))
+    addIssue(isShared ? "only HS256, HS384 and HS512 with a secret" : "HS… only with a secret", "algorithms");
 });
 
 export const authSchema = group({
@@ -79,3 +82,11 @@ export const authSchema = group({
 
 export type AuthConfig = z.output<typeof authSchema>;
 export type JwtConfig = z.output<typeof jwtSchema>;
+
+function isPublicKey(pem: string): boolean {
+  try {
+    return createPublicKey(pem).asymmetricKeyType !== undefined;
+  } catch {
+    return false;
+  }
+}

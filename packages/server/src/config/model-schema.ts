@@ -89,6 +89,7 @@ function checkAccess(access: EndpointConfig | NamedModelConfig, context: z.Refin
     openaiCompatible(providerOptions(access, "any"));
   } catch (error) {
     if (!(error instanceof InvalidArgumentError || error instanceof InvalidTypeError)) throw error;
+    if (error.field === "baseURL") return; // said of `url` already
     const [key = "", ...name] = error.field.split("."); // a header's name may have dots
     const path = name.length === 0 ? [key] : [key, name.join(".")];
     context.addIssue({ code: "custom", path, message: error.expected });

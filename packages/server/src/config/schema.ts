@@ -1,6 +1,7 @@
 // Every setting of the server, once: its key, what it allows, its default, its flag and its meaning. The file,
 // the environment, the flags and docs/server-config.md all come from here.
 
+import { isIP } from "node:net";
 import type { AnyTool } from "rondo";
 import type { z } from "zod";
 import type { ToolExecutor } from "../executor/executor.ts";
@@ -20,13 +21,11 @@ import {
 import { endpointSchema, modelSchema } from "./model-schema.ts";
 
 export const configSchema = group({
-  host: text("an address or a host name, without a port", (value) => !/[\s/]/.test(value))
-    .default("127.0.0.1")
-    .meta({
-      description:
-        "Where to listen. Anything but this machine itself (127.0.0.1, ::1, localhost) demands `auth`.",
-      flag: "--host <address>",
-    }),
+  host: text("an address or a host name, without a port", isHost).default("127.0.0.1").meta({
+    description:
+      "Where to listen. Anything but this machine itself (127.0.0.1, ::1, localhost) demands `auth`.",
+    flag: "--host <address>",
+  }),
   port: wholeNumber(0, 65_535)
     .default(4500)
     .meta({ description: "The port to listen on; 0 takes any that is free.", flag: "--port <number>" }),
@@ -133,6 +132,10 @@ function isTool(value: unknown): boolean {
 function isExecutor(value: unknown): boolean {
   const { kind, canExecute, execute } = Object(value) as Partial<ToolExecutor>;
   return typeof kind === "string" && typeof canExecute === "function" && typeof execute === "function";
+}
+
+function isHost(value: string): boolean {
+  return isIP(value) !== 0 || /^[\w.-]+$/.test(value);
 }
 
 function isOrigin(value: string): boolean {

@@ -1,0 +1,31 @@
+// What is wrong with a configuration: all of it at once, each with the place where it stands.
+
+export interface ConfigProblem {
+  /** The key, such as `runs.leaseMs` or `endpoints[0].url`; empty if it is about all of it. */
+  readonly key: string;
+  /** Where the value comes from: `rondo.yaml line 12`, `the environment variable RONDO_PORT`. */
+  readonly source: string;
+  /** What is allowed and what came, without secrets. */
+  readonly message: string;
+}
+
+/** The configuration cannot be used. Its message names every problem. */
+export class ConfigError extends Error {
+  override readonly name = "ConfigError";
+  readonly code = "invalid_config";
+  readonly problems: readonly ConfigProblem[];
+
+  constructor(problems: readonly ConfigProblem[], options?: ErrorOptions) {
+    super(describe(problems), options);
+    this.problems = problems;
+  }
+}
+
+function describe(problems: readonly ConfigProblem[]): string {
+  const lines = problems.map(({ key, source, message }) =>
+    key === "" ? `${source}: ${message}` : `${key} (${source}): ${message}`,
+  );
+  return lines.length === 1
+    ? `The configuration cannot be used. ${lines[0]}`
+    : [`The configuration has ${lines.length} problems.`, ...lines.map((line) => `- ${line}`)].join("\n");
+}
