@@ -1,0 +1,117 @@
+// Reads the JSON body of a request: limited, also after unpacking, and with an error that says what is wrong.
+
+import { isUtf8 } from "node:buffer";
+import type { IncomingMessage } from "node:http";
+import { promisify } from "node:util";
+import { gunzip } from "node:zlib";
+import { ApiError, invalidRequest } from "../protocol/api-error.ts";
+import { findJsonFault } from "./json-fault.ts";
+
+const unzip = promisify(gunzip);
+
+/** Thrown when the client has gone before its request was complete. There is nobody to tell. */
+export class ClientGone extends Error {
+  override readonly name = "ClientGone";
+}
+
+/** The body as a JSON value. Throws an `ApiError`: 400, 413 or 415. */
+export async function readJson(incoming: IncomingMessage, limitBytes: number): Promise<unknown> {
+  checkType(incoming.headers["content-type"]);
+  const isPacked = checkEncoding(incoming.headers["content-encoding"]);
+  if (Number(incoming.headers["content-length"] ?? 0) > limitBytes) throw tooLarge(limitBytes);
+  const received = await readBytes(incoming, limitBytes);
+  return parseJson(isPacked ? await unpack(received, limitBytes) : received);
+}
+
+function checkType(type: string | undefined): void {
+  // `application/json` alone is by far the most common.
+  if (type === undefined || type === "application/json") return;
+  const [name = "", ...parameters] = type.toLowerCase().split(";");
+  const charset = parameters.map((parameter) => /^\s*charset\s*=\s*"?([^"\s]+)"?\s*$/.exec(parameter)?.[1]);
+  const isJson = /^application\/(?:[\w.-]+\+)?json$/.test(name.trim());
+  if (isJson && charset.every((set) => set === undefined || /^(?:utf-?8|us-ascii)$/.test(set))) return;
+  throw unsupported(`Expected a body of type application/json in UTF-8, but the Content-Type is "${type}".`);
+}
+
+function checkEncoding(encoding: string | undefined): boolean {
+  if (encoding === undefined) return false;
+  const name = encoding.trim().toLowerCase();
+  if (name === "gzip" || name === "x-gzip") return true;
+  if (name === "identity" || name === "") return false;
+  throw unsupported(
+    `Expected a body that is not packed, or packed with gzip, but the Content-Encoding is "${encoding}".`,
+  );
+}
+
+function readBytes(incoming: IncomingMessage, limitBytes: number): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    let bytes = 0;
+    const onData = (chunk: Buffer) => {
+      bytes += chunk.length;
+      chunks.push(chunk);
+      if (bytes > limitBytes) settle(() => reject(tooLarge(limitBytes)));
+    };
+    const onEnd = () =>
+      settle(() => resolve(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks)));
+    const onGone = () =>
+      settle(() => reject(new ClientGone("The client has gone before its body was complete.")));
+    const settle = (finish: () => void) => {
+      incoming.off("data", onData).off("end", onEnd).off("close", onGone).off("error", onGone);
+      // Later errors of the socket have no listener otherwise. What still comes is thrown away, and the
+      // adapter closes the connection if it does not end soon.
+      incoming.on("error", () => {}).resume();
+      finish();
+    };
+    if (incoming.destroyed) onGone();
+    else incoming.on("data", onData).on("end", onEnd).on("close", onGone).on("error", onGone);
+  });
+}
+
+async function unpack(packed: Buffer, limitBytes: number): Promise<Buffer> {
+  try {
+    return await unzip(packed, { maxOutputLength: limitBytes });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ERR_BUFFER_TOO_LARGE") throw tooLarge(limitBytes, error);
+    throw badJson("The body is not gzip, though the Content-Encoding says so.");
+  }
+}
+
+function parseJson(bytes: Buffer): unknown {
+  if (!isUtf8(bytes)) throw badJson("The body is not valid UTF-8.");
+  const text = bytes.toString("utf8", bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? 3 : 0);
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw badJson(faultMessage(text));
+  }
+}
+
+function faultMessage(text: string): string {
+  if (text.trim() === "") return "The body is empty. Expected a JSON object.";
+  const fault = findJsonFault(text);
+  const where = fault ? `: unexpected ${fault.found} at line ${fault.line}, column ${fault.column}` : "";
+  return `The body is not valid JSON${where}.`;
+}
+
+function badJson(message: string): ApiError {
+  return invalidRequest(null, message, "invalid_json");
+}
+
+function tooLarge(limitBytes: number, cause?: unknown): ApiError {
+  const message = `The body is larger than ${limitBytes} bytes, this server's limit (limits.bodyBytes).`;
+  return new ApiError(message, {
+    status: 413,
+    type: "invalid_request_error",
+    code: "request_too_large",
+    cause,
+  });
+}
+
+function unsupported(message: string): ApiError {
+  return new ApiError(message, {
+    status: 415,
+    type: "invalid_request_error",
+    code: "unsupported_media_type",
+  });
+}

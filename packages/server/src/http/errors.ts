@@ -1,0 +1,73 @@
+// The one place where anything that was thrown becomes an answer: `{ error: { message, type, param, code } }`.
+
+import { ApiError, invalidRequest } from "../protocol/api-error.ts";
+import { StoreError } from "../store/store-error.ts";
+import { ClientGone } from "./body.ts";
+import type { Exchange } from "./exchange.ts";
+import type { Logger } from "./log.ts";
+
+/** Why exchanges are stopped when the server stops. */
+export class ServerStopping extends Error {
+  override readonly name = "ServerStopping";
+
+  constructor() {
+    super("The server is stopping.");
+  }
+}
+
+/** What a client is told, and for our own faults also what the log is told. */
+export function toApiError(error: unknown, exchange: Exchange, logger: Logger): ApiError {
+  if (error instanceof ApiError) return error;
+  const isStopping = error instanceof ServerStopping || exchange.stopReason instanceof ServerStopping;
+  if (isStopping) return stopping();
+  if (error instanceof StoreError) {
+    if (error.code === "unknown_cursor") return invalidRequest(null, error.message, error.code);
+    if (error.code === "unavailable") {
+      logger.error("The store does not work.", { requestId: exchange.id }, error);
+      return new ApiError(
+        "The server's store does not work at the moment, so nothing was kept. Try again; if that does not help, its operator finds the reason in the log.",
+        { status: 503, type: "server_error", code: "store_unavailable", retryAfterMs: 1000, cause: error },
+      );
+    }
+  }
+  logger.error("A request has failed.", { requestId: exchange.id, route: exchange.route }, error);
+  return internalError(exchange.id, error);
+}
+
+/** A fault of ours, told without what is inside. */
+export function internalError(requestId: string, cause: unknown): ApiError {
+  return new ApiError(
+    `The server has made a mistake. Its operator finds the reason in the log under the request id ${requestId}.`,
+    { status: 500, type: "server_error", code: "internal_error", cause },
+  );
+}
+
+/** Answers with an error. When nobody is there to be told, or the answer has begun, it does nothing. */
+export function answerError(error: unknown, exchange: Exchange, logger: Logger): void {
+  if (error instanceof ClientGone) return;
+  // A run that stops because its client has gone is no fault.
+  if (exchange.stopReason && exchange.outgoing.destroyed && !(error instanceof StoreError)) return;
+  const problem = toApiError(error, exchange, logger);
+  const headers: Record<string, string> = {};
+  if (problem.retryAfterMs !== undefined)
+    headers["retry-after"] = String(Math.ceil(problem.retryAfterMs / 1000));
+  if (problem.status === 401) headers["www-authenticate"] = "Bearer";
+  exchange.json(problem.status, errorBody(problem), headers);
+}
+
+/** The body of an error answer. */
+export function errorBody({ message, type, param, code }: ApiError): {
+  error: { message: string; type: string; param: string | null; code: string | null };
+} {
+  return { error: { message, type, param, code } };
+}
+
+/** The answer to new requests while the server stops, and to those that it had to stop. */
+export function stopping(): ApiError {
+  return new ApiError("The server is stopping. Try again in a moment.", {
+    status: 503,
+    type: "server_error",
+    code: "server_stopping",
+    retryAfterMs: 1000,
+  });
+}

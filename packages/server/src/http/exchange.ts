@@ -1,0 +1,137 @@
+// One request and its answer: whose it is, what goes into the log, and the signal that says that nobody waits
+// for the answer any more. `Exchanges` knows all that are open, so that the server can let them end.
+
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Duplex } from "node:stream";
+
+export interface ExchangeOptions {
+  incoming: IncomingMessage;
+  outgoing: ServerResponse;
+  /** The id of the request. */
+  id: string;
+  /** The pattern of its path, or `other`. */
+  route: string;
+  /** Headers of every answer: the request id, and those of CORS. */
+  headers: Record<string, string>;
+}
+
+export class Exchange {
+  readonly incoming: IncomingMessage;
+  readonly outgoing: ServerResponse;
+  readonly id: string;
+  readonly route: string;
+  readonly headers: Record<string, string>;
+  readonly startedAtMs = performance.now();
+  /** Known after authentication. */
+  owner: string | undefined;
+  responseId: string | undefined;
+  model: string | undefined;
+  /** Whether it only watches a run that goes on without it. */
+  isFollowing = false;
+  #controller: AbortController | undefined;
+  #reason: Error | undefined;
+
+  constructor({ incoming, outgoing, id, route, headers }: ExchangeOptions) {
+    this.incoming = incoming;
+    this.outgoing = outgoing;
+    this.id = id;
+    this.route = route;
+    this.headers = headers;
+  }
+
+  /** Aborted when the client has gone, or the server stops. Made when it is first asked for. */
+  get signal(): AbortSignal {
+    if (this.#controller === undefined) {
+      this.#controller = new AbortController();
+      if (this.#reason) this.#controller.abort(this.#reason);
+    }
+    return this.#controller.signal;
+  }
+
+  /** Why nobody waits any more, if so. */
+  get stopReason(): Error | undefined {
+    return this.#reason;
+  }
+
+  /** Says that nobody waits any more. The first reason counts. */
+  stop(reason: Error): void {
+    if (this.#reason) return;
+    this.#reason = reason;
+    this.#controller?.abort(reason);
+  }
+
+  /** Answers with JSON. Does nothing if there is an answer already, or nobody to take it. */
+  json(status: number, body: unknown, headers?: Readonly<Record<string, string>>): void {
+    this.text(status, JSON.stringify(body), "application/json", headers);
+  }
+
+  /** As `json`, with any text. */
+  text(status: number, body: string, type: string, headers?: Readonly<Record<string, string>>): void {
+    const { outgoing } = this;
+    if (outgoing.headersSent || outgoing.destroyed) return;
+    outgoing.writeHead(status, {
+      ...this.headers,
+      ...headers,
+      "content-type": type,
+      "content-length": Buffer.byteLength(body),
+    });
+    outgoing.end(body);
+  }
+}
+
+export class Exchanges {
+  #isDraining = false;
+  readonly #open = new Set<Exchange>();
+  #idle: PromiseWithResolvers<void> | undefined;
+
+  get count(): number {
+    return this.#open.size;
+  }
+
+  /** Whether the server is about to stop: no new work is taken. */
+  get isDraining(): boolean {
+    return this.#isDraining;
+  }
+
+  /** From now on no connection is kept for another request. */
+  drain(): void {
+    this.#isDraining = true;
+    for (const { outgoing } of this.#open) outgoing.shouldKeepAlive = false;
+  }
+
+  /** Keeps an exchange until its answer is complete or its client has gone; then `onEnd` is called, once. */
+  add(exchange: Exchange, onEnd: () => void): void {
+    const { incoming, outgoing } = exchange;
+    const { socket } = incoming;
+    this.#open.add(exchange);
+    if (this.#isDraining) outgoing.shouldKeepAlive = false;
+    const end = () => {
+      if (!this.#open.delete(exchange)) return;
+      socket.off("close", end);
+      if (!outgoing.writableFinished) exchange.stop(new Error("The client has gone."));
+      onEnd();
+      if (this.#open.size === 0) this.#idle?.resolve();
+    };
+    outgoing.once("close", end);
+    // An answer that waits behind another one on the same connection is not told when that is closed.
+    if (outgoing.socket === null) socket.once("close", end);
+  }
+
+  /** Whether a connection has an exchange that is open. */
+  isOn(socket: Duplex): boolean {
+    for (const { incoming } of this.#open) if (incoming.socket === socket) return true;
+    return false;
+  }
+
+  /** Resolves when no exchange is open. */
+  async whenIdle(): Promise<void> {
+    if (this.#open.size === 0) return;
+    this.#idle ??= Promise.withResolvers<void>();
+    await this.#idle.promise;
+  }
+
+  /** Stops all, or only those that watch a run that goes on without them. */
+  stop(reason: Error, { onlyFollowing = false } = {}): void {
+    for (const exchange of this.#open) if (exchange.isFollowing || !onlyFollowing) exchange.stop(reason);
+  }
+}

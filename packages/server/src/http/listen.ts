@@ -1,0 +1,119 @@
+// The HTTP server's life: listening, and ending without cutting off those who are being served.
+
+import { createServer, type RequestListener, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import type { Duplex } from "node:stream";
+import { getRequestListener, type HttpBindings, RequestError } from "@hono/node-server";
+import type { Hono } from "hono";
+import { invalidRequest } from "../protocol/api-error.ts";
+import { newId } from "../protocol/ids.ts";
+import { errorBody, internalError, ServerStopping } from "./errors.ts";
+import type { Exchanges } from "./exchange.ts";
+import { ListenError } from "./listen-error.ts";
+import type { Logger } from "./log.ts";
+
+export interface ListenOptions {
+  app: Hono<{ Bindings: HttpBindings }>;
+  exchanges: Exchanges;
+  logger: Logger;
+  host: string;
+  port: number;
+}
+
+export interface Listening {
+  /** Where it can be reached from this machine, without a slash at the end. */
+  readonly url: string;
+  readonly port: number;
+  /**
+   * Ends: no new connections, and no new work on those that are open. Requests that run get `graceMs`, then
+   * their signals are aborted, and what is still open a second later is cut. `released` tells that background
+   * runs have been let go, so that there is nothing to follow any more. Resolves when all is closed.
+   */
+  close(options: { graceMs: number; released?: Promise<unknown> }): Promise<void>;
+}
+
+// How long an aborted request gets to tell its client.
+const lastWordsMs = 1000;
+
+/** Starts to listen. Throws a `ListenError` when it cannot. */
+export async function listen(options: ListenOptions): Promise<Listening> {
+  const { exchanges, host, port } = options;
+  const server = createServer(
+    // Longer than the usual proxy keeps a connection: whoever closes first can cut off a request.
+    { keepAliveTimeout: 75_000 },
+    requestListener(options),
+  );
+  server.on("clientError", (error, socket) => answerGarbage(error, socket, exchanges.isOn(socket)));
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", (error: NodeJS.ErrnoException) => reject(new ListenError(error, host, port)));
+    server.listen(port, host, resolve);
+  });
+  const { port: actualPort } = server.address() as AddressInfo;
+  let closing: Promise<void> | undefined;
+  return {
+    url: `http://${urlHost(host)}:${actualPort}`,
+    port: actualPort,
+    close: (closeOptions) => (closing ??= close(server, exchanges, closeOptions)),
+  };
+}
+
+async function close(
+  server: Server,
+  exchanges: Exchanges,
+  { graceMs, released }: { graceMs: number; released?: Promise<unknown> },
+): Promise<void> {
+  exchanges.drain();
+  const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+  const stopFollowing = () => exchanges.stop(new ServerStopping(), { onlyFollowing: true });
+  released?.then(stopFollowing, stopFollowing);
+  const timers = [
+    setTimeout(() => exchanges.stop(new ServerStopping()), graceMs),
+    setTimeout(() => server.closeAllConnections(), graceMs + lastWordsMs),
+  ];
+  await exchanges.whenIdle();
+  // Connections whose last answer has just ended, and those that send nothing.
+  server.closeAllConnections();
+  await closed;
+  for (const timer of timers) clearTimeout(timer);
+}
+
+function requestListener({ app, logger }: ListenOptions): RequestListener {
+  const listener = getRequestListener(app.fetch, {
+    // This process may not be ours alone.
+    overrideGlobalObjects: false,
+    errorHandler(error) {
+      const id = newId("req");
+      const isGarbage = error instanceof RequestError;
+      if (!isGarbage) logger.error("A request has failed.", { requestId: id }, error);
+      const problem = isGarbage
+        ? invalidRequest(null, `The request has an address that cannot be read: ${error.message}.`)
+        : internalError(id, error);
+      return Response.json(errorBody(problem), { status: problem.status, headers: { "x-request-id": id } });
+    },
+  });
+  return (incoming, outgoing) => void listener(incoming, outgoing);
+}
+
+const garbageStatus: Readonly<Record<string, string>> = {
+  HPE_HEADER_OVERFLOW: "431 Request Header Fields Too Large",
+  ERR_HTTP_REQUEST_TIMEOUT: "408 Request Timeout",
+};
+
+/** Answers what is not HTTP, unless that came in the middle of something. */
+function answerGarbage(error: NodeJS.ErrnoException, socket: Duplex, isBusy: boolean): void {
+  if (isBusy || !socket.writable || error.code === "ECONNRESET") {
+    socket.destroy();
+    return;
+  }
+  const status = garbageStatus[error.code ?? ""] ?? "400 Bad Request";
+  const problem = invalidRequest(null, `The request cannot be read as HTTP/1.1: ${status.slice(4)}.`);
+  const body = JSON.stringify(errorBody(problem));
+  socket.end(
+    `HTTP/1.1 ${status}\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\nconnection: close\r\n\r\n${body}`,
+  );
+}
+
+function urlHost(host: string): string {
+  if (host === "0.0.0.0" || host === "::") return "localhost";
+  return host.includes(":") ? `[${host}]` : host;
+}

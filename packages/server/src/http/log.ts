@@ -1,0 +1,106 @@
+// Structured log lines on stderr. They hold what happened, never headers, bodies or keys; and whatever looks
+// like a secret in an error's text is blotted out.
+
+export type LogLevel = "debug" | "info" | "warn" | "error" | "silent";
+export type LogFields = Readonly<Record<string, string | number | boolean | null | undefined>>;
+
+export interface Logger {
+  debug(message: string, fields?: LogFields): void;
+  info(message: string, fields?: LogFields): void;
+  warn(message: string, fields?: LogFields): void;
+  /** `error` is logged with its stack and its causes. */
+  error(message: string, fields?: LogFields & { error?: never }, error?: unknown): void;
+}
+
+export interface LogOptions {
+  /** The least important lines to write. Default: `info`. */
+  level?: LogLevel;
+  /** `json` for machines, `text` for people. Default: `json`. */
+  format?: "json" | "text";
+  /** Takes whole lines. Default: stderr. */
+  write?: (lines: string) => void;
+  /** The time, for tests. Default: now. */
+  now?: () => Date;
+}
+
+const order: Readonly<Record<LogLevel, number>> = { debug: 0, info: 1, warn: 2, error: 3, silent: 4 };
+
+/** A logger. Lines of one tick are written together; warnings and errors at once, with all before them. */
+export function createLogger(options: LogOptions = {}): Logger {
+  const { level = "info", format = "json", now = () => new Date() } = options;
+  const write = options.write ?? ((lines: string) => process.stderr.write(lines));
+  const least = order[level];
+  const render = format === "json" ? jsonLine : textLine;
+  let pending = "";
+  let flushing: NodeJS.Immediate | undefined;
+  const flush = () => {
+    clearImmediate(flushing);
+    flushing = undefined;
+    const lines = pending;
+    pending = "";
+    if (lines !== "") write(lines);
+  };
+  const log = (lineLevel: LogLevel, message: string, fields: LogFields = {}) => {
+    if (order[lineLevel] < least) return;
+    pending += `${redact(render(now(), lineLevel, message, fields))}\n`;
+    if (order[lineLevel] >= order.warn) flush();
+    else flushing ??= setImmediate(flush);
+  };
+  return {
+    debug: (message, fields) => log("debug", message, fields),
+    info: (message, fields) => log("info", message, fields),
+    warn: (message, fields) => log("warn", message, fields),
+    error: (message, fields, error) =>
+      log("error", message, error === undefined ? fields : { ...fields, error: describe(error) }),
+  };
+}
+
+function jsonLine(time: Date, level: LogLevel, message: string, fields: LogFields): string {
+  return JSON.stringify({ time: time.toISOString(), level, message, ...fields });
+}
+
+function textLine(time: Date, level: LogLevel, message: string, fields: LogFields): string {
+  let line = `${time.toISOString()} ${level.padEnd(5)} ${oneLine(message)}`;
+  let details = "";
+  for (const [name, value] of Object.entries(fields)) {
+    if (value === undefined) continue;
+    if (name === "error") details = `\n${String(value).replace(/^/gm, "    ")}`;
+    else line += ` ${name}=${/^[\w./:@-]+$/.test(String(value)) ? value : JSON.stringify(value)}`;
+  }
+  return line + details;
+}
+
+function oneLine(text: string): string {
+  return text.replace(/\s*[\r\n]+\s*/g, " ");
+}
+
+/** An error with its stack and its causes, at most five deep. */
+function describe(error: unknown, depth = 0): string {
+  if (!(error instanceof Error)) return String(error);
+  const text = error.stack ?? `${error.name}: ${error.message}`;
+  return error.cause === undefined || depth === 5
+    ? text
+    : `${text}\nCaused by: ${describe(error.cause, depth + 1)}`;
+}
+
+// Keys by their names, credentials in headers, keys with a known prefix, tokens, passwords in addresses.
+const secrets = new RegExp(
+  [
+    /((?:api[-_]?key|token|secret|password|authorization)\\?["']?\s*[=:]\s*\\?["']?(?:(?:bearer|basic)\s+)?)[^\s"'&,}\\]{4,}/,
+    /((?:bearer|basic)\s+)[\w.~+/=-]{6,}/,
+    /(:\/\/)[^/\s"@]+(?=@)/,
+    /()\b(?:sk|rk|rondo|hf|ghp)[-_][\w-]{12,}/,
+    /()\beyJ[\w-]+\.[\w-]+\.[\w-]*/,
+  ]
+    .map(({ source }) => source)
+    .join("|"),
+  "gi",
+);
+
+/** The text with everything blotted out that looks like a secret. */
+export function redact(text: string): string {
+  return text.replace(secrets, (_match, ...parts: (string | undefined)[]) => {
+    const kept = parts.slice(0, 5).find((part) => part !== undefined) ?? "";
+    return `${kept}[redacted]`;
+  });
+}

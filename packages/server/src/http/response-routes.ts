@@ -1,0 +1,115 @@
+// The routes of the Responses API.
+
+import type { HonoRequest } from "hono";
+import { parseListQuery, parsePageQuery, parseRetrieveQuery } from "../protocol/query.ts";
+import { readJson } from "./body.ts";
+import type { Exchange } from "./exchange.ts";
+import type { ResponsesApi } from "./responses-api.ts";
+import { ownerOf, type Route } from "./route.ts";
+import { answerStream, type StreamOptions } from "./stream.ts";
+
+export interface ResponseRoutesOptions extends StreamOptions {
+  responses: ResponsesApi;
+  /** The largest body that is read. */
+  bodyBytes: number;
+}
+
+export function responseRoutes(options: ResponseRoutesOptions): Route[] {
+  const { responses, bodyBytes } = options;
+
+  const follow = (exchange: Exchange, id: string, startingAfter: number) => {
+    exchange.isFollowing = true;
+    return answerStream(
+      exchange,
+      options,
+      (sink, signal) => responses.follow(ownerOf(exchange), id, startingAfter, sink, signal),
+      startingAfter + 1,
+    );
+  };
+
+  return [
+    {
+      method: "POST",
+      path: "/v1/responses",
+      async handle(exchange) {
+        const prepared = await responses.prepare(
+          ownerOf(exchange),
+          await readJson(exchange.incoming, bodyBytes),
+        );
+        const { stream, background, model } = prepared.request;
+        exchange.responseId = prepared.id;
+        exchange.model = model;
+        if (background) {
+          const queued = await responses.enqueue(prepared);
+          if (stream) await follow(exchange, prepared.id, -1);
+          else exchange.json(200, queued);
+        } else if (stream) {
+          await answerStream(exchange, options, (sink, signal) =>
+            responses.runStreamed(prepared, sink, signal),
+          );
+        } else {
+          exchange.json(200, await responses.runPlain(prepared, exchange.signal));
+        }
+      },
+    },
+    {
+      method: "GET",
+      path: "/v1/responses",
+      async handle(exchange, request) {
+        exchange.json(200, await responses.list(ownerOf(exchange), parseListQuery(queryOf(request))));
+      },
+    },
+    {
+      method: "POST",
+      path: "/v1/responses/input_tokens",
+      async handle(exchange) {
+        const body = await readJson(exchange.incoming, bodyBytes);
+        exchange.json(200, await responses.countInputTokens(ownerOf(exchange), body));
+      },
+    },
+    {
+      method: "GET",
+      path: "/v1/responses/:id",
+      async handle(exchange, request) {
+        const id = idOf(exchange, request);
+        const query = parseRetrieveQuery(queryOf(request));
+        if (query.stream && request.method !== "HEAD") await follow(exchange, id, query.starting_after ?? -1);
+        else exchange.json(200, await responses.get(ownerOf(exchange), id, query.include));
+      },
+    },
+    {
+      method: "DELETE",
+      path: "/v1/responses/:id",
+      async handle(exchange, request) {
+        exchange.json(200, await responses.remove(ownerOf(exchange), idOf(exchange, request)));
+      },
+    },
+    {
+      method: "POST",
+      path: "/v1/responses/:id/cancel",
+      async handle(exchange, request) {
+        exchange.json(200, await responses.cancel(ownerOf(exchange), idOf(exchange, request)));
+      },
+    },
+    {
+      method: "GET",
+      path: "/v1/responses/:id/input_items",
+      async handle(exchange, request) {
+        const id = idOf(exchange, request);
+        const query = parsePageQuery(queryOf(request));
+        exchange.json(200, await responses.inputItems(ownerOf(exchange), id, query));
+      },
+    },
+  ];
+}
+
+function idOf(exchange: Exchange, request: HonoRequest): string {
+  const id = request.param("id") ?? "";
+  exchange.responseId = id;
+  return id;
+}
+
+function queryOf({ url }: HonoRequest): URLSearchParams {
+  const start = url.indexOf("?");
+  return new URLSearchParams(start < 0 ? "" : url.slice(start + 1));
+}

@@ -1,0 +1,56 @@
+// What the routes need of the service that runs responses.
+
+import type { EventSink } from "../engine/event-sink.ts";
+import type { ListQuery, PageQuery } from "../protocol/query.ts";
+import type { ResponseObject } from "../protocol/response.ts";
+
+/** A request that was accepted and has its id, but does not run yet. */
+export interface Prepared {
+  readonly id: string;
+  readonly request: {
+    readonly model: string | undefined;
+    readonly stream: boolean;
+    readonly background: boolean;
+  };
+}
+
+/** A page of a list, as the API has it. */
+export interface ListObject<T> {
+  object: "list";
+  data: T[];
+  first_id: string | null;
+  last_id: string | null;
+  has_more: boolean;
+}
+
+/** All methods throw an `ApiError` for what the client is to be told. What belongs to another owner is a 404. */
+export interface ResponsesApi {
+  /** Validates, and resolves the model and the chain. */
+  prepare(owner: string, body: unknown): Promise<Prepared>;
+  /** Throws when the model has failed. */
+  runPlain(prepared: Prepared, signal: AbortSignal): Promise<ResponseObject>;
+  /** Faults of the run are events of the stream. */
+  runStreamed(prepared: Prepared, sink: EventSink, signal: AbortSignal): Promise<void>;
+  /** Puts a background run into the queue. */
+  enqueue(prepared: Prepared): Promise<ResponseObject>;
+  /** Sends the events after `startingAfter`, then those that come. Ends with the response, or with the signal. */
+  follow(
+    owner: string,
+    id: string,
+    startingAfter: number,
+    sink: EventSink,
+    signal: AbortSignal,
+  ): Promise<void>;
+  get(owner: string, id: string, include?: readonly string[]): Promise<ResponseObject>;
+  list(owner: string, query: ListQuery): Promise<ListObject<unknown>>;
+  inputItems(owner: string, id: string, query: PageQuery): Promise<ListObject<unknown>>;
+  remove(owner: string, id: string): Promise<{ id: string; object: "response"; deleted: true }>;
+  cancel(owner: string, id: string): Promise<ResponseObject>;
+  countInputTokens(
+    owner: string,
+    body: unknown,
+  ): Promise<{ object: "response.input_tokens"; input_tokens: number }>;
+  listModels(): Promise<readonly { id: string; ownedBy: string }[]>;
+  /** Throws when the server cannot work. */
+  check(): Promise<void>;
+}

@@ -1,0 +1,53 @@
+// A service of responses for tests of the routes: each method does what the test says, and notes that it was asked.
+
+import type { ResponseObject } from "../../protocol/response.ts";
+import type { Prepared, ResponsesApi } from "../responses-api.ts";
+
+/** A response object with just enough in it. */
+export function fakeResponse(id: string, status: ResponseObject["status"] = "completed"): ResponseObject {
+  return { id, object: "response", status } as ResponseObject;
+}
+
+export interface FakeResponses extends ResponsesApi {
+  /** What was called, with which arguments. */
+  readonly calls: { name: string; args: unknown[] }[];
+}
+
+/** A service that answers everything at once, but for what `methods` say. */
+export function fakeResponses(methods: Partial<ResponsesApi> = {}): FakeResponses {
+  const calls: FakeResponses["calls"] = [];
+  const page = { object: "list" as const, data: [], first_id: null, last_id: null, has_more: false };
+  const service: ResponsesApi = {
+    prepare: async (_owner, body) => ({ id: "resp_1", request: requestOf(body) }),
+    runPlain: async ({ id }) => fakeResponse(id),
+    runStreamed: async ({ id }, sink) =>
+      sink.send(
+        "response.completed",
+        JSON.stringify({ type: "response.completed", response: fakeResponse(id) }),
+      ),
+    enqueue: async ({ id }) => fakeResponse(id, "queued"),
+    follow: async () => {},
+    get: async (_owner, id) => fakeResponse(id),
+    list: async () => page,
+    inputItems: async () => page,
+    remove: async (_owner, id) => ({ id, object: "response", deleted: true }),
+    cancel: async (_owner, id) => fakeResponse(id, "cancelled"),
+    countInputTokens: async () => ({ object: "response.input_tokens", input_tokens: 7 }),
+    listModels: async () => [{ id: "org/model", ownedBy: "test" }],
+    check: async () => {},
+    ...methods,
+  };
+  const noted = Object.entries(service).map(([name, method]: [string, (...args: never[]) => unknown]) => [
+    name,
+    (...args: never[]) => {
+      calls.push({ name, args });
+      return method(...args);
+    },
+  ]);
+  return Object.assign(Object.fromEntries(noted) as ResponsesApi, { calls });
+}
+
+function requestOf(body: unknown): Prepared["request"] {
+  const { model, stream = false, background = false } = Object(body) as Partial<Prepared["request"]>;
+  return { model, stream, background };
+}

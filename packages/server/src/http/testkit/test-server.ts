@@ -1,0 +1,62 @@
+// The app on a free port of loopback, with a service that a test gives, and a log that it can read.
+
+import { type AppOptions, createApp } from "../app.ts";
+import { Exchanges } from "../exchange.ts";
+import { type Listening, listen } from "../listen.ts";
+import { createLogger, type LogLevel } from "../log.ts";
+import { Metrics } from "../metrics.ts";
+import { type FakeResponses, fakeResponses } from "./fake-responses.ts";
+
+export interface TestServer extends Listening, AsyncDisposable {
+  readonly responses: FakeResponses;
+  readonly exchanges: Exchanges;
+  readonly metrics: Metrics;
+  /** The lines of the log so far, read as JSON. */
+  log(): Record<string, unknown>[];
+  fetch(path: string, init?: RequestInit): Promise<Response>;
+  /** POSTs JSON. */
+  post(path: string, body: unknown, init?: RequestInit): Promise<Response>;
+}
+
+export async function testServer(
+  methods: Parameters<typeof fakeResponses>[0] = {},
+  options: Partial<AppOptions> & { level?: LogLevel } = {},
+): Promise<TestServer> {
+  let lines = "";
+  const logger = createLogger({ level: options.level ?? "debug", write: (text) => (lines += text) });
+  const responses = fakeResponses(methods);
+  const metrics = new Metrics();
+  const exchanges = new Exchanges();
+  const app = createApp({
+    responses,
+    authenticate: async () => ({ owner: "local" }),
+    logger,
+    metrics,
+    openapi: () => ({ openapi: "3.1.0" }),
+    isOpenOnLoopback: true,
+    exchanges,
+    ...options,
+  });
+  const listening = await listen({ app, exchanges, logger, host: "127.0.0.1", port: 0 });
+  const fetchPath = (path: string, init?: RequestInit) => fetch(listening.url + path, init);
+  return {
+    ...listening,
+    responses,
+    exchanges,
+    metrics,
+    log: () =>
+      lines
+        .split("\n")
+        .slice(0, -1)
+        .map((line) => JSON.parse(line) as Record<string, unknown>),
+    fetch: fetchPath,
+    post: (path, body, init) =>
+      fetchPath(path, {
+        method: "POST",
+        headers: { "content-type": "application/json" },
+        body: JSON.stringify(body),
+        ...init,
+      }),
+    [Symbol.asyncDispose]: () => listening.close({ graceMs: 0 }),
+  };
+}
