@@ -2,10 +2,17 @@
 
 import { InvalidArgumentError } from "rondo";
 import { memoryStore } from "./memory.ts";
+import { sqliteStore } from "./sqlite/sqlite-store.ts";
 import type { Store } from "./store.ts";
 
-/** Opens the store that `url` names: `memory`. */
+/** Opens the store that `url` names: `memory`, or `sqlite:` and the path of a file. */
 export function openStore(url: string): Store {
   if (url === "memory") return memoryStore();
-  throw new InvalidArgumentError({ field: "store", expected: '"memory"', received: url });
+  const path = /^sqlite:(.+)$/s.exec(url)?.[1];
+  if (path !== undefined) return sqliteStore({ path });
+  throw new InvalidArgumentError({
+    field: "store",
+    expected: '"memory" or "sqlite:PATH", such as "sqlite:./rondo.db"',
+    received: url,
+  });
 }

@@ -1,0 +1,74 @@
+// One connection to the database: opened with our settings, with its statements prepared once.
+
+import { closeSync, mkdirSync, openSync, realpathSync } from "node:fs";
+import { dirname, resolve } from "node:path";
+import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlite";
+import { StoreError } from "../store-error.ts";
+import { migrate } from "./schema.ts";
+
+// A wait for a lock blocks the whole process, so it must be short.
+const lockWaitMs = 250;
+
+export class Connection {
+  readonly path: string;
+  readonly database: DatabaseSync;
+  readonly #statements = new Map<string, StatementSync>();
+
+  /** Opens the file at `path`, as `prepareFile` has given it. Throws SQLite's errors and `StoreError`s. */
+  constructor(path: string) {
+    this.path = path;
+    this.database = new DatabaseSync(path, { timeout: lockWaitMs });
+    try {
+      this.database.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL");
+      migrate(this.database, path);
+    } catch (error) {
+      this.database.close();
+      throw error;
+    }
+  }
+
+  all<Row>(sql: string, ...values: SQLInputValue[]): Row[] {
+    return this.#prepared(sql).all(...values) as Row[];
+  }
+
+  /** Gives the key of the row that was added. */
+  insert(sql: string, ...values: SQLInputValue[]): number {
+    return Number(this.#prepared(sql).run(...values).lastInsertRowid);
+  }
+
+  /** Gives how many rows were changed. */
+  change(sql: string, ...values: SQLInputValue[]): number {
+    return Number(this.#prepared(sql).run(...values).changes);
+  }
+
+  close(): void {
+    this.#statements.clear();
+    this.database.close();
+  }
+
+  #prepared(sql: string): StatementSync {
+    let statement = this.#statements.get(sql);
+    if (statement === undefined) {
+      statement = this.database.prepare(sql);
+      this.#statements.set(sql, statement);
+    }
+    return statement;
+  }
+}
+
+/** Makes the file and its folders if they are missing, and gives its real path: one database, one lock. */
+export function prepareFile(path: string): string {
+  const file = resolve(path);
+  try {
+    mkdirSync(dirname(file), { recursive: true });
+    // Conversations are private: a new file is for this user only, and SQLite gives its other files the same rights.
+    closeSync(openSync(file, "a", 0o600));
+    return realpathSync(file);
+  } catch (error) {
+    throw new StoreError(
+      "unavailable",
+      `The store ${file} cannot be opened for writing. Check the path and the rights of the file and its folder (${(error as Error).message}).`,
+      { cause: error },
+    );
+  }
+}

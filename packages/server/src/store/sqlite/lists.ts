@@ -1,0 +1,97 @@
+// Lists in pages. A page starts from the place of its cursor in an index, however long the list is.
+
+import type { SQLInputValue } from "node:sqlite";
+import type { InputItem } from "../../protocol/items.ts";
+import { unknownCursor } from "../rules.ts";
+import type { ListOptions, ListResponsesOptions, Page, StoredResponse } from "../store.ts";
+import type { Connection } from "./connection.ts";
+import { type ResponseRow, responseColumns, responseTables, toResponse } from "./rows.ts";
+
+type Values = readonly SQLInputValue[];
+
+interface ListQuery {
+  /** `SELECT … WHERE …` for the whole list. */
+  readonly select: string;
+  readonly values: Values;
+  /** What the list is ordered by, and finds its pages by. */
+  readonly columns: readonly string[];
+  /** The place of an entry: its values of `columns`. */
+  readonly place: (id: string) => Values | undefined;
+}
+
+/** A page of an owner's responses, ordered by age. */
+export function listResponses(
+  db: Connection,
+  owner: string,
+  options: ListResponsesOptions,
+): Page<StoredResponse> {
+  const filters: [condition: string, value: SQLInputValue | undefined][] = [
+    ["r.owner = ?", owner],
+    ["r.status = ?", options.status],
+    ["r.model = ?", options.model],
+    ["r.is_background = ?", options.background === undefined ? undefined : Number(options.background)],
+  ];
+  const used = filters.filter((filter) => filter[1] !== undefined) as [string, SQLInputValue][];
+  const { data, hasMore } = readPage<ResponseRow>(db, options, {
+    select: `SELECT ${responseColumns} FROM ${responseTables} WHERE ${used.map(([sql]) => sql).join(" AND ")}`,
+    values: used.map(([, value]) => value),
+    columns: ["r.created_at_ms", "r.id"],
+    place: (id) => {
+      const [row] = db.all<{ created_at_ms: number }>(
+        "SELECT created_at_ms FROM responses WHERE id = ? AND owner = ?",
+        id,
+        owner,
+      );
+      return row && [row.created_at_ms, id];
+    },
+  });
+  return { data: data.map(toResponse), hasMore };
+}
+
+/** A page of the input items of one response, in their order. */
+export function listInput(db: Connection, owner: string, id: string, options: ListOptions): Page<InputItem> {
+  const { data, hasMore } = readPage<{ data: string }>(db, options, {
+    select: `SELECT i.data FROM responses r JOIN items i ON i.response_key = r.key
+      WHERE r.id = ? AND r.owner = ? AND i.is_output = 0`,
+    values: [id, owner],
+    columns: ["i.position"],
+    place: (itemId) => {
+      const [row] = db.all<{ position: number }>(
+        `SELECT i.position FROM items i JOIN responses r ON r.key = i.response_key
+          WHERE i.owner = ? AND i.id = ? AND i.is_output = 0 AND r.id = ?`,
+        owner,
+        itemId,
+        id,
+      );
+      return row && [row.position];
+    },
+  });
+  return { data: data.map((row): InputItem => JSON.parse(row.data)), hasMore };
+}
+
+function readPage<Row>(db: Connection, options: ListOptions, query: ListQuery): Page<Row> {
+  const { limit, order, after, before } = options;
+  const isFromEnd = before !== undefined && after === undefined;
+  const columns = query.columns.join(", ");
+  const [later, earlier] = order === "asc" ? [">", "<"] : ["<", ">"];
+  const bound = (parameter: "after" | "before", id: string | undefined, comparison: string) => {
+    if (id === undefined) return { sql: "", values: [] };
+    const values = query.place(id);
+    if (values === undefined) throw unknownCursor(parameter, id);
+    return { sql: ` AND (${columns}) ${comparison} (${values.map(() => "?").join(", ")})`, values };
+  };
+  const from = bound("after", after, later);
+  const to = bound("before", before, earlier);
+  const direction = (order === "asc") === isFromEnd ? "DESC" : "ASC";
+  const orderBy = query.columns.map((column) => `${column} ${direction}`).join(", ");
+  // One more than asked for tells whether there are more.
+  const rows = db.all<Row>(
+    `${query.select}${from.sql}${to.sql} ORDER BY ${orderBy} LIMIT ?`,
+    ...query.values,
+    ...from.values,
+    ...to.values,
+    limit + 1,
+  );
+  const data = rows.slice(0, limit);
+  return { data: isFromEnd ? data.toReversed() : data, hasMore: rows.length > limit };
+}

@@ -1,0 +1,93 @@
+// Rows as they come out of the database, and what is made of them.
+
+import type { InputItem, OutputItem } from "../../protocol/items.ts";
+import type { IncompleteReason } from "../../protocol/response.ts";
+import type { ResponseStatus } from "../../protocol/status.ts";
+import type { ChainLink, StoredOutput, StoredResponse } from "../store.ts";
+
+/** The columns of a `ResponseRow`. */
+export const responseColumns = `
+  r.key, r.id, r.owner, r.status, r.is_background, r.model, r.created_at_ms, r.completed_at_ms,
+  r.previous_response_id, r.error, r.incomplete_reason, r.usage, r.is_cancel_requested, q.data AS request`;
+
+/** Where they come from. */
+export const responseTables = "responses r JOIN requests q ON q.response_key = r.key";
+
+export interface ResponseRow {
+  readonly key: number;
+  readonly id: string;
+  readonly owner: string;
+  readonly status: ResponseStatus;
+  readonly is_background: number;
+  readonly model: string;
+  readonly created_at_ms: number;
+  readonly completed_at_ms: number | null;
+  readonly previous_response_id: string | null;
+  readonly request: string;
+  readonly error: string | null;
+  readonly incomplete_reason: IncompleteReason | null;
+  readonly usage: string | null;
+  readonly is_cancel_requested: number;
+}
+
+export interface ItemRow {
+  readonly response_key: number;
+  readonly is_output: number;
+  readonly position: number;
+  readonly turn: number;
+  readonly data: string;
+}
+
+export interface StepRow {
+  readonly response_key: number;
+  readonly data: string;
+}
+
+export function toResponse(row: ResponseRow): StoredResponse {
+  return {
+    id: row.id,
+    owner: row.owner,
+    status: row.status,
+    background: row.is_background === 1,
+    model: row.model,
+    createdAtMs: row.created_at_ms,
+    completedAtMs: row.completed_at_ms,
+    previousResponseId: row.previous_response_id,
+    request: JSON.parse(row.request),
+    error: row.error === null ? null : JSON.parse(row.error),
+    incompleteReason: row.incomplete_reason,
+    usage: row.usage === null ? null : JSON.parse(row.usage),
+    isCancelRequested: row.is_cancel_requested === 1,
+  };
+}
+
+export function toItem(row: { data: string }): InputItem | OutputItem {
+  return JSON.parse(row.data);
+}
+
+export function toOutput({
+  position,
+  turn,
+  data,
+}: Omit<ItemRow, "is_output" | "response_key">): StoredOutput {
+  return { index: position, turn, item: JSON.parse(data) };
+}
+
+/** Puts responses, items and steps together. The items and steps of each response are in their order. */
+export function toLinks(
+  responses: readonly ResponseRow[],
+  items: readonly ItemRow[],
+  steps: readonly StepRow[],
+): ChainLink[] {
+  const itemsOf = Map.groupBy(items, (row) => row.response_key);
+  const stepsOf = Map.groupBy(steps, (row) => row.response_key);
+  return responses.map((row) => {
+    const own = itemsOf.get(row.key) ?? [];
+    return {
+      response: toResponse(row),
+      input: own.filter((item) => item.is_output === 0).map((item): InputItem => JSON.parse(item.data)),
+      output: own.filter((item) => item.is_output === 1).map(toOutput),
+      steps: (stepsOf.get(row.key) ?? []).map((step) => JSON.parse(step.data)),
+    };
+  });
+}

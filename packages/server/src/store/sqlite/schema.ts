@@ -1,0 +1,111 @@
+// The tables, as steps from one version to the next. A step that was released never changes: add a new one.
+
+import type { DatabaseSync } from "node:sqlite";
+import { StoreError } from "../store-error.ts";
+
+// "rond": tells our files from those of other programs.
+const applicationId = 0x72_6f_6e_64;
+
+const migrations: readonly string[] = [
+  `
+  -- "key" grows with time and is never shown. What a run changes often stands here, in short rows; the request,
+  -- which can be long and never changes, stands apart.
+  CREATE TABLE responses (
+    key INTEGER PRIMARY KEY,
+    id TEXT NOT NULL UNIQUE,
+    owner TEXT NOT NULL,
+    status TEXT NOT NULL,
+    is_background INTEGER NOT NULL,
+    model TEXT NOT NULL,
+    created_at_ms INTEGER NOT NULL,
+    completed_at_ms INTEGER,
+    ended_at_ms INTEGER,
+    previous_response_id TEXT,
+    error TEXT,
+    incomplete_reason TEXT,
+    usage TEXT,
+    is_cancel_requested INTEGER NOT NULL DEFAULT 0,
+    worker TEXT,
+    lease_until_ms INTEGER NOT NULL DEFAULT 0,
+    fence INTEGER NOT NULL DEFAULT 0,
+    attempts INTEGER NOT NULL DEFAULT 0
+  ) STRICT;
+  CREATE INDEX responses_by_owner ON responses (owner, created_at_ms, id);
+  CREATE INDEX responses_by_status ON responses (owner, status, created_at_ms, id);
+  CREATE INDEX responses_by_model ON responses (owner, model, created_at_ms, id);
+  CREATE INDEX responses_by_background ON responses (owner, is_background, created_at_ms, id);
+  CREATE INDEX responses_active ON responses (created_at_ms, id) WHERE status IN ('queued', 'in_progress');
+  CREATE INDEX responses_ended ON responses (ended_at_ms) WHERE ended_at_ms IS NOT NULL;
+
+  CREATE TABLE requests (
+    response_key INTEGER PRIMARY KEY REFERENCES responses (key) ON DELETE CASCADE,
+    data TEXT NOT NULL
+  ) STRICT;
+
+  CREATE TABLE items (
+    key INTEGER PRIMARY KEY,
+    response_key INTEGER NOT NULL REFERENCES responses (key) ON DELETE CASCADE,
+    is_output INTEGER NOT NULL,
+    position INTEGER NOT NULL,
+    turn INTEGER NOT NULL,
+    owner TEXT NOT NULL,
+    id TEXT NOT NULL,
+    is_frozen INTEGER NOT NULL,
+    data TEXT NOT NULL,
+    UNIQUE (response_key, is_output, position),
+    UNIQUE (owner, id)
+  ) STRICT;
+
+  CREATE TABLE events (
+    response_key INTEGER NOT NULL REFERENCES responses (key) ON DELETE CASCADE,
+    sequence INTEGER NOT NULL,
+    data TEXT NOT NULL,
+    PRIMARY KEY (response_key, sequence)
+  ) STRICT, WITHOUT ROWID;
+
+  CREATE TABLE steps (
+    key INTEGER PRIMARY KEY,
+    response_key INTEGER NOT NULL REFERENCES responses (key) ON DELETE CASCADE,
+    data TEXT NOT NULL
+  ) STRICT;
+  CREATE INDEX steps_by_response ON steps (response_key, key);
+
+  CREATE TABLE secrets (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT;
+  CREATE TABLE checks (key INTEGER PRIMARY KEY, at_ms INTEGER NOT NULL) STRICT;
+  `,
+];
+
+/** Brings the tables to the newest version. Throws a `StoreError` if the file is newer, or another program's. */
+export function migrate(database: DatabaseSync, path: string): void {
+  const version = pragma(database, "user_version");
+  if (version > migrations.length) {
+    throw new StoreError(
+      "unknown_version",
+      `The store ${path} has the version ${version}, but this server knows versions up to ${migrations.length}. It was written by a newer server: use that one, or name another file.`,
+    );
+  }
+  if (pragma(database, "application_id") !== applicationId && hasTables(database)) {
+    throw new StoreError(
+      "unavailable",
+      `The database ${path} belongs to another program. Name another file for the store.`,
+    );
+  }
+  if (version === migrations.length) return;
+  database.exec("BEGIN EXCLUSIVE");
+  try {
+    for (const step of migrations.slice(version)) database.exec(step);
+    database.exec(`PRAGMA user_version = ${migrations.length}; PRAGMA application_id = ${applicationId}`);
+    database.exec("COMMIT");
+  } catch (error) {
+    if (database.isTransaction) database.exec("ROLLBACK");
+    throw error;
+  }
+}
+
+function pragma(database: DatabaseSync, name: "user_version" | "application_id"): number {
+  return Number(database.prepare(`PRAGMA ${name}`).get()?.[name]);
+}
+
+function hasTables(database: DatabaseSync): boolean {
+  return database.prepare("SELECT 1 FROM sqlite_schema LIMIT 1").get() !== undefined;
+}

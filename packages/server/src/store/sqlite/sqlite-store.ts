@@ -1,0 +1,251 @@
+// The store in a SQLite file, for one server process. Reads are done at once; writes go through the group writer.
+
+import { InvalidArgumentError } from "rondo";
+import { isTerminal } from "../../protocol/status.ts";
+import { encodeNew, encodeWrite } from "../encode.ts";
+import { lostLease, storeClosed } from "../rules.ts";
+import type {
+  Claim,
+  Lease,
+  ListOptions,
+  ListResponsesOptions,
+  NewResponse,
+  RunWrite,
+  Store,
+} from "../store.ts";
+import { Connection, prepareFile } from "./connection.ts";
+import { toStoreError } from "./faults.ts";
+import { GroupWriter } from "./group-writer.ts";
+import { listInput, listResponses } from "./lists.ts";
+import { lockForProcess } from "./process-lock.ts";
+import { readChain, readEvents, readItems, readLinks, readOutput, readResponse } from "./reads.ts";
+import { type ResponseRow, responseColumns, responseTables, toResponse } from "./rows.ts";
+import { addToRun, heldRun, insertResponse, leaseTo } from "./writes.ts";
+
+export interface SqliteStoreOptions {
+  /** The file. It and its folders are made if they are missing. */
+  path: string;
+  /** The clock of the leases, in milliseconds. Default: `Date.now`. */
+  now?: () => number;
+}
+
+/**
+ * Opens the store in a SQLite file. Throws a `StoreError`: `in_use` when another server has it open,
+ * `unknown_version` when a newer one has written it, `unavailable` when it cannot be read or written.
+ */
+export function sqliteStore({ path, now = Date.now }: SqliteStoreOptions): Store {
+  if (path === "" || path === ":memory:") {
+    throw new InvalidArgumentError({
+      field: "path",
+      expected: "the path of a file",
+      received: path,
+      hint: 'For a store in memory, use "memory".',
+    });
+  }
+  const file = prepareFile(path);
+  const unlock = lockForProcess(file);
+  try {
+    return new SqliteStore(new Connection(file), { now, onClose: unlock });
+  } catch (error) {
+    unlock();
+    throw toStoreError(error, file);
+  }
+}
+
+// So that a clean-up of many responses does not hold up the others for long.
+const expireBatch = 100;
+
+export class SqliteStore implements Store {
+  readonly #db: Connection;
+  readonly #writer: GroupWriter;
+  readonly #now: () => number;
+  readonly #onClose: () => void;
+  #isClosed = false;
+
+  constructor(db: Connection, { now, onClose }: { now: () => number; onClose: () => void }) {
+    this.#db = db;
+    this.#now = now;
+    this.#onClose = onClose;
+    // The store belongs to one process: whoever held a lease is gone.
+    db.change("UPDATE responses SET worker = NULL WHERE status IN ('queued', 'in_progress')");
+    this.#writer = new GroupWriter(db.database, db.path);
+  }
+
+  async get(owner: string, id: string) {
+    return this.#read(() => readResponse(this.#db, owner, id));
+  }
+
+  async output(owner: string, id: string) {
+    return this.#read(() => readOutput(this.#db, owner, id));
+  }
+
+  async list(owner: string, options: ListResponsesOptions) {
+    return this.#read(() => listResponses(this.#db, owner, options));
+  }
+
+  async input(owner: string, id: string, options: ListOptions) {
+    return this.#read(() => listInput(this.#db, owner, id, options));
+  }
+
+  async chain(owner: string, id: string) {
+    return this.#read(() => readChain(this.#db, owner, id));
+  }
+
+  async items(owner: string, ids: readonly string[]) {
+    return this.#read(() => readItems(this.#db, owner, ids));
+  }
+
+  async events(owner: string, id: string, after: number, limit: number) {
+    return this.#read(() => readEvents(this.#db, owner, id, after, limit));
+  }
+
+  remove(owner: string, id: string): Promise<boolean> {
+    return this.#write(
+      () => this.#db.change("DELETE FROM responses WHERE id = ? AND owner = ?", id, owner) > 0,
+    );
+  }
+
+  requestCancel(owner: string, id: string) {
+    return this.#write(() => {
+      const response = readResponse(this.#db, owner, id);
+      if (response === undefined || isTerminal(response.status)) return response;
+      this.#db.change("UPDATE responses SET is_cancel_requested = 1 WHERE id = ?", id);
+      return { ...response, isCancelRequested: true };
+    });
+  }
+
+  async create(response: NewResponse, worker: string, leaseMs: number): Promise<Lease> {
+    const encoded = encodeNew(response);
+    // A foreground run that is lost in a power cut has no one left who waits for it.
+    return this.#write(
+      () => {
+        const key = insertResponse(this.#db, encoded);
+        const isLeased = encoded.status === "in_progress";
+        const fence = isLeased ? leaseTo(this.#db, key, worker, this.#now() + leaseMs) : 0;
+        return { responseId: encoded.id, fence };
+      },
+      { isDurable: encoded.background },
+    );
+  }
+
+  claim(worker: string, { leaseMs, limit }: { leaseMs: number; limit: number }): Promise<readonly Claim[]> {
+    return this.#write(() => this.#claim(worker, leaseMs, limit), { isDurable: false });
+  }
+
+  async renew(leases: readonly Lease[], leaseMs: number) {
+    const wanted = leases.map((lease) => ({ ...lease }));
+    return this.#write(() => wanted.flatMap((lease) => this.#renew(lease, leaseMs)), { isDurable: false });
+  }
+
+  async release({ responseId, fence }: Lease): Promise<void> {
+    await this.#write(
+      () =>
+        this.#db.change("UPDATE responses SET worker = NULL WHERE id = ? AND fence = ?", responseId, fence),
+      { isDurable: false },
+    );
+  }
+
+  async commit({ responseId, fence }: Lease, write: RunWrite): Promise<void> {
+    const encoded = encodeWrite(write);
+    await this.#write(() => addToRun(this.#db, { responseId, fence }, encoded, this.#now()), write);
+  }
+
+  async resume(lease: Lease) {
+    return this.#read(() => {
+      const run = heldRun(this.#db, lease);
+      const rows = this.#db.all<ResponseRow>(
+        `SELECT ${responseColumns} FROM ${responseTables} WHERE r.key = ?`,
+        run.key,
+      );
+      const [link] = readLinks(this.#db, rows);
+      if (link === undefined) throw lostLease(lease);
+      return { ...link, lastSequence: run.last_sequence };
+    });
+  }
+
+  async expire(beforeMs: number): Promise<number> {
+    for (let total = 0; ; ) {
+      const removed = await this.#write(() =>
+        this.#db.change(
+          `DELETE FROM responses
+            WHERE key IN (SELECT key FROM responses WHERE ended_at_ms < ? LIMIT ${expireBatch})`,
+          beforeMs,
+        ),
+      );
+      total += removed;
+      if (removed < expireBatch) return total;
+    }
+  }
+
+  keepSecret(name: string, offered: string): Promise<string> {
+    return this.#write(() => {
+      this.#db.change(
+        "INSERT INTO secrets (name, value) VALUES (?, ?) ON CONFLICT DO NOTHING",
+        name,
+        offered,
+      );
+      const [row] = this.#db.all<{ value: string }>("SELECT value FROM secrets WHERE name = ?", name);
+      return row?.value ?? offered;
+    });
+  }
+
+  async check(): Promise<void> {
+    await this.#write(() =>
+      this.#db.change(
+        "INSERT INTO checks (key, at_ms) VALUES (1, ?) ON CONFLICT (key) DO UPDATE SET at_ms = excluded.at_ms",
+        this.#now(),
+      ),
+    );
+  }
+
+  async close(): Promise<void> {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    this.#writer.close();
+    try {
+      this.#db.close();
+    } finally {
+      this.#onClose();
+    }
+  }
+
+  #claim(worker: string, leaseMs: number, limit: number): Claim[] {
+    const now = this.#now();
+    const rows = this.#db.all<ResponseRow & { attempts: number }>(
+      `SELECT ${responseColumns}, r.attempts FROM ${responseTables}
+        WHERE r.status IN ('queued', 'in_progress') AND (r.worker IS NULL OR r.lease_until_ms <= ?)
+        ORDER BY r.created_at_ms, r.id LIMIT ?`,
+      now,
+      limit,
+    );
+    return rows.map((row) => {
+      const fence = leaseTo(this.#db, row.key, worker, now + leaseMs);
+      this.#db.change("UPDATE responses SET attempts = attempts + 1 WHERE key = ?", row.key);
+      return { responseId: row.id, fence, response: toResponse(row), attempts: row.attempts + 1 };
+    });
+  }
+
+  #renew({ responseId, fence }: Lease, leaseMs: number) {
+    const [row] = this.#db.all<{ is_cancel_requested: number }>(
+      `UPDATE responses SET lease_until_ms = ? WHERE id = ? AND fence = ? AND worker IS NOT NULL
+        RETURNING is_cancel_requested`,
+      this.#now() + leaseMs,
+      responseId,
+      fence,
+    );
+    return row ? [{ responseId, isCancelRequested: row.is_cancel_requested === 1 }] : [];
+  }
+
+  #read<T>(read: () => T): T {
+    if (this.#isClosed) throw storeClosed();
+    try {
+      return read();
+    } catch (error) {
+      throw toStoreError(error, this.#db.path);
+    }
+  }
+
+  #write<T>(run: () => T, { isDurable }: { isDurable: boolean } = { isDurable: true }): Promise<T> {
+    return this.#writer.write(run, { isDurable });
+  }
+}

@@ -1,0 +1,166 @@
+// What is written, each in a transaction that the caller has begun. Refusals come before the first change.
+
+import { isTerminal, type ResponseStatus } from "../../protocol/status.ts";
+import type { EncodedNew, EncodedOutput, EncodedWrite } from "../encode.ts";
+import { checkNew, checkWrite, type KnownItem, lostLease } from "../rules.ts";
+import type { Lease, StoredEvent } from "../store.ts";
+import type { Connection } from "./connection.ts";
+
+/** A response as its worker needs it. */
+export interface RunRow {
+  readonly key: number;
+  readonly owner: string;
+  readonly status: ResponseStatus;
+  readonly last_sequence: number;
+}
+
+export function insertResponse(db: Connection, response: EncodedNew): number {
+  const { id, owner, input } = response;
+  const isTaken = db.all("SELECT 1 FROM responses WHERE id = ?", id).length > 0;
+  const taken = db.all<{ id: string }>(
+    "SELECT i.id FROM items i WHERE i.owner = ? AND i.id IN (SELECT value FROM json_each(?))",
+    owner,
+    JSON.stringify(input.map((item) => item.id)),
+  );
+  checkNew(
+    response,
+    isTaken,
+    taken.map((item) => item.id),
+  );
+  const key = db.insert(
+    `INSERT INTO responses (id, owner, status, is_background, model, created_at_ms, previous_response_id)
+      VALUES (?, ?, ?, ?, ?, ?, ?)`,
+    id,
+    owner,
+    response.status,
+    Number(response.background),
+    response.model,
+    response.createdAtMs,
+    response.previousResponseId,
+  );
+  db.change("INSERT INTO requests (response_key, data) VALUES (?, ?)", key, response.request);
+  for (const [position, item] of input.entries()) {
+    db.change(
+      `INSERT INTO items (response_key, is_output, position, turn, owner, id, is_frozen, data)
+        VALUES (?, 0, ?, 0, ?, ?, 1, ?)`,
+      key,
+      position,
+      owner,
+      item.id,
+      item.data,
+    );
+  }
+  insertEvents(db, key, response.events);
+  return key;
+}
+
+/** The run that the lease gives the right to, or a `StoreError` (`lost_lease`). */
+export function heldRun(db: Connection, lease: Lease): RunRow {
+  const [run] = db.all<RunRow>(
+    `SELECT r.key, r.owner, r.status,
+        coalesce((SELECT max(e.sequence) FROM events e WHERE e.response_key = r.key), -1) AS last_sequence
+      FROM responses r WHERE r.id = ? AND r.fence = ? AND r.worker IS NOT NULL`,
+    lease.responseId,
+    lease.fence,
+  );
+  if (run === undefined) throw lostLease(lease);
+  return run;
+}
+
+export function addToRun(db: Connection, lease: Lease, write: EncodedWrite, nowMs: number): void {
+  const run = heldRun(db, lease);
+  const items = write.output.flatMap((item) => knownItems(db, run, item));
+  checkWrite({ id: lease.responseId, status: run.status, lastSequence: run.last_sequence, items }, write);
+  insertEvents(db, run.key, write.events);
+  for (const item of write.output) putOutput(db, run, item);
+  for (const step of write.steps) {
+    db.change("INSERT INTO steps (response_key, data) VALUES (?, ?)", run.key, step);
+  }
+  if (write.steps.length > 0) db.change("UPDATE responses SET attempts = 0 WHERE key = ?", run.key);
+  if (write.update) updateResponse(db, run, write.update, nowMs);
+}
+
+/** Leases a response, and gives the new fence. */
+export function leaseTo(db: Connection, key: number, worker: string, untilMs: number): number {
+  const [row] = db.all<{ fence: number }>(
+    "UPDATE responses SET worker = ?, lease_until_ms = ?, fence = fence + 1 WHERE key = ? RETURNING fence",
+    worker,
+    untilMs,
+    key,
+  );
+  return row?.fence ?? 0;
+}
+
+function insertEvents(db: Connection, key: number, events: readonly StoredEvent[]): void {
+  for (const { sequence, data } of events) {
+    db.change("INSERT INTO events (response_key, sequence, data) VALUES (?, ?, ?)", key, sequence, data);
+  }
+}
+
+function putOutput(db: Connection, run: RunRow, item: EncodedOutput): void {
+  db.change(
+    `INSERT INTO items (response_key, is_output, position, turn, owner, id, is_frozen, data)
+      VALUES (?, 1, ?, ?, ?, ?, ?, ?)
+      ON CONFLICT (response_key, is_output, position)
+      DO UPDATE SET turn = excluded.turn, is_frozen = excluded.is_frozen, data = excluded.data`,
+    run.key,
+    item.index,
+    item.turn,
+    run.owner,
+    item.id,
+    Number(item.isFrozen),
+    item.data,
+  );
+}
+
+/** The items that stand in the way of a new one, or that it is a version of. */
+function knownItems(db: Connection, run: RunRow, { id, index }: EncodedOutput): KnownItem[] {
+  return db
+    .all<{ id: string; position: number; is_frozen: number; is_own: number }>(
+      `SELECT id, position, is_frozen, response_key = ?1 AND is_output = 1 AS is_own
+        FROM items WHERE response_key = ?1 AND is_output = 1 AND position = ?2
+       UNION
+       SELECT id, position, is_frozen, response_key = ?1 AND is_output = 1
+        FROM items WHERE owner = ?3 AND id = ?4`,
+      run.key,
+      index,
+      run.owner,
+      id,
+    )
+    .map((row) => ({
+      id: row.id,
+      index: row.is_own === 1 ? row.position : undefined,
+      isFrozen: row.is_frozen === 1,
+    }));
+}
+
+function updateResponse(
+  db: Connection,
+  run: RunRow,
+  update: NonNullable<EncodedWrite["update"]>,
+  nowMs: number,
+): void {
+  const isOver = update.status !== undefined && isTerminal(update.status);
+  db.change(
+    `UPDATE responses SET
+       status = coalesce(?, status),
+       completed_at_ms = coalesce(?, completed_at_ms),
+       error = coalesce(?, error),
+       incomplete_reason = coalesce(?, incomplete_reason),
+       usage = coalesce(?, usage)
+     WHERE key = ?`,
+    update.status ?? null,
+    update.completedAtMs ?? null,
+    update.error ?? null,
+    update.incompleteReason ?? null,
+    update.usage ?? null,
+    run.key,
+  );
+  if (isOver) {
+    db.change(
+      "UPDATE responses SET ended_at_ms = coalesce(completed_at_ms, ?) WHERE key = ?",
+      nowMs,
+      run.key,
+    );
+  }
+}
