@@ -2,7 +2,6 @@
 
 import { BlockList, isIP } from "node:net";
 import { ConfigError } from "./config-error.ts";
-import { configFileNames } from "./config-file.ts";
 import type { ServerConfig } from "./schema.ts";
 
 const loopback = new BlockList();
@@ -31,6 +30,6 @@ export function checkModels({ endpoints, models }: Pick<ServerConfig, "endpoints
   if (endpoints.length > 0 || Object.keys(models).length > 0) return;
   const message =
     "there is no model to serve. Pass --model-url URL (such as http://localhost:11434/v1), set " +
-    `RONDO_MODEL_URL, or write a config file (${configFileNames.join(", ")}) with endpoints or models.`;
+    "RONDO_MODEL_URL, or write a config file (rondo.config.ts or rondo.yaml) with endpoints or models.";
   throw new ConfigError([{ key: "endpoints", source: "not set", message }]);
 }

@@ -52,6 +52,11 @@ export const shortcuts: readonly Shortcut[] = [modelUrl, modelApiKey, authKeys];
 /** Every setting, in the order of the schema. */
 export const settings: readonly Setting[] = [...settingsIn(configSchema, "", [])];
 
+/** A default as people write it; undefined if there is none. */
+export function defaultText({ default: value }: Setting): string | undefined {
+  return value === undefined || typeof value === "string" ? value : JSON.stringify(value);
+}
+
 function* settingsIn(
   schema: z.core.$ZodType,
   key: string,

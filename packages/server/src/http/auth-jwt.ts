@@ -1,0 +1,74 @@
+// Tokens of an identity provider: who signed them, for whom, until when, and about whom.
+
+import { createPublicKey, createSecretKey, type KeyObject } from "node:crypto";
+import { errors, type JWTPayload, type JWTVerifyGetKey, jwtVerify } from "jose";
+import { asymmetricAlgorithms, type JwtConfig } from "../config/auth-schema.ts";
+import { IssuerUnavailable, issuerKeys } from "./auth-issuer.ts";
+
+/** A token that is refused. The message is for its sender and has nothing of the token in it. */
+export class TokenRefused extends Error {
+  override readonly name = "TokenRefused";
+}
+
+/** Checks a token and returns its owner. Throws `TokenRefused` or `IssuerUnavailable`. */
+export type VerifyToken = (token: string) => Promise<string>;
+
+const clockToleranceSeconds = 5;
+const maxOwnerLength = 512;
+
+/** A check for the tokens of one issuer. */
+export function tokenVerifier(jwt: JwtConfig): VerifyToken {
+  const { issuer, audience, ownerClaim } = jwt;
+  const key = keyOf(jwt);
+  const options = {
+    issuer,
+    ...(audience === undefined ? {} : { audience }),
+    // Never the token's own choice: `none`, or a public key taken for a secret, must not count.
+    algorithms: jwt.algorithms ?? (jwt.secret === undefined ? [...asymmetricAlgorithms] : ["HS256"]),
+    clockTolerance: clockToleranceSeconds,
+    requiredClaims: ["exp", ownerClaim],
+  };
+  return async (token) => {
+    try {
+      const { payload } =
+        typeof key === "function"
+          ? await jwtVerify(token, key, options)
+          : await jwtVerify(token, key, options);
+      return ownerIn(payload, ownerClaim, issuer);
+    } catch (error) {
+      if (error instanceof IssuerUnavailable || error instanceof TokenRefused) throw error;
+      throw new TokenRefused(reasonOf(error), { cause: error });
+    }
+  };
+}
+
+function keyOf(jwt: JwtConfig): KeyObject | JWTVerifyGetKey {
+  if (jwt.secret !== undefined) return createSecretKey(Buffer.from(jwt.secret));
+  return jwt.publicKey === undefined ? issuerKeys(jwt) : createPublicKey(jwt.publicKey);
+}
+
+/** With the issuer in it, so that it is never the owner of a key, nor of another issuer's token. */
+function ownerIn(payload: JWTPayload, claim: string, issuer: string): string {
+  const value = payload[claim];
+  if (typeof value !== "string" || value === "" || value.length > maxOwnerLength)
+    throw new TokenRefused(`Its claim ${claim} must be a text of 1 to ${maxOwnerLength} characters.`);
+  return `jwt:${issuer}:${value}`;
+}
+
+function reasonOf(error: unknown): string {
+  if (error instanceof errors.JWTExpired) return "It has expired; get a new one.";
+  if (error instanceof errors.JWTClaimValidationFailed) {
+    if (error.reason === "missing") return `It has no claim ${error.claim}.`;
+    if (error.claim === "iss") return "It is from another issuer.";
+    if (error.claim === "aud") return "It is for another audience.";
+    if (error.claim === "nbf") return "It is not valid yet.";
+    return `Its claim ${error.claim} is wrong.`;
+  }
+  if (error instanceof errors.JOSEAlgNotAllowed) return "It is signed in a way that is not allowed here.";
+  if (error instanceof errors.JWSSignatureVerificationFailed) return "Its signature is wrong.";
+  if (error instanceof errors.JWKSNoMatchingKey)
+    return "It is signed with a key that the issuer does not have.";
+  if (error instanceof errors.JWKSMultipleMatchingKeys)
+    return "It does not say with which key it is signed (kid).";
+  return "It is not a signed token.";
+}

@@ -1,0 +1,38 @@
+// API keys. Only their hashes are kept: they are long and random, so that a plain SHA-256 cannot be guessed.
+
+import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
+
+export interface KeyConfig {
+  readonly owner: string;
+  /** `sha256:` and 64 hexadecimal digits. */
+  readonly hash: string;
+}
+
+/** A new key: 256 random bits. Its prefix tells people and secret scanners what it is. */
+export function newKey(): string {
+  return `rondo_${randomBytes(32).toString("base64url")}`;
+}
+
+/** The hash of a key, as it stands in the config. */
+export function hashKey(key: string): string {
+  return `sha256:${digest(key).toString("hex")}`;
+}
+
+/** Finds the owner of a key; undefined if nobody has it. */
+export function keyOwners(keys: readonly KeyConfig[]): (key: string) => string | undefined {
+  const known = keys.map(({ owner, hash }) => ({
+    owner,
+    hash: Buffer.from(hash.slice("sha256:".length), "hex"),
+  }));
+  return (key) => {
+    const hash = digest(key);
+    let found: string | undefined;
+    // All are compared, so that the time does not tell which one was near.
+    for (const candidate of known) if (timingSafeEqual(candidate.hash, hash)) found ??= candidate.owner;
+    return found;
+  };
+}
+
+function digest(key: string): Buffer {
+  return createHash("sha256").update(key).digest();
+}
