@@ -1,0 +1,40 @@
+// `rondo key`: a new API key, shown once, and what belongs into the config.
+
+import { Command, InvalidArgumentError } from "commander";
+import { hashKey, newKey } from "../http/auth-keys.ts";
+import type { CliIo } from "./cli-io.ts";
+
+export function keyCommand(io: CliIo): Command {
+  return new Command("key")
+    .description("Make an API key. It is shown once; only its hash belongs into the config.")
+    .option("--owner <name>", "Who will use it, and sees only what was made with it.", ownerName, "me")
+    .action(({ owner }: { owner: string }) => {
+      const key = newKey();
+      io.write(describeKey(key, owner));
+    });
+}
+
+/** The key and the lines for the config. */
+function describeKey(key: string, owner: string): string {
+  const hash = hashKey(key);
+  return `The key of ${owner}, which is not shown again:
+
+  ${key}
+
+In rondo.yaml (in rondo.config.ts likewise):
+
+  auth:
+    keys:
+      - owner: ${JSON.stringify(owner)}
+        hash: ${hash}
+
+Or in the environment: RONDO_AUTH_KEYS=${owner}=${hash}
+Clients send it as \`Authorization: Bearer KEY\`.
+`;
+}
+
+function ownerName(value: string): string {
+  // What YAML, the environment and a log line can all hold.
+  if (/^[\w.@-]{1,100}$/.test(value)) return value;
+  throw new InvalidArgumentError("Expected up to 100 letters, digits, or any of _ . @ -");
+}

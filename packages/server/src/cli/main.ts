@@ -1,0 +1,16 @@
+#!/usr/bin/env node
+// The command `rondo`. Nothing is imported before it is clear that this Node can run it.
+
+const oldest = 24;
+const found = process.versions.node;
+
+if (Number.parseInt(found, 10) < oldest) {
+  console.error(`Rondo needs Node ${oldest} or newer, but this is Node ${found} (${process.execPath}).`);
+  console.error("Install a newer one from https://nodejs.org or with your version manager, and try again.");
+  process.exitCode = 1;
+} else {
+  const [{ runCli }, { processIo }] = await Promise.all([import("./program.ts"), import("./cli-io.ts")]);
+  process.exitCode = await runCli(process.argv.slice(2), processIo());
+  // Whatever is still open has no business any more; without it the process has ended by then.
+  setTimeout(() => process.exit(), 1000).unref();
+}

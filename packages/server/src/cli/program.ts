@@ -1,0 +1,39 @@
+// The commands and their flags. A new command is one more line in `createProgram`.
+
+import { readFileSync } from "node:fs";
+import { Command, CommanderError } from "commander";
+import { ConfigError } from "../config/config-error.ts";
+import { type CliIo, exitCodes } from "./cli-io.ts";
+import { keyCommand } from "./key.ts";
+import { serveCommand } from "./serve.ts";
+
+/** Runs one command. Resolves with the exit code, after telling what went wrong, if anything did. */
+export async function runCli(args: readonly string[], io: CliIo): Promise<number> {
+  try {
+    await createProgram(io).parseAsync(args, { from: "user" });
+    return exitCodes.ok;
+  } catch (error) {
+    // Commander has said what is wrong, or has shown the help that was asked for.
+    if (error instanceof CommanderError) return error.exitCode === 0 ? exitCodes.ok : exitCodes.usage;
+    io.writeError(`rondo: ${error instanceof Error ? error.message : String(error)}\n`);
+    return error instanceof ConfigError ? exitCodes.usage : exitCodes.failure;
+  }
+}
+
+function createProgram(io: CliIo): Command {
+  const program = new Command("rondo")
+    .description("The Responses API in front of a model that you host yourself.")
+    .version(versionOfPackage(), "-v, --version", "Show the version.")
+    .helpOption("-h, --help", "Show this help.")
+    .exitOverride()
+    .configureOutput({ writeOut: (text) => io.write(text), writeErr: (text) => io.writeError(text) })
+    .showHelpAfterError("(rondo --help shows the commands, rondo COMMAND --help the flags.)");
+  for (const command of [serveCommand(io), keyCommand(io)])
+    program.addCommand(command.copyInheritedSettings(program).helpOption("-h, --help", "Show this help."));
+  return program;
+}
+
+function versionOfPackage(): string {
+  const manifest = readFileSync(new URL("../../package.json", import.meta.url), "utf8");
+  return (JSON.parse(manifest) as { version: string }).version;
+}
