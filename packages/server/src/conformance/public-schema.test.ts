@@ -67,7 +67,7 @@ describe("each deviation", () => {
     ],
     "ResponseError.code": [
       "Response",
-      responseOf({ status: "failed", error: { ...error, code: "upstream_error" } }),
+      responseOf({ status: "failed", error: { ...error, code: "model_server" } }),
     ],
     keepalive: ["ResponseStreamEvent", { type: "keepalive", ...event }],
     "ResponseErrorEvent.error": [

@@ -19,6 +19,14 @@ test("keepalive events count, and nothing more", () => {
   expect(streamFlaws(framed(numbered(events)))).toEqual([]);
 });
 
+test("a background run is queued between created and in progress, and nowhere else", () => {
+  const queued = (events: Events, index: number) =>
+    streamFlaws(framed(numbered(events.toSpliced(index, 0, { ...events[0], type: "response.queued" }))));
+  expect(queued(sampleEvents(), 1)).toEqual([]);
+  expect(queued(sampleEvents(), 0).join()).toContain("before 'response.created'");
+  expect(queued(sampleEvents(), 2).join()).toContain("too late");
+});
+
 test("a stream that was left early is looked at as far as it came", () => {
   const frames = framed(sampleEvents());
   for (let length = 0; length < frames.length; length++)

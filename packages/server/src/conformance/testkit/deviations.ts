@@ -24,7 +24,20 @@ export type Deviation = Base &
 const number: Schema = { type: "number" };
 
 /** The error codes of this server, in a failed response. Those of the public schema are allowed beside them. */
-export const ownErrorCodes = ["upstream_error"] as const;
+const ownErrorCodes = [
+  "model_auth",
+  "model_empty_answer",
+  "model_idle_timeout",
+  "model_not_found",
+  "model_request",
+  "model_server",
+  "model_stream_broken",
+  "model_stream_error",
+  "model_timeout",
+  "model_unexpected_answer",
+  "model_unreachable",
+  "store_unavailable",
+] as const;
 
 export const deviations: readonly Deviation[] = [
   {
@@ -46,7 +59,7 @@ export const deviations: readonly Deviation[] = [
     in: "ResponseError",
     key: "code",
     values: ownErrorCodes,
-    text: "`error.code` of a failed response may be one of this server's own codes.",
+    text: `\`error.code\` of a failed response may be one of this server's own: ${ownErrorCodes.map((code) => `\`${code}\``).join(", ")}.`,
   },
   {
     kind: "event",

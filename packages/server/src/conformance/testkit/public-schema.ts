@@ -64,7 +64,11 @@ export function schemaChecker(
       validators.get(type) ?? new Validator({ $ref: `#/$defs/${type}`, $defs }, "2020-12", false);
     validators.set(type, validator);
     const { errors } = validator.validate(value);
-    return errors.filter(isCause).map(({ instanceLocation, error }) => `${instanceLocation}: ${error}`);
+    const flaws = errors
+      .filter(isCause)
+      .map(({ instanceLocation, error }) => `${instanceLocation}: ${error}`);
+    // The members of a union complain alike.
+    return [...new Set(flaws)];
   };
 }
 

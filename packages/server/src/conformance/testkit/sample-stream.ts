@@ -6,14 +6,14 @@ import { message, responseOf } from "./samples.ts";
 // biome-ignore lint/suspicious/noExplicitAny: tests break it wherever they like.
 type Event = any;
 
-export const reasoning = {
+const reasoning = {
   type: "reasoning",
   id: "rs_1",
   summary: [],
   content: [{ type: "reasoning_text", text: "Hm." }],
   status: "completed",
 };
-export const serverCall = {
+const serverCall = {
   type: "mcp_call",
   id: "mcp_1",
   server_label: "local",
@@ -24,7 +24,7 @@ export const serverCall = {
   status: "completed",
   approval_request_id: null,
 };
-export const clientCall = {
+const clientCall = {
   type: "function_call",
   id: "fc_1",
   call_id: "call_1",

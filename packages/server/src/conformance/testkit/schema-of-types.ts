@@ -167,6 +167,5 @@ function taggedUnion(byTag: ReadonlyMap<string, Schema[]>): Schema {
 /** A schema that asks something of those objects only whose `type` is `tag`. */
 export function whenTagged(tag: string, schema: Schema): Schema {
   // biome-ignore lint/suspicious/noThenProperty: it is JSON Schema's word.
-  // oxlint-disable-next-line unicorn/no-thenable -- it is JSON Schema's word.
-  return { if: { properties: { type: { enum: [tag] } } }, then: schema };
+  return { if: { properties: { type: { enum: [tag] } } }, then: schema }; // oxlint-disable-line unicorn/no-thenable
 }
