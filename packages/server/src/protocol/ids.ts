@@ -2,7 +2,7 @@
 
 import { randomBytes } from "node:crypto";
 
-export type IdPrefix = "resp" | "msg" | "fc" | "rs" | "mcp" | "ci" | "conv" | "req" | "in";
+export type IdPrefix = "resp" | "msg" | "fc" | "rs" | "mcp" | "ci" | "conv" | "req" | "in" | "call";
 
 /** A new id, such as `resp_9f…`: 24 random bytes, so that an id cannot be guessed. */
 export function newId(prefix: IdPrefix): string {

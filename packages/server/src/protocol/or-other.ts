@@ -6,7 +6,10 @@ import { z } from "zod";
 export function orOther<T extends z.ZodDiscriminatedUnion>(known: T) {
   const types = fieldsByType(known);
   // It aborts, or zod takes this form for the one that was meant.
-  const type = z.string().refine((name) => !types.has(name), { error: "another type", abort: true });
+  const type = z
+    .string()
+    .refine((name) => !types.has(name), { error: "another type", abort: true })
+    .meta({ not: { enum: [...types.keys()] } });
   return z.union([known, z.looseObject({ type, id: z.string().nullish() })]);
 }
 

@@ -20,8 +20,8 @@ export interface ListQuery extends PageQuery {
 
 export interface RetrieveQuery {
   stream: boolean;
-  /** The sequence number after which the events begin; -1 for all. */
-  startingAfter: number;
+  /** The sequence number after which the events begin. Default: all of them. */
+  starting_after?: number;
   include: string[];
 }
 
@@ -69,8 +69,7 @@ export function parseListQuery(params: URLSearchParams): ListQuery {
 
 /** `stream` (default: false), `starting_after` and `include`. Throws a 400. */
 export function parseRetrieveQuery(params: URLSearchParams): RetrieveQuery {
-  const { stream, starting_after, include } = parse(retrieveQuerySchema, params);
-  return { stream, startingAfter: starting_after ?? -1, include };
+  return parse(retrieveQuerySchema, params);
 }
 
 function parse<T extends z.ZodObject>(schema: T, params: URLSearchParams): Defined<z.infer<T>> {

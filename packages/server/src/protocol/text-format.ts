@@ -35,14 +35,36 @@ export const text = z.looseObject({
   verbosity: z.enum(["low", "medium", "high"]).nullish(),
 });
 
-export const efforts = ["none", "minimal", "low", "medium", "high", "xhigh", "max"] as const;
-export const summaries = ["auto", "concise", "detailed"] as const;
+/** As the response shows it. */
+export const textEcho = z.object({
+  format: z.discriminatedUnion("type", [
+    z.object({ type: z.literal("text") }),
+    z.object({ type: z.literal("json_object") }),
+    z.object({
+      type: z.literal("json_schema"),
+      name: z.string(),
+      schema: z.record(z.string(), z.unknown()),
+      strict: z.boolean().optional(),
+      description: z.string().optional(),
+    }),
+  ]),
+  verbosity: z.enum(["low", "medium", "high"]).optional(),
+});
+
+const efforts = ["none", "minimal", "low", "medium", "high", "xhigh", "max"] as const;
+const summaries = ["auto", "concise", "detailed"] as const;
 
 export const reasoning = z.looseObject({
   effort: z.enum(efforts).nullish(),
   summary: z.enum(summaries).nullish(),
   /** The old name of `summary`. */
   generate_summary: z.enum(summaries).nullish(),
+});
+
+/** As the response shows it. */
+export const reasoningEcho = z.object({
+  effort: z.enum(efforts).nullable(),
+  summary: z.enum(summaries).nullable(),
 });
 
 /** The text options with plain text as the default, and without nulls. */

@@ -1,0 +1,147 @@
+// The endpoints, for the description of the API: what each takes and answers.
+
+import type { JsonObject, JsonValue } from "rondo";
+import { z } from "zod";
+import { schemaOptions } from "./openapi-schema.ts";
+import { listQuerySchema, pageQuerySchema, retrieveQuerySchema } from "./query.ts";
+
+interface Operation {
+  id: string;
+  summary: string;
+  /** The schema of the body that it takes. */
+  takes?: string;
+  query?: z.ZodObject;
+  /** What it answers when all is well, by kind of content. */
+  gives: JsonObject;
+  /** Other answers than the common ones, by status. */
+  errors?: Record<string, string>;
+}
+
+const ref = (name: string): JsonObject => ({ $ref: `#/components/schemas/${name}` });
+const jsonOf = (name: string): JsonObject => ({ "application/json": { schema: ref(name) } });
+const plain = { "text/plain": { schema: { type: "string" } } };
+const anyJson = { "application/json": { schema: { type: "object" } } };
+/** A stream of `event: TYPE`, `data: JSON` with the schema here, and `data: [DONE]` at the end. */
+const events = { "text/event-stream": { schema: ref("StreamEvent") } };
+const unknownId = { "404": "There is no such response, or it belongs to another owner." };
+
+/** All paths with their operations. */
+export function openapiPaths(): JsonObject {
+  return {
+    "/v1/responses": {
+      post: operation({
+        id: "createResponse",
+        summary: "Run a model with its tools; as one answer, as a stream, or in the background.",
+        takes: "CreateResponse",
+        gives: { ...jsonOf("Response"), ...events },
+        errors: {
+          "404": "There is no such model or previous response.",
+          "413": "The body is too big.",
+          "415": "The body is not JSON.",
+          "502": "The model has failed.",
+          "504": "The model was too slow.",
+        },
+      }),
+      get: operation({
+        id: "listResponses",
+        summary: "List stored responses.",
+        query: listQuerySchema,
+        gives: jsonOf("ResponseList"),
+      }),
+    },
+    "/v1/responses/input_tokens": {
+      post: operation({
+        id: "countInputTokens",
+        summary: "Count the tokens that a request would send to the model.",
+        takes: "InputTokensRequest",
+        gives: jsonOf("InputTokens"),
+        errors: { "404": "There is no such model or previous response." },
+      }),
+    },
+    "/v1/responses/{response_id}": {
+      parameters: [responseId],
+      get: operation({
+        id: "getResponse",
+        summary: "Get a response, or follow its events.",
+        query: retrieveQuerySchema,
+        gives: { ...jsonOf("Response"), ...events },
+        errors: unknownId,
+      }),
+      delete: operation({
+        id: "deleteResponse",
+        summary: "Delete a response with all that belongs to it.",
+        gives: jsonOf("DeletedResponse"),
+        errors: unknownId,
+      }),
+    },
+    "/v1/responses/{response_id}/cancel": {
+      parameters: [responseId],
+      post: operation({
+        id: "cancelResponse",
+        summary: "Cancel a response that runs in the background.",
+        gives: jsonOf("Response"),
+        errors: unknownId,
+      }),
+    },
+    "/v1/responses/{response_id}/input_items": {
+      parameters: [responseId],
+      get: operation({
+        id: "listInputItems",
+        summary: "List the input items of a response.",
+        query: pageQuerySchema,
+        gives: jsonOf("ItemList"),
+        errors: unknownId,
+      }),
+    },
+    "/v1/models": {
+      get: operation({ id: "listModels", summary: "List the models.", gives: jsonOf("ModelList") }),
+    },
+    "/healthz": {
+      get: operation({ id: "isAlive", summary: "Whether the process is alive.", gives: anyJson }),
+    },
+    "/readyz": {
+      get: operation({
+        id: "isReady",
+        summary: "Whether it can take requests.",
+        gives: anyJson,
+        errors: { "503": "It cannot: the store does not work, or the server is stopping." },
+      }),
+    },
+    "/metrics": {
+      get: operation({ id: "getMetrics", summary: "Metrics, in the format of Prometheus.", gives: plain }),
+    },
+    "/openapi.json": {
+      get: operation({ id: "getOpenapi", summary: "This document.", gives: anyJson }),
+    },
+  };
+}
+
+const responseId = { name: "response_id", in: "path", required: true, schema: { type: "string" } };
+
+function operation({ id, summary, takes, query, gives, errors }: Operation): JsonObject {
+  const answers = Object.entries({
+    ...(takes || query ? { "400": "The request is wrong." } : {}),
+    ...errors,
+  });
+  return {
+    operationId: id,
+    summary,
+    ...(query ? { parameters: parametersOf(query) } : {}),
+    ...(takes ? { requestBody: { required: true, content: jsonOf(takes) } } : {}),
+    responses: {
+      "200": { description: "All is well.", content: gives },
+      ...Object.fromEntries(
+        answers.map(([status, description]) => [status, { description, content: jsonOf("Error") }]),
+      ),
+      default: { description: "Anything else that has gone wrong.", content: jsonOf("Error") },
+    },
+  };
+}
+
+function parametersOf(query: z.ZodObject): JsonValue[] {
+  const { properties = {} } = z.toJSONSchema(query, schemaOptions);
+  return Object.entries(properties).map(([name, property]) => {
+    const { description, ...schema } = property as JsonObject;
+    return { name, in: "query", required: false, schema, ...(description ? { description } : {}) };
+  });
+}

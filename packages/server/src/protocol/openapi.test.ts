@@ -1,0 +1,115 @@
+import { Validator } from "@cfworker/json-schema";
+import type { JsonObject, JsonValue } from "rondo";
+import { describe, expect, test } from "vitest";
+import { openapiDocument } from "./openapi.ts";
+
+const document = openapiDocument({ version: "1.2.3" });
+
+/** Every object in a value, with the path to it. */
+function* objectsIn(value: JsonValue | undefined, path = "#"): Generator<[string, JsonObject]> {
+  if (typeof value !== "object" || value === null) return;
+  if (!Array.isArray(value)) yield [path, value];
+  for (const [key, inner] of Object.entries(value)) yield* objectsIn(inner, `${path}/${key}`);
+}
+
+function resolve(ref: string): JsonValue | undefined {
+  let found: JsonValue | undefined = document;
+  for (const key of ref.slice(2).split("/")) found = (found as JsonObject | undefined)?.[key];
+  return found;
+}
+
+const methods = ["get", "post", "delete"];
+const operations = Object.entries(document["paths"] as Record<string, JsonObject>).flatMap(([path, item]) =>
+  methods
+    .filter((method) => item[method])
+    .map((method) => ({ method, path, operation: item[method] as JsonObject, item })),
+);
+
+/** A schema of the document, ready to validate. */
+function validator(name: string) {
+  const { components } = document as { components: { schemas: JsonObject } };
+  const text = JSON.stringify({ $defs: components.schemas, $ref: `#/$defs/${name}` });
+  return new Validator(JSON.parse(text.replaceAll("#/components/schemas/", "#/$defs/")), "2020-12");
+}
+
+describe("the description of the API", () => {
+  test("has all endpoints", () => {
+    expect(operations.map(({ method, path }) => `${method} ${path}`)).toEqual([
+      "get /v1/responses",
+      "post /v1/responses",
+      "post /v1/responses/input_tokens",
+      "get /v1/responses/{response_id}",
+      "delete /v1/responses/{response_id}",
+      "post /v1/responses/{response_id}/cancel",
+      "get /v1/responses/{response_id}/input_items",
+      "get /v1/models",
+      "get /healthz",
+      "get /readyz",
+      "get /metrics",
+      "get /openapi.json",
+    ]);
+  });
+
+  test("says which version it is of, and where it is", () => {
+    expect(document).toMatchObject({
+      openapi: "3.1.0",
+      info: { title: "Rondo", version: "1.2.3" },
+      servers: [{ url: "/" }],
+    });
+    const placed = openapiDocument({ version: "1", serverUrl: "http://localhost:4500" });
+    expect(placed["servers"]).toEqual([{ url: "http://localhost:4500" }]);
+  });
+
+  test("has only references that lead somewhere", () => {
+    const refs = [...objectsIn(document)].flatMap(([path, { $ref }]) =>
+      $ref === undefined ? [] : [{ path, $ref }],
+    );
+    expect(refs.length).toBeGreaterThan(20);
+    for (const { path, $ref } of refs) {
+      expect($ref, path).toMatch(/^#\/components\/schemas\/\w+$/);
+      expect(resolve($ref as string), `${$ref} in ${path}`).toBeTypeOf("object");
+    }
+  });
+
+  test.each(operations)("is complete for $method $path", ({ path, operation, item }) => {
+    expect(operation["operationId"]).toBeTypeOf("string");
+    expect(operation["summary"]).toBeTypeOf("string");
+    const responses = Object.entries(operation["responses"] as Record<string, JsonObject>);
+    expect(responses.map(([status]) => status)).toEqual(expect.arrayContaining(["200", "default"]));
+    for (const [status, response] of responses) {
+      expect(status).toMatch(/^([1-5]\d\d|default)$/);
+      expect(response["description"]).toBeTypeOf("string");
+      for (const media of Object.values(response["content"] as JsonObject))
+        expect(media).toHaveProperty("schema");
+    }
+    const placeholders = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name);
+    const parameters = [item["parameters"] ?? [], operation["parameters"] ?? []].flat() as JsonObject[];
+    expect(parameters.filter((it) => it["in"] === "path").map((it) => it["name"])).toEqual(placeholders);
+    for (const parameter of parameters) expect(parameter["schema"]).toBeTypeOf("object");
+  });
+
+  test("names each operation once", () => {
+    const ids = operations.map(({ operation }) => operation["operationId"]);
+    expect(new Set(ids).size).toBe(ids.length);
+  });
+
+  test("is plain JSON without traces of how it was made", () => {
+    const text = JSON.stringify(document);
+    expect(JSON.parse(text)).toEqual(document);
+    expect(text).not.toMatch(/\$schema|\$id|__shared|9007199254740991/);
+  });
+
+  test("describes requests as they are read", () => {
+    const request = validator("CreateResponse");
+    const accepts = (body: unknown) => request.validate(body).valid;
+    expect(accepts({ model: "m", input: "Hi", tools: [{ type: "function", name: "f" }], surprise: 1 })).toBe(
+      true,
+    );
+    expect(
+      accepts({ input: [{ role: "user", content: "Hi" }, { id: "msg_1" }, { type: "unheard_of" }] }),
+    ).toBe(true);
+    expect(accepts({ input: [{ role: "nobody", content: "Hi" }] })).toBe(false);
+    expect(accepts({ input: "Hi", tools: [{ type: "function" }] })).toBe(false);
+    expect(accepts({ input: "Hi", temperature: 3 })).toBe(false);
+  });
+});
