@@ -97,6 +97,13 @@ export interface Claim extends Lease {
   readonly attempts: number;
 }
 
+export interface ClaimOptions {
+  readonly leaseMs: number;
+  readonly limit: number;
+  /** Only this response. Default: any. */
+  readonly id?: string;
+}
+
 export interface ListOptions {
   /** 1 to 100. */
   readonly limit: number;
@@ -157,7 +164,7 @@ export interface Store {
    * Leases responses that nobody runs to `worker`: queued ones, and those whose lease is over, oldest first.
    * A response is given to one worker only, whoever asks at the same time.
    */
-  claim(worker: string, options: { leaseMs: number; limit: number }): Promise<readonly Claim[]>;
+  claim(worker: string, options: ClaimOptions): Promise<readonly Claim[]>;
   /** Prolongs leases. Gives those that are still held, with whether they are to be cancelled. */
   renew(
     leases: readonly Lease[],

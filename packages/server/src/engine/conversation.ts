@@ -1,0 +1,211 @@
+// Items become the messages that a model reads: text, thoughts and calls of one answer as one message, then the
+// results in the order of the calls.
+
+import type { ContentPart, JsonValue, Message, ToolCall } from "rondo";
+import { invalidRequest } from "../protocol/api-error.ts";
+import type { InputItem, OutputItem } from "../protocol/items.ts";
+import { contentText, userContent } from "./content.ts";
+
+/** An item on its way into the conversation. Items of different groups never share an answer. */
+export interface Entry {
+  readonly item: InputItem | OutputItem;
+  readonly group?: string;
+  /** Whether a call in it may stay unanswered, because nobody was to answer it. */
+  readonly isClosed?: boolean;
+}
+
+export interface ConversationOptions {
+  /** Goes first, as a system message. */
+  readonly instructions?: string | undefined;
+  /** Reads a thought that this server has sealed; undefined if it cannot be read. */
+  readonly unseal?: ((sealed: string) => string | undefined) | undefined;
+  /** Told of what is left out. */
+  readonly onIgnored?: ((what: string) => void) | undefined;
+}
+
+/** Throws an `ApiError` where a call has no output, or an output no call. */
+export function toMessages(entries: readonly Entry[], options: ConversationOptions = {}): Message[] {
+  return new Builder(entries, options).build();
+}
+
+type Fields = Readonly<Record<string, JsonValue | undefined>>;
+
+/** One answer of the model while its items come in. */
+interface Draft {
+  readonly group: string | undefined;
+  text: string;
+  reasoning: string;
+  readonly calls: ToolCall[];
+  isClosed: boolean;
+}
+
+interface Result {
+  readonly content: string;
+  /** What a tool message cannot hold. */
+  readonly images: readonly ContentPart[];
+}
+
+class Builder {
+  readonly #entries: readonly Entry[];
+  readonly #options: ConversationOptions;
+  readonly #messages: Message[] = [];
+  readonly #results = new Map<string, Result>();
+  readonly #used = new Set<string>();
+  #draft: Draft | undefined;
+  #system: string[] = [];
+
+  constructor(entries: readonly Entry[], options: ConversationOptions) {
+    this.#entries = entries;
+    this.#options = options;
+    if (options.instructions) this.#system.push(options.instructions);
+  }
+
+  build(): Message[] {
+    // First the results: they may stand anywhere after their call.
+    for (const { item } of this.#entries) this.#noteResult(item as unknown as Fields);
+    for (const entry of this.#entries) this.#add(entry);
+    this.#endAnswer();
+    this.#endSystem();
+    for (const id of this.#results.keys())
+      if (!this.#used.has(id))
+        throw invalidRequest(
+          "input",
+          `No tool call found for function call output with call_id ${id}. Send the call with it, or the id of the response that made it as previous_response_id.`,
+        );
+    return this.#messages;
+  }
+
+  #noteResult(item: Fields): void {
+    const { type, call_id: id, output } = item;
+    if (type !== "function_call_output" && type !== "custom_tool_call_output") return;
+    const parts = userContent(output ?? "", this.#ignored);
+    const images = typeof parts === "string" ? [] : parts.filter((part) => part.type !== "text");
+    this.#results.set(String(id), { content: contentText(output ?? ""), images });
+  }
+
+  #add({ item, group, isClosed = false }: Entry): void {
+    const fields = item as unknown as Fields;
+    switch (item.type) {
+      case "message":
+        if (fields["role"] === "assistant") {
+          const draft = this.#answer(group);
+          // A text after the calls is the next answer.
+          const target = draft.calls.length > 0 ? this.#nextAnswer(group) : draft;
+          target.text += contentText(fields["content"] ?? "");
+        } else this.#addMessage(fields);
+        return;
+      case "reasoning": {
+        const draft = this.#answer(group);
+        const target = draft.calls.length > 0 || draft.text !== "" ? this.#nextAnswer(group) : draft;
+        target.reasoning += this.#thought(fields);
+        return;
+      }
+      case "function_call":
+        this.#call(group, isClosed, fields["call_id"], fields["name"], fields["arguments"]);
+        return;
+      case "custom_tool_call": {
+        const text = JSON.stringify({ input: fields["input"] ?? "" });
+        this.#call(group, isClosed, fields["call_id"], fields["name"], text);
+        return;
+      }
+      case "mcp_call": {
+        const id = String(fields["id"] ?? `mcp_${this.#used.size}`);
+        const { output, error } = fields;
+        const said = error ?? output ?? "The outcome of this call is not known.";
+        this.#results.set(id, {
+          content: typeof said === "string" ? said : JSON.stringify(said),
+          images: [],
+        });
+        this.#call(group, isClosed, id, fields["name"], fields["arguments"]);
+        return;
+      }
+      case "function_call_output":
+      case "custom_tool_call_output":
+        return;
+      default:
+        this.#ignored(`an item of the type '${item.type}'`);
+    }
+  }
+
+  #addMessage(fields: Fields): void {
+    this.#endAnswer();
+    const { role, content = "" } = fields;
+    if (role === "user") {
+      this.#endSystem();
+      this.#messages.push({ role, content: userContent(content, this.#ignored) });
+    } else if (this.#messages.length === 0) {
+      // Many chat templates know one system message only, at the start.
+      this.#system.push(contentText(content));
+    } else this.#messages.push({ role: "system", content: contentText(content) });
+  }
+
+  #thought({ content, summary, encrypted_content: sealed }: Fields): string {
+    const open = typeof sealed === "string" ? this.#options.unseal?.(sealed) : undefined;
+    if (open !== undefined) return open;
+    const text = contentText(content ?? "");
+    return text === "" ? contentText(summary ?? "") : text;
+  }
+
+  #call(group: string | undefined, isClosed: boolean, id: unknown, name: unknown, text: unknown): void {
+    const draft = this.#answer(group);
+    draft.isClosed ||= isClosed;
+    this.#used.add(String(id));
+    draft.calls.push({
+      id: String(id),
+      type: "function",
+      function: { name: String(name), arguments: typeof text === "string" && text !== "" ? text : "{}" },
+    });
+  }
+
+  #answer(group: string | undefined): Draft {
+    if (this.#draft && this.#draft.group === group) return this.#draft;
+    return this.#nextAnswer(group);
+  }
+
+  #nextAnswer(group: string | undefined): Draft {
+    this.#endAnswer();
+    this.#endSystem();
+    this.#draft = { group, text: "", reasoning: "", calls: [], isClosed: false };
+    return this.#draft;
+  }
+
+  #endAnswer(): void {
+    const draft = this.#draft;
+    this.#draft = undefined;
+    if (!draft) return;
+    const { text, reasoning, calls } = draft;
+    if (text === "" && calls.length === 0) return; // a thought without an answer tells a model nothing
+    this.#messages.push({
+      role: "assistant",
+      content: text,
+      ...(calls.length > 0 && { tool_calls: calls }),
+      ...(reasoning !== "" && { reasoning }),
+    });
+    const images: ContentPart[] = [];
+    for (const { id, function: called } of calls) {
+      const result = this.#results.get(id) ?? (draft.isClosed ? notRun : undefined);
+      if (!result)
+        throw invalidRequest(
+          "input",
+          `No tool output found for function call ${id}. Send a function_call_output item for it.`,
+        );
+      this.#messages.push({ role: "tool", tool_call_id: id, name: called.name, content: result.content });
+      images.push(...result.images);
+    }
+    if (images.length > 0)
+      this.#messages.push({
+        role: "user",
+        content: [{ type: "text", text: "The images that the tools gave:" }, ...images],
+      });
+  }
+
+  #endSystem(): void {
+    const texts = this.#system.filter((text) => text !== "");
+    this.#system = [];
+    if (texts.length > 0) this.#messages.push({ role: "system", content: texts.join("\n\n") });
+  }
+
+  readonly #ignored = (what: string) => this.#options.onIgnored?.(what);
+}
+
+const notRun: Result = { content: "This call was not run.", images: [] };

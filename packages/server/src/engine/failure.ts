@@ -1,0 +1,54 @@
+// What a client is told when a run has failed: the status over HTTP, and the error in the response.
+
+import {
+  ModelAuthError,
+  ModelConnectionError,
+  ModelError,
+  ModelNotFoundError,
+  ModelRateLimitError,
+  ModelRequestError,
+  ModelServerError,
+  TimeoutError,
+} from "rondo";
+import { ApiError } from "../protocol/api-error.ts";
+import type { ResponseError } from "../protocol/response.ts";
+import { StoreError } from "../store/store-error.ts";
+
+/** Any error as one for the client. What is nobody's but ours says nothing of the inside. */
+export function toApiError(error: unknown): ApiError {
+  if (error instanceof ApiError) return error;
+  const make = (status: number, type: string, code: string, retryAfterMs?: number) =>
+    new ApiError((error as Error).message, { status, type, code, retryAfterMs, cause: error });
+  if (error instanceof ModelRequestError) return make(400, "invalid_request_error", error.code);
+  if (error instanceof ModelAuthError)
+    // In our own words: what the model server says may hold the key.
+    return new ApiError(
+      "The model server does not accept the key that this server has for it. Whoever runs this server has to set the right apiKey.",
+      { status: 502, type: "server_error", code: "model_auth", cause: error },
+    );
+  if (error instanceof ModelNotFoundError) return make(404, "invalid_request_error", error.code);
+  if (error instanceof ModelRateLimitError)
+    return make(429, "rate_limit_error", "rate_limit_exceeded", error.retryAfterMs);
+  if (error instanceof ModelServerError)
+    return make(error.isLoading ? 503 : 502, "server_error", error.code, error.retryAfterMs);
+  if (error instanceof ModelConnectionError) return make(503, "server_error", error.code);
+  if (error instanceof ModelError) return make(502, "server_error", error.code);
+  if (error instanceof TimeoutError) return make(504, "server_error", error.code);
+  if (error instanceof StoreError)
+    return new ApiError(`The response could not be kept: ${error.message}`, {
+      status: 503,
+      type: "server_error",
+      code: "store_unavailable",
+      cause: error,
+    });
+  return new ApiError("Something went wrong in this server; its log says what.", {
+    status: 500,
+    type: "server_error",
+    code: "server_error",
+    cause: error,
+  });
+}
+
+export function toResponseError({ type, code, message, param }: ApiError): ResponseError {
+  return { type, code: code ?? "server_error", message, param };
+}

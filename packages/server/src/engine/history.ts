@@ -1,0 +1,70 @@
+// What came before a request: its chain of responses, and the items that it refers to.
+
+import { notFound } from "../protocol/api-error.ts";
+import type { InputItem } from "../protocol/items.ts";
+import type { RequestOptions } from "../protocol/stored-request.ts";
+import { fromStoredRequest } from "../protocol/stored-request.ts";
+import type { ChainLink, Store, StoredOutput } from "../store/store.ts";
+import type { Entry } from "./conversation.ts";
+
+/** The chain that ends in `previousId`, oldest first. Throws 404 when it is not whole, or another's. */
+export async function loadChain(
+  store: Store | undefined,
+  owner: string,
+  previousId: string,
+): Promise<Entry[]> {
+  const { links, missing } = (await store?.chain(owner, previousId)) ?? { links: [], missing: previousId };
+  if (missing !== undefined)
+    throw notFound(
+      missing === previousId
+        ? `Previous response with id '${previousId}' not found. It was not stored, was deleted, or does not exist.`
+        : `The chain of '${previousId}' is broken: the response '${missing}' in it was deleted.`,
+      "previous_response_not_found",
+      "previous_response_id",
+    );
+  return links.flatMap(linkEntries);
+}
+
+/** Puts the stored items in the place of references to them. Throws 404 for one that does not exist. */
+export async function resolveReferences(
+  store: Store | undefined,
+  owner: string,
+  input: readonly InputItem[],
+): Promise<Entry[]> {
+  const ids = input.flatMap((item) => (item.type === "item_reference" && item.id ? [item.id] : []));
+  if (ids.length === 0) return input.map((item) => ({ item }));
+  const found = new Map(((await store?.items(owner, ids)) ?? []).map((item) => [item.id, item]));
+  return input.map((item, index) => {
+    if (item.type !== "item_reference") return { item };
+    const referred = found.get(item.id);
+    if (referred) return { item: referred };
+    throw notFound(
+      `Item with id '${item.id}' not found. Items are only kept of responses with store: true; send the item itself.`,
+      "item_not_found",
+      `input[${index}]`,
+    );
+  });
+}
+
+function linkEntries({ response, input, output }: ChainLink): Entry[] {
+  const request: RequestOptions = fromStoredRequest(response.request);
+  // Nobody was to answer these calls.
+  const isClosed = request.tool_choice === "none";
+  return [
+    ...input.map((item) => ({ item })),
+    ...withoutCutAnswers(output).map(({ item, turn }) => ({
+      item,
+      group: `${response.id} ${turn}`,
+      isClosed,
+    })),
+  ];
+}
+
+/** An answer that a crash has cut was made again: only the last one of a response can be meant as it is. */
+function withoutCutAnswers(output: readonly StoredOutput[]): StoredOutput[] {
+  const last = output.at(-1)?.turn;
+  const cut = new Set(
+    output.filter(({ item, turn }) => item.status === "incomplete" && turn !== last).map(({ turn }) => turn),
+  );
+  return output.filter(({ turn }) => !cut.has(turn));
+}

@@ -1,0 +1,66 @@
+// A run before it starts: the request, the model, the conversation and the tools.
+
+import type { LoopOptions, Message, ModelProvider, ModelSettings } from "rondo";
+import type { Offer } from "../executor/offer.ts";
+import type { RequestOptions } from "../protocol/stored-request.ts";
+
+export interface Plan {
+  readonly id: string;
+  readonly owner: string;
+  readonly createdAtMs: number;
+  readonly request: RequestOptions;
+  /** The model's name, as the client knows it. */
+  readonly model: string;
+  readonly provider: ModelProvider;
+  readonly messages: readonly Message[];
+  readonly offer: Offer;
+  /** How many times the model is asked at most. */
+  readonly maxTurns: number;
+  readonly asksForFinalAnswer: boolean;
+  /** Makes of a thought what only this server can read; set if the client asks for it. */
+  readonly seal?: ((thought: string) => string) | undefined;
+}
+
+/** What the loop is told about the model and the tools. */
+export function loopOptions({ request, provider, offer, asksForFinalAnswer }: Plan): LoopOptions {
+  const { tool_choice: choice, allowed_tools: allowed } = request;
+  return {
+    model: provider,
+    tools: offer.tools,
+    settings: modelSettings(request, offer.tools.length > 0),
+    ...outputFormat(request),
+    // A choice is only sent where there is something to choose.
+    ...(offer.tools.length > 0 && choice !== "auto" && { toolChoice: choice }),
+    ...(allowed && {
+      offersAll: true,
+      isAllowed: (it) =>
+        [it.name, it.wireName, offer.find(it.name)?.label ?? ""].some((name) => allowed.includes(name)),
+    }),
+    runsHere: (it) => choice !== "none" && offer.runsHere(it),
+    correctsCalls: choice !== "none",
+    parallelToolCalls: request.parallel_tool_calls,
+    asksForFinalAnswer,
+  };
+}
+
+function modelSettings(request: RequestOptions, hasTools: boolean): ModelSettings {
+  const { temperature, top_p, max_output_tokens, presence_penalty, frequency_penalty, reasoning } = request;
+  const extraBody = {
+    ...(presence_penalty !== undefined && { presence_penalty }),
+    ...(frequency_penalty !== undefined && { frequency_penalty }),
+    ...(reasoning.effort !== null && { reasoning_effort: reasoning.effort }),
+    ...(hasTools && !request.parallel_tool_calls && { parallel_tool_calls: false }),
+    ...(request.text.format.type === "json_object" && { response_format: { type: "json_object" } }),
+  };
+  return {
+    ...(temperature !== undefined && { temperature }),
+    ...(top_p !== undefined && { topP: top_p }),
+    ...(max_output_tokens !== undefined && { maxTokens: max_output_tokens }),
+    ...(Object.keys(extraBody).length > 0 && { extraBody }),
+  };
+}
+
+function outputFormat({ text: { format } }: RequestOptions): Pick<LoopOptions, "output"> {
+  if (format.type !== "json_schema") return {};
+  return { output: { name: format.name, schema: format.schema } };
+}

@@ -1,0 +1,47 @@
+// The response object of a run, at any moment of it.
+
+import type { OutputItem } from "../protocol/items.ts";
+import type { ResponseObject } from "../protocol/response.ts";
+import { type ResponseParts, responseObject } from "../protocol/response-object.ts";
+import type { ResponseStatus } from "../protocol/status.ts";
+import { fromStoredRequest } from "../protocol/stored-request.ts";
+import type { StoredOutput, StoredResponse } from "../store/store.ts";
+import type { Plan } from "./plan.ts";
+
+/** Makes the object that clients see. */
+export type Present = (parts: ResponseParts) => ResponseObject;
+
+/** `saysRequiresAction: false` is for clients that do not know that status: they see `completed`. */
+export function presenter({ saysRequiresAction }: { saysRequiresAction: boolean }): Present {
+  if (saysRequiresAction) return responseObject;
+  return (parts) =>
+    responseObject(parts.status === "requires_action" ? { ...parts, status: "completed" } : parts);
+}
+
+/** The parts of a response that has not ended. */
+export function planParts(
+  plan: Pick<Plan, "id" | "request" | "model" | "createdAtMs">,
+  status: ResponseStatus,
+  output: readonly OutputItem[],
+): ResponseParts {
+  return {
+    id: plan.id,
+    status,
+    background: plan.request.background,
+    model: plan.model,
+    createdAtMs: plan.createdAtMs,
+    completedAtMs: null,
+    previousResponseId: plan.request.previous_response_id ?? null,
+    error: null,
+    incompleteReason: null,
+    usage: null,
+    request: plan.request,
+    output,
+  };
+}
+
+/** The parts of a response from the store. */
+export function storedParts(response: StoredResponse, output: readonly StoredOutput[]): ResponseParts {
+  const { request, ...rest } = response;
+  return { ...rest, request: fromStoredRequest(request), output: output.map(({ item }) => item) };
+}

@@ -1,0 +1,180 @@
+// Turns what happens in the loop into items of the output and steps of the run.
+
+import type { FinishReason, LoopEvent, Message, RunReason } from "rondo";
+import { localLabel, type Offer } from "../executor/offer.ts";
+import { newId } from "../protocol/ids.ts";
+import type { IncompleteReason, ResponseUsage } from "../protocol/response.ts";
+import type { ResponseStatus } from "../protocol/status.ts";
+import type { Journal } from "./journal.ts";
+import type { Output } from "./output.ts";
+import { type RunStep, type TurnCall, toStep } from "./steps.ts";
+import { addUsage, estimateUsage, toUsage } from "./usage.ts";
+
+export interface RecorderOptions {
+  readonly journal: Journal;
+  readonly output: Output;
+  readonly offer: Offer;
+  /** The conversation as the model was given it; grows with the run. */
+  readonly messages: Message[];
+  /** Whether calls come back as they are, and nothing runs. */
+  readonly runsNothing: boolean;
+  readonly signal: AbortSignal;
+  /** What an earlier start of the run has left: calls without an answer, and tokens. */
+  readonly openCalls?: readonly TurnCall[] | undefined;
+  readonly usage?: ResponseUsage | undefined;
+}
+
+/** How a run has ended. */
+export interface Outcome {
+  readonly status: ResponseStatus;
+  readonly incompleteReason: IncompleteReason | null;
+}
+
+type Call = Omit<TurnCall, "shown"> & { readonly isForClient: boolean; readonly label: string };
+
+export class Recorder {
+  readonly #options: RecorderOptions;
+  /** The calls of the answer that is being read. */
+  #calls: Call[] = [];
+  /** The calls of the last answer that are still without a result. */
+  #open: Map<string, TurnCall>;
+  #usage: ResponseUsage | undefined;
+  #finishReason: FinishReason = "unknown";
+
+  constructor(options: RecorderOptions) {
+    this.#options = options;
+    this.#open = new Map(options.openCalls?.map((call) => [call.callId, call]));
+    this.#usage = options.usage;
+  }
+
+  get usage(): ResponseUsage | undefined {
+    return this.#usage;
+  }
+
+  accept(event: LoopEvent): void {
+    const { output } = this.#options;
+    switch (event.type) {
+      case "model.started":
+        output.turn += 1;
+        return;
+      case "text.delta":
+        output.addText("message", event.text);
+        return;
+      case "thinking.delta":
+        output.addText("reasoning", event.text);
+        return;
+      case "call.ready":
+        this.#noteCall(event.id, event.name, JSON.stringify(event.input));
+        return;
+      case "call.rejected":
+        this.#noteCall(event.id, event.name, event.raw, true);
+        return;
+      case "model.finished":
+        this.#endAnswer(event);
+        return;
+      case "tool.started":
+        this.#step({ type: "call.started", callId: event.id });
+        return;
+      case "tool.finished": {
+        const { id, message, isError } = event;
+        this.answer(id, message, isError ? errorOf(event.result) : undefined);
+        return;
+      }
+      default:
+      // Pieces of a call are shown when the whole is known to be right; a tool's progress is not shown.
+    }
+  }
+
+  /** Answers a call of the server: `error` if it has failed. */
+  answer(callId: string, message: Extract<Message, { role: "tool" }>, error: string | undefined): void {
+    const call = this.#open.get(callId);
+    this.#options.messages.push(message);
+    this.#step({ type: "call.finished", callId, message });
+    this.#open.delete(callId);
+    if (!call || !("item" in call.shown)) return;
+    this.#options.output.finishCall(
+      call.shown.item,
+      error === undefined ? { output: message.content } : { error },
+    );
+  }
+
+  /** Shows the calls that wait for the client, and says how the run has ended. */
+  finish(reason: RunReason): Outcome {
+    const { output, runsNothing } = this.#options;
+    const ended = (status: ResponseStatus, incompleteReason: IncompleteReason | null = null) => ({
+      status,
+      incompleteReason,
+    });
+    switch (reason) {
+      case "client_calls":
+        for (const { name, arguments: text, shown } of this.#open.values())
+          if ("clientCallId" in shown)
+            output.addClientCall({ callId: shown.clientCallId, name, arguments: text });
+        return ended(runsNothing ? "completed" : "requires_action");
+      case "max_turns":
+        return ended("incomplete", "max_agentic_turns");
+      case "max_tool_calls":
+        return ended("incomplete", "max_tool_calls");
+      case "length":
+        return ended("incomplete", "max_output_tokens");
+      case "aborted":
+        return ended("cancelled", "cancelled");
+      case "completed":
+        if (this.#finishReason === "content_filter") return ended("incomplete", "content_filter");
+        return ended("completed");
+    }
+  }
+
+  /** Ends what is still open at the end: text that was cut off, and calls that will get no answer. */
+  abandon(why: string): void {
+    this.#options.output.closeText("incomplete");
+    for (const { shown } of this.#open.values())
+      if ("item" in shown) this.#options.output.finishCall(shown.item, { error: why });
+    this.#open.clear();
+  }
+
+  #noteCall(callId: string, name: string, text: string, isRejected = false): void {
+    if (this.#open.has(callId)) return; // of an earlier start of the run, and shown already
+    const found = this.#options.offer.find(name);
+    const isForClient = !isRejected && found !== undefined && (this.#options.runsNothing || !found.runsHere);
+    this.#calls.push({
+      callId,
+      name: found?.tool.wireName ?? name,
+      arguments: text,
+      isForClient,
+      label: found?.runsHere ? found.label : localLabel,
+    });
+  }
+
+  #endAnswer({ message, finishReason, usage }: Extract<LoopEvent, { type: "model.finished" }>): void {
+    const { output, messages, signal } = this.#options;
+    const calls = this.#calls;
+    this.#calls = [];
+    const isCut = signal.aborted || (finishReason === "length" && calls.length === 0);
+    output.closeText(isCut ? "incomplete" : "completed");
+    const cost = usage ? toUsage(usage) : estimateUsage(messages, message);
+    this.#usage = addUsage(this.#usage, cost);
+    this.#finishReason = finishReason;
+    messages.push(message);
+    const shown = calls.map(({ isForClient, label, ...call }): TurnCall => {
+      if (isForClient) return { ...call, shown: { clientCallId: newId("call") } };
+      return { ...call, shown: { item: output.beginCall({ ...call, label }) } };
+    });
+    this.#open = new Map(shown.map((call) => [call.callId, call]));
+    this.#step({ type: "turn", turn: output.turn, message, finishReason, usage: cost, calls: shown });
+  }
+
+  #step(step: RunStep): void {
+    this.#options.journal.step(toStep(step));
+  }
+}
+
+/** What is told of a failed call. */
+function errorOf(result: unknown): string {
+  const { error, content } = Object(result) as { error?: unknown; content?: unknown };
+  if (typeof error === "string") return error;
+  const texts = Array.isArray(content) ? content.map((part) => (part as { text?: unknown }).text) : [];
+  return texts.every((text) => typeof text === "string") && texts.length > 0
+    ? texts.join("\n")
+    : JSON.stringify(result);
+}

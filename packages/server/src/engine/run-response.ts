@@ -1,0 +1,185 @@
+// Runs a response: the one path for plain, streamed and background requests, from the start or from where a
+// crash has left it.
+
+import { type LoopEvent, type Message, type RunReason, run } from "rondo";
+import type { ApiError } from "../protocol/api-error.ts";
+import type { ResponseObject } from "../protocol/response.ts";
+import { toApiError, toResponseError } from "./failure.ts";
+import type { Journal } from "./journal.ts";
+import { Output } from "./output.ts";
+import { loopOptions, type Plan } from "./plan.ts";
+import { type Present, planParts } from "./present.ts";
+import { type Outcome, Recorder } from "./recorder.ts";
+import { mayRun, type Progress } from "./resume.ts";
+
+export interface RunContext {
+  readonly journal: Journal;
+  /** Aborted when the client has gone, or the response is cancelled. */
+  readonly signal: AbortSignal;
+  readonly present: Present;
+  /** What an earlier start of this run has left. */
+  readonly progress?: Progress | undefined;
+  /** Told of everything that happens, for logs and metrics. */
+  readonly onEvent?: ((event: LoopEvent) => void) | undefined;
+  readonly now: () => number;
+}
+
+export interface RunEnd {
+  readonly response: ResponseObject;
+  /** Why it has failed, if it has. */
+  readonly failure: ApiError | undefined;
+}
+
+/** What is known of a response before there is a plan for it. */
+export type RunHead = Pick<Plan, "id" | "request" | "model" | "createdAtMs" | "seal" | "messages" | "offer">;
+
+/**
+ * Runs to the end, and gives the response as it then is. Faults of the model are an end like any other; throws
+ * only when the run cannot be kept: the store fails, or the run belongs to another worker.
+ */
+export async function runResponse(plan: Plan, context: RunContext): Promise<RunEnd> {
+  return record(plan, context, (parts) => runLoop(plan, context, parts));
+}
+
+/** Ends a response that cannot be run (again): `why` is the reason, or that it was cancelled. */
+export async function endResponse(
+  head: RunHead,
+  context: RunContext,
+  why: ApiError | "cancelled",
+): Promise<RunEnd> {
+  return record(head, context, async () => {
+    if (why !== "cancelled") throw why;
+    return "aborted";
+  });
+}
+
+/** Announces the run, lets it work, and records its end. */
+async function record(
+  plan: RunHead,
+  context: RunContext,
+  work: (parts: LoopParts) => Promise<RunReason>,
+): Promise<RunEnd> {
+  const { journal, present, progress } = context;
+  const output = new Output({
+    journal,
+    seal: plan.seal,
+    items: progress?.items,
+    openText: progress?.openText,
+    turn: progress?.turn,
+  });
+  const started = planParts(plan, "in_progress", output.items);
+  if (!progress) journal.emit({ type: "response.created", response: present(started) });
+  if (!progress?.isAnnounced) {
+    if (plan.request.background) journal.update({ status: "in_progress" });
+    journal.emit({ type: "response.in_progress", response: present(started) });
+  }
+  const signal = AbortSignal.any([context.signal, journal.broken]);
+  const messages = [...plan.messages, ...(progress?.messages ?? [])];
+  const recorder = new Recorder({
+    journal,
+    output,
+    offer: plan.offer,
+    messages,
+    runsNothing: plan.request.tool_choice === "none",
+    signal,
+    openCalls: progress?.openCalls,
+    usage: progress?.usage,
+  });
+
+  let outcome: Outcome;
+  let failure: ApiError | undefined;
+  try {
+    // What a crash has cut off is closed; the model is asked again.
+    output.closeText("incomplete");
+    const reason = await work({ recorder, output, messages, signal });
+    outcome = recorder.finish(reason);
+    recorder.abandon("cancelled");
+  } catch (error) {
+    if (journal.broken.aborted) throw journal.broken.reason;
+    failure = toApiError(error);
+    recorder.abandon("The response has failed before this call had an answer.");
+    outcome = { status: "failed", incompleteReason: null };
+  }
+  if (journal.broken.aborted) throw journal.broken.reason;
+
+  const parts = {
+    ...planParts(plan, outcome.status, output.items),
+    completedAtMs: context.now(),
+    incompleteReason: outcome.incompleteReason,
+    error: failure ? toResponseError(failure) : null,
+    usage: recorder.usage ?? noUsage,
+  };
+  const response = present(parts);
+  journal.update({
+    status: parts.status,
+    completedAtMs: parts.completedAtMs,
+    usage: parts.usage,
+    ...(parts.error && { error: parts.error }),
+    ...(parts.incompleteReason && { incompleteReason: parts.incompleteReason }),
+  });
+  if (parts.error) {
+    const { code, message, param } = parts.error;
+    journal.emit({ type: "error", code, message, param, error: parts.error });
+    journal.emit({ type: "response.failed", response });
+  } else {
+    const isCut = outcome.status === "incomplete" || outcome.status === "cancelled";
+    journal.emit({ type: isCut ? "response.incomplete" : "response.completed", response });
+  }
+  await journal.settle();
+  return { response, failure };
+}
+
+interface LoopParts {
+  readonly recorder: Recorder;
+  readonly output: Output;
+  readonly messages: Message[];
+  readonly signal: AbortSignal;
+}
+
+/** Runs the loop to its end, and gives why it has ended. */
+async function runLoop(plan: Plan, context: RunContext, parts: LoopParts): Promise<RunReason> {
+  const { journal, progress, onEvent } = context;
+  const { recorder, output, messages, signal } = parts;
+  const { turns = 0, callsRun = 0, lastAnswer } = progress ?? {};
+  if (lastAnswer && !lastAnswer.hasCalls)
+    return lastAnswer.finishReason === "length" ? "length" : "completed";
+
+  let hasOpen = false;
+  for (const call of progress?.openCalls ?? []) {
+    if (!("item" in call.shown) || mayRun(call, plan.offer.find(call.shown.item.name)?.tool)) hasOpen = true;
+    else {
+      const error = "The server stopped while this call ran: whether it has done its work is not known.";
+      const content = JSON.stringify({ error, tool: call.name });
+      recorder.answer(call.callId, { role: "tool", tool_call_id: call.callId, content }, error);
+    }
+  }
+  const left = plan.maxTurns - turns - (hasOpen ? 0 : 1);
+  if (left < 0) return "max_turns";
+
+  const maxToolCalls = plan.request.max_tool_calls;
+  const events = run([...messages], {
+    ...loopOptions(plan),
+    maxToolIterations: left,
+    ...(maxToolCalls !== undefined && { maxToolCalls: Math.max(0, maxToolCalls - callsRun) }),
+    turnIdFor: (callId) => `${plan.id}:${output.turn}:${callId}`,
+    signal,
+  });
+  for await (const event of events) {
+    onEvent?.(event);
+    if (event.type === "run.finished") return event.reason;
+    recorder.accept(event);
+    // The end of an answer is written with what follows at once: the start of a tool, or the end of the run.
+    if (event.type === "tool.started" || event.type === "tool.finished") await journal.settle();
+    else if (event.type !== "model.finished" && journal.isHeldBack) await journal.settle();
+    await journal.pause;
+  }
+  return "aborted";
+}
+
+const noUsage = {
+  input_tokens: 0,
+  input_tokens_details: { cached_tokens: 0 },
+  output_tokens: 0,
+  output_tokens_details: { reasoning_tokens: 0 },
+  total_tokens: 0,
+};

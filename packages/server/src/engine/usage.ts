@@ -1,0 +1,38 @@
+// Tokens in the words of the API. What the model server did not tell is estimated: the API wants numbers.
+
+import { estimateTokens, type Message, type Usage } from "rondo";
+import type { ResponseUsage } from "../protocol/response.ts";
+
+export function toUsage(usage: Usage): ResponseUsage {
+  const { inputTokens, outputTokens, totalTokens, cachedTokens = 0, reasoningTokens = 0 } = usage;
+  return {
+    input_tokens: inputTokens,
+    input_tokens_details: { cached_tokens: cachedTokens },
+    output_tokens: outputTokens,
+    output_tokens_details: { reasoning_tokens: reasoningTokens },
+    total_tokens: totalTokens,
+  };
+}
+
+export function addUsage(total: ResponseUsage | undefined, more: ResponseUsage): ResponseUsage {
+  if (!total) return more;
+  return {
+    input_tokens: total.input_tokens + more.input_tokens,
+    input_tokens_details: {
+      cached_tokens: total.input_tokens_details.cached_tokens + more.input_tokens_details.cached_tokens,
+    },
+    output_tokens: total.output_tokens + more.output_tokens,
+    output_tokens_details: {
+      reasoning_tokens:
+        total.output_tokens_details.reasoning_tokens + more.output_tokens_details.reasoning_tokens,
+    },
+    total_tokens: total.total_tokens + more.total_tokens,
+  };
+}
+
+/** What an answer has cost, by our own count. */
+export function estimateUsage(conversation: readonly Message[], answer: Message): ResponseUsage {
+  const inputTokens = estimateTokens(conversation);
+  const outputTokens = estimateTokens([answer]);
+  return toUsage({ inputTokens, outputTokens, totalTokens: inputTokens + outputTokens });
+}

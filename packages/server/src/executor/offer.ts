@@ -1,0 +1,147 @@
+// The tools of one run: those of the request and those of the server, each with who runs it.
+
+import { type AnyTool, type JsonSchema, RondoError, tool } from "rondo";
+import { invalidRequest } from "../protocol/api-error.ts";
+import type { ToolDefinition, ToolExecutor } from "./executor.ts";
+import { functionExecutor } from "./function-executor.ts";
+
+/** The server label of tools that run in this process. */
+export const localLabel = "local";
+
+export interface OfferOptions {
+  /** The tools of the request. */
+  readonly requested: readonly ToolDefinition[];
+  /** The tools of the config. */
+  readonly local: readonly AnyTool[];
+  /** The executors of the config, asked before the built-in ones. */
+  readonly executors: readonly ToolExecutor[];
+  readonly responseId: string;
+  readonly owner: string;
+}
+
+export interface Offer {
+  /** What the model is offered. */
+  readonly tools: readonly AnyTool[];
+  /** Whether it runs here; else its calls go to the client. */
+  runsHere(tool: AnyTool): boolean;
+  /** Whether anything can run here at all; else the client decides when to ask again. */
+  readonly isAgentic: boolean;
+  /** A tool by its name, its own or the one that models see, with the label of its server. */
+  find(
+    name: string,
+  ): { readonly tool: AnyTool; readonly runsHere: boolean; readonly label: string } | undefined;
+  /** Tools of the request that nobody can run, for the log. */
+  readonly ignored: readonly string[];
+}
+
+/** An offer without tools. */
+export const nothing: Offer = {
+  tools: [],
+  runsHere: () => true,
+  isAgentic: false,
+  find: () => undefined,
+  ignored: [],
+};
+
+interface Offered {
+  readonly tool: AnyTool;
+  readonly runsHere: boolean;
+  readonly label: string;
+}
+
+/** Decides for each tool who runs it. Of two tools with one name, the request's is offered. */
+export function offerTools({ requested, local, executors, responseId, owner }: OfferOptions): Offer {
+  const byName = new Map<string, Offered>();
+  const ignored: string[] = [];
+  const add = (offered: Offered) => {
+    if (!byName.has(offered.tool.wireName)) byName.set(offered.tool.wireName, offered);
+  };
+  for (const [index, definition] of requested.entries()) {
+    if (isLocalServer(definition)) continue;
+    const executor = [...executors, functionExecutor].find((it) => it.canExecute(definition));
+    if (executor) add(toOffered(definition, index, executor, { responseId, owner }));
+    else if (definition.type === "code_interpreter") throw noSandbox(index);
+    else ignored.push(definition.name ?? definition.type);
+  }
+  for (const it of localChoice(requested, local)) add({ tool: it, runsHere: true, label: localLabel });
+
+  const all = [...byName.values()];
+  const byFullName = new Map(all.map((offered) => [offered.tool.name, offered]));
+  return {
+    tools: all.map((offered) => offered.tool),
+    runsHere: (it) => byName.get(it.wireName)?.runsHere ?? true,
+    isAgentic: all.some(({ runsHere }) => runsHere),
+    find: (name) => byFullName.get(name) ?? byName.get(name),
+    ignored,
+  };
+}
+
+/** `{ type: "mcp", server_label: "local" }` stands for the tools of the config. */
+function isLocalServer({ type, server_label }: ToolDefinition): boolean {
+  return type === "mcp" && server_label === localLabel;
+}
+
+/** All tools of the config, unless the request names the ones that it wants. */
+function localChoice(requested: readonly ToolDefinition[], local: readonly AnyTool[]): AnyTool[] {
+  const all = local.flatMap(withSubtools);
+  const names = requested.find(isLocalServer)?.["allowed_tools"];
+  if (!Array.isArray(names)) return all;
+  return all.filter(({ name, wireName }) => names.includes(name) || names.includes(wireName));
+}
+
+function withSubtools(it: AnyTool): AnyTool[] {
+  return [it, ...it.subtools.flatMap(withSubtools)];
+}
+
+function toOffered(
+  definition: ToolDefinition,
+  index: number,
+  executor: ToolExecutor,
+  { responseId, owner }: { responseId: string; owner: string },
+): Offered {
+  const { name, description, parameters } = executor.describe?.(definition) ?? asFunction(definition, index);
+  const options = {
+    name,
+    description: description || name,
+    input: { type: "object", ...parameters } as JsonSchema,
+    registry: false,
+    idempotent: executor.isIdempotent ?? false,
+    ...(executor.timeoutMs !== undefined && { timeoutMs: executor.timeoutMs }),
+  } as const;
+  try {
+    const made = tool(options, async (input, context) => {
+      const call = { id: context.callId ?? "", name, arguments: JSON.stringify(input) };
+      const { signal, idempotencyKey } = context;
+      const result = await executor.execute(call, { signal, responseId, owner, idempotencyKey });
+      // In the shape of MCP's results, which say themselves whether they are errors.
+      return { content: [{ type: "text", text: result.output }], isError: result.isError ?? false };
+    });
+    return { tool: made, runsHere: executor.kind !== "function", label: executor.kind };
+  } catch (error) {
+    if (error instanceof RondoError)
+      throw invalidRequest(`tools[${index}]`, `The tool '${name}' cannot be used: ${error.message}`);
+    throw error;
+  }
+}
+
+function asFunction(definition: ToolDefinition, index: number) {
+  const { name, description, parameters } = definition;
+  if (typeof name !== "string")
+    throw invalidRequest(
+      `tools[${index}].name`,
+      `A tool of the type '${definition.type}' needs a name here.`,
+    );
+  return {
+    name,
+    description: typeof description === "string" ? description : "",
+    parameters: (typeof parameters === "object" && parameters !== null ? parameters : {}) as JsonSchema,
+  };
+}
+
+function noSandbox(index: number): Error {
+  return invalidRequest(
+    `tools[${index}]`,
+    "This server has no sandbox, so it cannot run the tool 'code_interpreter'. Leave the tool out, or give the server an executor for it.",
+    "unsupported_tool",
+  );
+}

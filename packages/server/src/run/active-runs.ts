@@ -1,0 +1,94 @@
+// The runs of this process: keeps their leases alive, and stops those that are cancelled or were lost.
+
+import type { Lease, Store } from "../store/store.ts";
+
+/** Why a run is stopped from outside. */
+export class RunStopped extends Error {
+  override readonly name = "RunStopped";
+  readonly why: "cancelled" | "removed" | "lost" | "shutdown";
+
+  constructor(why: RunStopped["why"]) {
+    super(`The run was stopped: ${why}.`);
+    this.why = why;
+  }
+}
+
+interface ActiveRun {
+  readonly lease: Lease;
+  readonly controller: AbortController;
+  readonly ended: Promise<void>;
+}
+
+export class ActiveRuns {
+  readonly #store: Store;
+  readonly #leaseMs: number;
+  readonly #onError: (error: unknown) => void;
+  readonly #runs = new Map<string, ActiveRun>();
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(store: Store, leaseMs: number, onError: (error: unknown) => void) {
+    this.#store = store;
+    this.#leaseMs = leaseMs;
+    this.#onError = onError;
+  }
+
+  get size(): number {
+    return this.#runs.size;
+  }
+
+  /** Runs `work` with a signal that is aborted by `stop()`, or when the lease was lost. */
+  async hold<T>(lease: Lease, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+    const controller = new AbortController();
+    const { promise: ended, resolve } = Promise.withResolvers<void>();
+    this.#runs.set(lease.responseId, { lease, controller, ended });
+    this.#timer ??= setInterval(() => void this.#renew(), this.#leaseMs / 3).unref();
+    try {
+      return await work(controller.signal);
+    } finally {
+      this.#runs.delete(lease.responseId);
+      resolve();
+      if (this.#runs.size === 0) {
+        clearInterval(this.#timer);
+        this.#timer = undefined;
+      }
+    }
+  }
+
+  /** Stops a run, if it is one of this process, and waits for its end. Whether there was one. */
+  async stop(id: string, why: RunStopped["why"]): Promise<boolean> {
+    const run = this.#runs.get(id);
+    if (!run) return false;
+    run.controller.abort(new RunStopped(why));
+    await run.ended;
+    return true;
+  }
+
+  /** Stops all runs, and waits for their ends. */
+  async stopAll(why: RunStopped["why"]): Promise<void> {
+    await Promise.all(Array.from(this.#runs.keys(), (id) => this.stop(id, why)));
+  }
+
+  /** Resolves when no run is left. */
+  async idle(): Promise<void> {
+    while (this.#runs.size > 0) await Promise.all(Array.from(this.#runs.values(), ({ ended }) => ended));
+  }
+
+  async #renew(): Promise<void> {
+    const runs = [...this.#runs.values()];
+    try {
+      const held = await this.#store.renew(
+        runs.map(({ lease }) => lease),
+        this.#leaseMs,
+      );
+      const byId = new Map(held.map((lease) => [lease.responseId, lease]));
+      for (const { lease, controller } of runs) {
+        const found = byId.get(lease.responseId);
+        if (!found) controller.abort(new RunStopped("lost"));
+        else if (found.isCancelRequested) controller.abort(new RunStopped("cancelled"));
+      }
+    } catch (error) {
+      // The next beat may succeed; if not, each write finds out by its fence.
+      this.#onError(error);
+    }
+  }
+}

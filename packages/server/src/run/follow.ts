@@ -1,0 +1,63 @@
+// Sends the log of a background run to a client: what is there, and then what comes.
+
+import type { EventSink } from "../engine/event-sink.ts";
+import type { Store } from "../store/store.ts";
+import type { Hub } from "./hub.ts";
+
+export interface FollowOptions {
+  readonly store: Store;
+  readonly hub: Hub;
+  readonly owner: string;
+  readonly id: string;
+  /** The number of the last event that the client has; -1 for none. */
+  readonly after: number;
+  readonly sink: EventSink;
+  readonly signal: AbortSignal;
+}
+
+const pageSize = 500;
+/** Another process may write the log; nobody rings then. */
+const longestWaitMs = 1000;
+
+/** Ends after the terminal event, when the response is deleted, or with the signal. */
+export async function followLog({
+  store,
+  hub,
+  owner,
+  id,
+  after,
+  sink,
+  signal,
+}: FollowOptions): Promise<void> {
+  let last = after;
+  while (!signal.aborted) {
+    const waiting = new AbortController();
+    const news = hub.next(id, longestWaitMs, AbortSignal.any([signal, waiting.signal]));
+    try {
+      const events = await store.events(owner, id, last, pageSize);
+      for (const { sequence, data } of events) {
+        const type = typeOf(data);
+        sink.send(type, data);
+        last = sequence;
+        if (isLast(type)) return;
+      }
+      await sink.drained;
+      if (events.length === pageSize) continue;
+      const response = events.length > 0 ? undefined : await store.get(owner, id);
+      if (events.length === 0 && response === undefined) return;
+      await news;
+    } finally {
+      waiting.abort();
+    }
+  }
+}
+
+/** An event's JSON begins with its type. */
+function typeOf(json: string): string {
+  const start = '{"type":"'.length;
+  return json.slice(start, json.indexOf('"', start));
+}
+
+function isLast(type: string): boolean {
+  return type === "response.completed" || type === "response.incomplete" || type === "response.failed";
+}

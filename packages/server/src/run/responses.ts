@@ -1,0 +1,340 @@
+// What clients can do with responses: make, follow, read, list, cancel and delete them.
+
+import { randomUUID } from "node:crypto";
+import { estimateTokens } from "rondo";
+import type { Models } from "../config/models.ts";
+import type { EventSink } from "../engine/event-sink.ts";
+import { toApiError, toResponseError } from "../engine/failure.ts";
+import { Journal } from "../engine/journal.ts";
+import { type Present, planParts, presenter, storedParts } from "../engine/present.ts";
+import { type RunEnd, runResponse } from "../engine/run-response.ts";
+import { type ApiError, invalidRequest, notFound } from "../protocol/api-error.ts";
+import { type CreateRequest, type Limits, parseCreateRequest } from "../protocol/create-request.ts";
+import { type IdPrefix, newId } from "../protocol/ids.ts";
+import type { InputItem, OutputItem } from "../protocol/items.ts";
+import type { ListQuery, PageQuery } from "../protocol/query.ts";
+import type { ResponseObject } from "../protocol/response.ts";
+import { isTerminal } from "../protocol/status.ts";
+import { toStoredRequest } from "../protocol/stored-request.ts";
+import type { ListOptions, NewResponse, Page, Store, StoredResponse } from "../store/store.ts";
+import { StoreError } from "../store/store-error.ts";
+import { ActiveRuns, RunStopped } from "./active-runs.ts";
+import { followLog } from "./follow.ts";
+import { Hub } from "./hub.ts";
+import type { RunObserver } from "./observer.ts";
+import { type Planned, type PlannerOptions, planRun } from "./planner.ts";
+import { Worker } from "./worker.ts";
+
+export interface ResponsesOptions extends Omit<PlannerOptions, "secret"> {
+  readonly store: Store;
+  readonly models: Models;
+  readonly limits: Limits;
+  /** Whether what is not known is an error. */
+  readonly isStrict: boolean;
+  /** Whether a response that waits for the client says so. */
+  readonly saysRequiresAction: boolean;
+  readonly runs: { readonly concurrency: number; readonly leaseMs: number; readonly maxAttempts: number };
+  readonly observer: RunObserver;
+  /** Default: `Date.now`. */
+  readonly now?: () => number;
+}
+
+/** A request that was accepted and has its id, but does not run yet. */
+export interface PreparedRun {
+  readonly id: string;
+  readonly owner: string;
+  readonly request: CreateRequest;
+  readonly planned: Planned;
+}
+
+/** A page of a list, as the API has it. */
+export interface ListObject<T> {
+  object: "list";
+  data: T[];
+  first_id: string | null;
+  last_id: string | null;
+  has_more: boolean;
+}
+
+export class Responses {
+  readonly #options: ResponsesOptions;
+  readonly #planner: PlannerOptions;
+  readonly #present: Present;
+  readonly #now: () => number;
+  readonly #workerName = randomUUID();
+  readonly #hub = new Hub();
+  readonly #active: ActiveRuns;
+  readonly #worker: Worker;
+
+  private constructor(options: ResponsesOptions, secret: string) {
+    const { store, runs, observer, now = Date.now } = options;
+    this.#options = options;
+    this.#now = now;
+    this.#planner = { ...options, secret };
+    this.#present = presenter(options);
+    this.#active = new ActiveRuns(store, runs.leaseMs, (error) =>
+      observer.warn("The leases of running responses could not be renewed.", { error }),
+    );
+    this.#worker = new Worker({
+      ...runs,
+      store,
+      active: this.#active,
+      hub: this.#hub,
+      planner: this.#planner,
+      present: this.#present,
+      observer,
+      name: this.#workerName,
+      now,
+    });
+  }
+
+  /** Makes the service, and starts to run what waits in the store. */
+  static async start(options: ResponsesOptions): Promise<Responses> {
+    const secret = await options.store.keepSecret("seal", randomUUID() + randomUUID());
+    const responses = new Responses(options, secret);
+    responses.#worker.start();
+    return responses;
+  }
+
+  async prepare(owner: string, body: unknown): Promise<PreparedRun> {
+    const { limits, isStrict, executors, observer } = this.#options;
+    const { request, warnings } = parseCreateRequest(body, {
+      limits,
+      isStrict,
+      isKnownTool: (tool) => executors.some((executor) => executor.canExecute(tool)),
+    });
+    const id = newId("resp");
+    const planned = await planRun(
+      { id, owner, createdAtMs: this.#now(), request, input: request.input },
+      this.#planner,
+    );
+    const ignored = [...warnings, ...planned.ignored];
+    if (ignored.length > 0) observer.warn("Parts of a request were ignored.", { responseId: id, ignored });
+    return { id, owner, request, planned };
+  }
+
+  /** Throws when the model has failed. */
+  async runPlain(prepared: PreparedRun, signal: AbortSignal): Promise<ResponseObject> {
+    const { response, failure } = await this.#run(prepared, signal, undefined);
+    if (failure) throw failure;
+    return response;
+  }
+
+  /** Faults of the run are events of the stream. */
+  async runStreamed(prepared: PreparedRun, sink: EventSink, signal: AbortSignal): Promise<void> {
+    await this.#run(prepared, signal, sink);
+  }
+
+  /** Puts a background run into the queue. */
+  async enqueue(prepared: PreparedRun): Promise<ResponseObject> {
+    const response = this.#present(planParts(prepared.planned.plan, "queued", []));
+    const created = { type: "response.created", sequence_number: 0, response };
+    await this.#options.store.create(
+      { ...this.#newResponse(prepared, "queued"), events: [{ sequence: 0, data: JSON.stringify(created) }] },
+      this.#workerName,
+      this.#options.runs.leaseMs,
+    );
+    this.#worker.wake();
+    return response;
+  }
+
+  /** Sends the events after `startingAfter`, then those that come. */
+  async follow(
+    owner: string,
+    id: string,
+    after: number,
+    sink: EventSink,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const response = await this.#find(owner, id);
+    if (!response.background)
+      throw invalidRequest(
+        "stream",
+        `The response '${id}' was not made with background: true, so its events were not kept. Get it without stream.`,
+      );
+    const { store } = this.#options;
+    await followLog({ store, hub: this.#hub, owner, id, after, sink, signal });
+  }
+
+  async get(owner: string, id: string): Promise<ResponseObject> {
+    const response = await this.#find(owner, id);
+    return this.#show(response);
+  }
+
+  async list(owner: string, query: ListQuery): Promise<ListObject<ResponseObject>> {
+    const page = await this.#options.store.list(owner, query).catch(toCursorError);
+    const data = await Promise.all(page.data.map((response) => this.#show(response)));
+    return toList({ data, hasMore: page.hasMore });
+  }
+
+  async inputItems(owner: string, id: string, query: PageQuery): Promise<ListObject<InputItem>> {
+    await this.#find(owner, id);
+    return toList(await this.#options.store.input(owner, id, query as ListOptions).catch(toCursorError));
+  }
+
+  async remove(owner: string, id: string): Promise<{ id: string; object: "response"; deleted: true }> {
+    await this.#find(owner, id);
+    await this.#active.stop(id, "removed");
+    await this.#options.store.remove(owner, id);
+    this.#hub.ring(id);
+    return { id, object: "response", deleted: true };
+  }
+
+  /** Ends a response that is not over. One that is over stays as it is. */
+  async cancel(owner: string, id: string): Promise<ResponseObject> {
+    const response = await this.#options.store.requestCancel(owner, id);
+    if (!response) throw unknownResponse(id);
+    if (isTerminal(response.status)) return this.#show(response);
+    if (!(await this.#active.stop(id, "cancelled"))) await this.#worker.cancel(id);
+    return this.get(owner, id);
+  }
+
+  /** How many tokens the model would read, by our own count. */
+  async countInputTokens(
+    owner: string,
+    body: unknown,
+  ): Promise<{ object: "response.input_tokens"; input_tokens: number }> {
+    const { planned } = await this.prepare(owner, body);
+    const { messages, offer } = planned.plan;
+    const tools = offer.tools.map((it) => JSON.stringify(it.toOpenAI())).join("\n");
+    const extra = tools === "" ? [] : [{ role: "system" as const, content: tools }];
+    return { object: "response.input_tokens", input_tokens: estimateTokens([...messages, ...extra]) };
+  }
+
+  async listModels(): Promise<readonly { id: string; ownedBy: string }[]> {
+    return this.#options.models.list();
+  }
+
+  /** Throws when nothing can be kept. */
+  async check(): Promise<void> {
+    await this.#options.store.check();
+  }
+
+  /**
+   * Takes no more background runs, and gives those that work `graceMs` to end. What then still runs is left as
+   * it is in the store; whoever opens the store next goes on with it.
+   */
+  async drain(graceMs: number): Promise<void> {
+    await this.#worker.stop();
+    const timer = new AbortController();
+    const timeout = new Promise((resolve) => {
+      const handle = setTimeout(resolve, graceMs);
+      timer.signal.addEventListener("abort", () => clearTimeout(handle));
+    });
+    await Promise.race([this.#active.idle(), timeout]);
+    timer.abort();
+    await this.#active.stopAll("shutdown");
+    await this.#worker.idle();
+  }
+
+  async #run(prepared: PreparedRun, gone: AbortSignal, sink: EventSink | undefined): Promise<RunEnd> {
+    const { plan } = prepared.planned;
+    const { store, runs, observer } = this.#options;
+    const work = async (stopped?: AbortSignal, lease?: Awaited<ReturnType<Store["create"]>>) => {
+      const journal = new Journal({ kept: lease && { store, lease }, logsEvents: false, sink });
+      const signal = stopped ? AbortSignal.any([gone, stopped]) : gone;
+      try {
+        const end = await runResponse(plan, {
+          journal,
+          signal,
+          present: this.#present,
+          onEvent: (event) => observer.loopEvent(event),
+          now: this.#now,
+        });
+        observer.runEnded(end.response, end.failure);
+        return end;
+      } catch (error) {
+        return this.#giveUp(prepared, journal, error);
+      } finally {
+        journal.close();
+      }
+    };
+    if (!plan.request.store) return work();
+    const lease = await store.create(
+      this.#newResponse(prepared, "in_progress"),
+      this.#workerName,
+      runs.leaseMs,
+    );
+    return this.#active.hold(lease, (stopped) => work(stopped, lease));
+  }
+
+  /** The run cannot be kept any more: its client is told, and nothing that was told before is taken back. */
+  #giveUp({ planned: { plan } }: PreparedRun, journal: Journal, cause: unknown): RunEnd {
+    const isRemoved =
+      cause instanceof RunStopped || (cause instanceof StoreError && cause.code === "lost_lease");
+    const failure: ApiError = isRemoved
+      ? notFound("The response was deleted while it ran.", "response_deleted")
+      : toApiError(cause);
+    const error = toResponseError(failure);
+    const response = this.#present({
+      ...planParts(plan, "failed", []),
+      error,
+      completedAtMs: this.#now(),
+    });
+    const { code, message, param } = error;
+    journal.giveUp([
+      { type: "error", code, message, param, error },
+      { type: "response.failed", response },
+    ]);
+    this.#options.observer.runEnded(response, failure);
+    return { response, failure };
+  }
+
+  #newResponse({ id, owner, request, planned }: PreparedRun, status: NewResponse["status"]): NewResponse {
+    return {
+      id,
+      owner,
+      status,
+      background: request.background,
+      model: planned.plan.model,
+      createdAtMs: planned.plan.createdAtMs,
+      previousResponseId: request.previous_response_id ?? null,
+      request: toStoredRequest(request),
+      input: planned.input.map(withId),
+      events: [],
+    };
+  }
+
+  async #find(owner: string, id: string): Promise<StoredResponse> {
+    const response = await this.#options.store.get(owner, id);
+    if (!response) throw unknownResponse(id);
+    return response;
+  }
+
+  async #show(response: StoredResponse): Promise<ResponseObject> {
+    const output = await this.#options.store.output(response.owner, response.id);
+    return this.#present(storedParts(response, output));
+  }
+}
+
+function unknownResponse(id: string): ApiError {
+  return notFound(`Response with id '${id}' not found.`, "response_not_found");
+}
+
+function toCursorError(error: unknown): never {
+  if (error instanceof StoreError && error.code === "unknown_cursor")
+    throw invalidRequest("after", error.message);
+  throw error;
+}
+
+function toList<T extends { id?: string }>({ data, hasMore }: Page<T>): ListObject<T> {
+  return {
+    object: "list",
+    data: [...data],
+    first_id: data[0]?.id ?? null,
+    last_id: data.at(-1)?.id ?? null,
+    has_more: hasMore,
+  };
+}
+
+/** Every item that is kept has an id of its own: the same item may be sent with many requests. */
+function withId(item: InputItem | OutputItem): InputItem & { id: string } {
+  return { ...(item as unknown as InputItem), id: newId(prefixOf(item.type)) };
+}
+
+function prefixOf(type: string): IdPrefix {
+  if (type === "message") return "msg";
+  if (type === "function_call") return "fc";
+  if (type === "reasoning") return "rs";
+  return type === "mcp_call" ? "mcp" : "in";
+}

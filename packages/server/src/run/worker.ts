@@ -1,0 +1,208 @@
+// Runs background responses: takes what nobody runs, goes on where another has left it, and gives it back.
+
+import type { LoopEvent } from "rondo";
+import { toApiError } from "../engine/failure.ts";
+import { Journal } from "../engine/journal.ts";
+import type { Present } from "../engine/present.ts";
+import { readProgress } from "../engine/resume.ts";
+import { endResponse, runResponse } from "../engine/run-response.ts";
+import { readSteps } from "../engine/steps.ts";
+import { nothing } from "../executor/offer.ts";
+import { ApiError } from "../protocol/api-error.ts";
+import { fromStoredRequest } from "../protocol/stored-request.ts";
+import type { Claim, Store, StoredEvent, StoredResponse } from "../store/store.ts";
+import { StoreError } from "../store/store-error.ts";
+import { type ActiveRuns, RunStopped } from "./active-runs.ts";
+import type { Hub } from "./hub.ts";
+import type { RunObserver } from "./observer.ts";
+import { type Planned, type PlannerOptions, planRun } from "./planner.ts";
+
+export interface WorkerOptions {
+  readonly store: Store;
+  readonly active: ActiveRuns;
+  readonly hub: Hub;
+  readonly planner: PlannerOptions;
+  readonly present: Present;
+  readonly observer: RunObserver;
+  /** Who holds the leases. */
+  readonly name: string;
+  /** How many runs work at once. */
+  readonly concurrency: number;
+  readonly leaseMs: number;
+  /** How often a run is started again without having made progress. */
+  readonly maxAttempts: number;
+  readonly now: () => number;
+}
+
+/** How often to look for runs whose worker is gone. */
+const lookEveryMs = 5000;
+/** After the store has failed, how long a run waits before it is tried again. */
+const retryMs = 2000;
+const eventsPage = 1000;
+
+export class Worker {
+  readonly #options: WorkerOptions;
+  readonly #running = new Set<Promise<void>>();
+  #timer: NodeJS.Timeout | undefined;
+  #looking: Promise<void> | undefined;
+  #shallLookAgain = false;
+  #isStopped = false;
+
+  constructor(options: WorkerOptions) {
+    this.#options = options;
+  }
+
+  start(): void {
+    this.#timer = setInterval(() => this.wake(), lookEveryMs).unref();
+    this.wake();
+  }
+
+  /** Says that there may be something to run. */
+  wake(): void {
+    this.#shallLookAgain = true;
+    this.#looking ??= this.#look().finally(() => {
+      this.#looking = undefined;
+    });
+  }
+
+  /** Takes no more runs. Those that work go on. */
+  async stop(): Promise<void> {
+    this.#isStopped = true;
+    clearInterval(this.#timer);
+    await this.#looking;
+  }
+
+  /** Resolves when no run works any more. */
+  async idle(): Promise<void> {
+    await Promise.all(this.#running);
+  }
+
+  /** Ends a run that nobody works on yet; whoever works on it elsewhere hears of it with the next heartbeat. */
+  async cancel(id: string): Promise<void> {
+    const { store, name, leaseMs } = this.#options;
+    const claims = await store.claim(name, { leaseMs, limit: 1, id });
+    await Promise.all(claims.map((claim) => this.#begin(claim)));
+  }
+
+  async #look(): Promise<void> {
+    const { store, name, leaseMs, concurrency, observer } = this.#options;
+    while (this.#shallLookAgain && !this.#isStopped) {
+      this.#shallLookAgain = false;
+      const limit = concurrency - this.#running.size;
+      if (limit <= 0) return; // the end of a run looks again
+      try {
+        const claims = await store.claim(name, { leaseMs, limit });
+        for (const claim of claims) void this.#begin(claim);
+        if (claims.length === limit) this.#shallLookAgain = true;
+      } catch (error) {
+        observer.warn("Looking for background runs has failed.", { error });
+      }
+    }
+  }
+
+  #begin(claim: Claim): Promise<void> {
+    const work = this.#work(claim).finally(() => {
+      this.#running.delete(work);
+      this.wake();
+    });
+    this.#running.add(work);
+    return work;
+  }
+
+  /** Never throws: what goes wrong is the run's end, or a reason to try it again later. */
+  async #work(claim: Claim): Promise<void> {
+    const { active, store, hub, observer } = this.#options;
+    const { responseId, response } = claim;
+    try {
+      await active.hold(claim, async (signal) => {
+        if (!response.background) await this.#failInterrupted(claim);
+        else await this.#run(claim, signal);
+      });
+    } catch (error) {
+      // Another worker has it, it was deleted, or this process ends: nothing to do here any more.
+      const isOver =
+        error instanceof RunStopped || (error instanceof StoreError && error.code === "lost_lease");
+      if (!isOver)
+        observer.warn("A background run was interrupted; it is tried again.", { responseId, error });
+      if (!isOver) await new Promise((resolve) => setTimeout(resolve, retryMs).unref());
+      await store.release(claim).catch(() => {});
+    } finally {
+      hub.ring(responseId);
+    }
+  }
+
+  /** The client of a foreground run has gone with the process that served it. */
+  async #failInterrupted(claim: Claim): Promise<void> {
+    const { store, now } = this.#options;
+    const error = {
+      type: "server_error",
+      code: "interrupted",
+      message:
+        "The server stopped while it worked on this response. Only background responses go on after that.",
+      param: null,
+    };
+    const update = { status: "failed", completedAtMs: now(), error } as const;
+    await store.commit(claim, { update, isDurable: true });
+  }
+
+  async #run(claim: Claim, signal: AbortSignal): Promise<void> {
+    const { store, hub, present, observer, planner, now } = this.#options;
+    const { response } = claim;
+    const left = await store.resume(claim);
+    const progress = readProgress(readSteps(left.steps), left.output, await this.#allEvents(response));
+    const journal = new Journal({
+      kept: { store, lease: claim },
+      logsEvents: true,
+      sequence: left.lastSequence + 1,
+      onCommit: () => hub.ring(response.id),
+    });
+    // Nothing more is written when the process ends: whoever has the store next goes on from there.
+    const onStop = () => {
+      if (!(signal.reason instanceof RunStopped) || signal.reason.why !== "cancelled") journal.close();
+    };
+    signal.addEventListener("abort", onStop);
+    const context = {
+      journal,
+      signal,
+      present,
+      progress,
+      onEvent: (event: LoopEvent) => observer.loopEvent(event),
+      now,
+    };
+    try {
+      const request = fromStoredRequest(response.request);
+      const head = { ...response, request, messages: [], offer: nothing };
+      const refusal = this.#refusal(claim);
+      const planned: Planned | ApiError | "cancelled" =
+        refusal ?? (await planRun({ ...head, input: left.input }, planner).catch(toApiError));
+      const end = await (typeof planned === "object" && "plan" in planned
+        ? runResponse(planned.plan, context)
+        : endResponse(head, context, planned));
+      if (signal.aborted && signal.reason instanceof RunStopped && signal.reason.why !== "cancelled")
+        throw signal.reason;
+      observer.runEnded(end.response, end.failure);
+    } finally {
+      signal.removeEventListener("abort", onStop);
+      journal.close();
+    }
+  }
+
+  /** Why a claimed run is not run. */
+  #refusal({ response, attempts }: Claim): ApiError | "cancelled" | undefined {
+    if (response.isCancelRequested) return "cancelled";
+    if (attempts <= this.#options.maxAttempts) return undefined;
+    return new ApiError(
+      `The server stopped ${attempts - 1} times while it worked on this response, without getting any further.`,
+      { status: 500, type: "server_error", code: "too_many_attempts" },
+    );
+  }
+
+  async #allEvents({ owner, id }: StoredResponse): Promise<StoredEvent[]> {
+    const events: StoredEvent[] = [];
+    while (true) {
+      const page = await this.#options.store.events(owner, id, events.length - 1, eventsPage);
+      events.push(...page);
+      if (page.length < eventsPage) return events;
+    }
+  }
+}
