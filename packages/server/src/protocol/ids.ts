@@ -4,7 +4,7 @@ import { randomBytes } from "node:crypto";
 
 export type IdPrefix = "resp" | "msg" | "fc" | "rs" | "mcp" | "ci" | "conv" | "req" | "in" | "call";
 
-/** A new id, such as `resp_9f…`: 24 random bytes, so that an id cannot be guessed. */
+/** A new id, such as `resp_9f…`, that cannot be guessed. Those of calls are short: models have to read them. */
 export function newId(prefix: IdPrefix): string {
-  return `${prefix}_${randomBytes(24).toString("hex")}`;
+  return `${prefix}_${randomBytes(prefix === "call" ? 12 : 24).toString("hex")}`;
 }
