@@ -316,4 +316,5 @@ test("a request that waits behind another on its connection is told when that cl
   client.socket.destroy();
   await aborted;
   await server.exchanges.whenIdle();
+  expect(server.exchanges.count).toBe(0);
 });

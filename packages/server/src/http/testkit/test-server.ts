@@ -15,7 +15,11 @@ export interface TestServer extends Listening, AsyncDisposable {
   log(): Record<string, unknown>[];
   fetch(path: string, init?: RequestInit): Promise<Response>;
   /** POSTs JSON. */
-  post(path: string, body: unknown, init?: RequestInit): Promise<Response>;
+  post(
+    path: string,
+    body: unknown,
+    init?: { headers?: Record<string, string>; signal?: AbortSignal },
+  ): Promise<Response>;
 }
 
 export async function testServer(
@@ -52,10 +56,10 @@ export async function testServer(
     fetch: fetchPath,
     post: (path, body, init) =>
       fetchPath(path, {
-        method: "POST",
-        headers: { "content-type": "application/json" },
-        body: JSON.stringify(body),
         ...init,
+        method: "POST",
+        headers: { "content-type": "application/json", ...init?.headers },
+        body: JSON.stringify(body),
       }),
     [Symbol.asyncDispose]: () => listening.close({ graceMs: 0 }),
   };
