@@ -1,6 +1,6 @@
 // The folder tree is the architecture: imports point down the layers, and the library's root runs anywhere.
 import { spawnSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterEach, describe, expect, test } from "vitest";
@@ -39,6 +39,47 @@ const libraryLayers = {
   ],
   entries: ["index.ts"],
 };
+
+const serverTree = join(repoRoot, "packages/server/src");
+const serverLayers = {
+  below: {
+    protocol: [],
+    store: ["protocol"],
+    executor: ["protocol"],
+    config: ["protocol", "executor"],
+    engine: ["protocol", "store", "executor"],
+    run: ["protocol", "store", "executor", "engine"],
+    http: ["protocol", "store", "executor", "config", "engine", "run"],
+    cli: ["protocol", "config", "http"],
+    // Tests only: real clients, and the API's public schema.
+    conformance: ["protocol", "store", "executor", "config", "engine", "run", "http"],
+  },
+  // The models of a config are asked for in a run, which knows nothing else of it.
+  vocabulary: ["run/planner.ts", "run/responses.ts"],
+  entries: ["index.ts"],
+};
+
+describe("the server", () => {
+  test("imports only down the layers", () => {
+    expect(wrongDirections(serverTree, serverLayers)).toEqual([]);
+  });
+
+  test("has no import cycles at run time", () => {
+    expect(cycles(serverTree)).toEqual([]);
+  });
+
+  test("uses of the library only what it exports", () => {
+    const inside = globSync("**/*.ts", { cwd: serverTree }).filter((file) =>
+      /["'](\.\.\/)+rondo|["']rondo\/(?!testing["'])/.test(readFileSync(join(serverTree, file), "utf8")),
+    );
+    expect(inside).toEqual([]);
+  });
+
+  test("imports only packages that it depends on", () => {
+    const manifest = JSON.parse(readFileSync(join(repoRoot, "packages/server/package.json"), "utf8"));
+    expect(packagesImported(serverTree)).toEqual(Object.keys(manifest.dependencies).toSorted());
+  });
+});
 
 describe("the library", () => {
   test("imports only down the layers", () => {

@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import { isBuiltin } from "node:module";
 import { dirname } from "node:path";
-import { parseSync, Visitor } from "oxc-parser";
+import { type Expression, parseSync, Visitor } from "oxc-parser";
 import { ResolverFactory } from "oxc-resolver";
 
 export interface Import {
@@ -29,7 +29,9 @@ export function importsOf(file: string): Import[] {
     ExportNamedDeclaration: (node) => {
       if (node.source) add(node.source.value, node.exportKind === "type");
     },
-    ImportExpression: (node) => add("value" in node.source ? node.source.value : undefined, false),
+    ImportExpression: ({ source }) => {
+      if (!isUsersFile(source)) add("value" in source ? source.value : undefined, false);
+    },
     TSImportType: (node) => add(node.source.value, true),
     CallExpression: ({ callee, arguments: [first] }) => {
       if (callee.type !== "Identifier" || callee.name !== "require") return;
@@ -37,6 +39,13 @@ export function importsOf(file: string): Import[] {
     },
   }).visit(program);
   return found;
+}
+
+/** `import(pathToFileURL(file).href)`: a file that the user has named, such as a config. No part of the tree. */
+function isUsersFile(source: Expression): boolean {
+  if (source.type !== "MemberExpression" || source.object.type !== "CallExpression") return false;
+  const { callee } = source.object;
+  return callee.type === "Identifier" && callee.name === "pathToFileURL";
 }
 
 /** True if the module has an `export * from`, with or without a name. */
