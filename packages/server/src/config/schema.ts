@@ -115,6 +115,16 @@ export const configSchema = group({
   keepAliveMs: milliseconds(100)
     .default(15_000)
     .meta({ description: "After how much silence a stream gets a sign of life." }),
+}).superRefine(({ endpoints, models, defaultModel }, context) => {
+  // With endpoints the name may be one of theirs, which nobody knows yet.
+  const names = Object.keys(models);
+  if (defaultModel === undefined || endpoints.length > 0 || names.length === 0) return;
+  if (!names.includes(defaultModel))
+    context.addIssue({
+      code: "custom",
+      path: ["defaultModel"],
+      message: `one of the models ${names.join(", ")}`,
+    });
 });
 
 /** What a config file may hold. Everything has a default. */

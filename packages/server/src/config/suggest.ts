@@ -16,6 +16,7 @@ function plain(word: string): string {
 
 /** How many letters to add, drop or change to get from one word to the other. */
 function distance(a: string, b: string): number {
+  if (sorted(a) === sorted(b)) return Number(a !== b); // letters in the wrong order are one slip
   let row = Array.from({ length: b.length + 1 }, (_, index) => index);
   for (const [i, letter] of a.split("").entries()) {
     const next = [i + 1];
@@ -26,4 +27,8 @@ function distance(a: string, b: string): number {
     row = next;
   }
   return row.at(-1) ?? 0;
+}
+
+function sorted(word: string): string {
+  return word.split("").toSorted().join("");
 }
