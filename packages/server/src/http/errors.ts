@@ -48,13 +48,6 @@ export function answerError(error: unknown, exchange: Exchange, logger: Logger):
   // A run that stops because its client has gone is no fault.
   if (exchange.stopReason && exchange.outgoing.destroyed && !(error instanceof StoreError)) return;
   const problem = toApiError(error, exchange, logger);
-  // Our own faults are logged where they are found; these are the model server's, mostly.
-  if (problem === error && problem.status >= 500)
-    logger.warn("A request has failed.", {
-      requestId: exchange.id,
-      code: problem.code,
-      reason: problem.message,
-    });
   const headers: Record<string, string> = {};
   if (problem.retryAfterMs !== undefined)
     headers["retry-after"] = String(Math.ceil(problem.retryAfterMs / 1000));

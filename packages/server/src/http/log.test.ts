@@ -1,5 +1,6 @@
 import { expect, test, vi } from "vitest";
 import { ApiError } from "../protocol/api-error.ts";
+import { newKey } from "./auth-keys.ts";
 import { createLogger, type LogOptions, redact } from "./log.ts";
 import { testServer } from "./testkit/test-server.ts";
 
@@ -66,6 +67,7 @@ test.each([
   ["GET https://user:pass@host/v1", "GET https://[redacted]@host/v1"],
   ["https://host/v1?api_key=abcdef&x=1", "https://host/v1?api_key=[redacted]&x=1"],
   ["the key sk-proj-abcdefghijkl is wrong", "the key [redacted] is wrong"],
+  [`the key ${newKey()} is wrong`, "the key [redacted] is wrong"],
   ["jwt eyJhbGciOi.eyJzdWIi.c2ln", "jwt [redacted]"],
   ["password = hunter22", "password = [redacted]"],
 ])("%s becomes %s", (text, redacted) => {
@@ -76,7 +78,7 @@ test.each([
   "request /v1/responses/resp_0123456789abcdef0123456789abcdef 200",
   '{"input_tokens":12345,"output_tokens":678}',
   "Another program already listens on port 4500 of 127.0.0.1.",
-  "sqlite:./rondo.db is used by another process",
+  "sqlite:./rondo_of_the_third_floor.db is used by another process",
 ])("%s stays as it is", (text) => {
   expect(redact(text)).toBe(text);
 });

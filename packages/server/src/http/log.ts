@@ -89,7 +89,7 @@ const secrets = new RegExp(
     /((?:api[-_]?key|token|secret|password|authorization)\\?["']?\s*[=:]\s*\\?["']?(?:(?:bearer|basic)\s+)?)[^\s"'&,}\\]{4,}/,
     /((?:bearer|basic)\s+)[\w.~+/=-]{6,}/,
     /(:\/\/)[^/\s"@]+(?=@)/,
-    /()\b(?:sk|rk|rondo|hf|ghp)[-_][\w-]{12,}/,
+    /()\b(?:(?:sk|rk|hf|ghp)[-_][\w-]{12,}|rondo_[\w-]{40,})/,
     /()\beyJ[\w-]+\.[\w-]+\.[\w-]*/,
   ]
     .map(({ source }) => source)

@@ -1,0 +1,27 @@
+// Removes responses that are older than the config wants to keep them.
+
+import type { Store } from "../store/store.ts";
+import type { Logger } from "./log.ts";
+
+const everyMs = 3_600_000;
+const dayMs = 86_400_000;
+
+/** Removes old responses now and then every hour. Does nothing without `keepDays`. Gives a function that ends it. */
+export function expireOld(
+  store: Pick<Store, "expire">,
+  keepDays: number | undefined,
+  logger: Logger,
+): () => void {
+  if (keepDays === undefined) return () => {};
+  const expire = async () => {
+    try {
+      const count = await store.expire(Date.now() - keepDays * dayMs);
+      if (count > 0) logger.info("Old responses were removed.", { count, keepDays });
+    } catch (error) {
+      logger.error("Old responses could not be removed.", {}, error);
+    }
+  };
+  void expire();
+  const timer = setInterval(() => void expire(), everyMs).unref();
+  return () => clearInterval(timer);
+}

@@ -1,0 +1,45 @@
+// Tells the log and the numbers what happens in runs.
+
+import { ModelError, TimeoutError } from "rondo";
+import { ApiError } from "../protocol/api-error.ts";
+import type { RunObserver } from "../run/observer.ts";
+import type { LogFields, Logger } from "./log.ts";
+import type { Metrics } from "./metrics.ts";
+
+export function runObserver(logger: Logger, metrics: Metrics): RunObserver {
+  return {
+    warn(message, { error, ...fields }) {
+      if (error === undefined) logger.warn(message, toLogFields(fields));
+      else logger.error(message, toLogFields(fields), error);
+    },
+    loopEvent(event) {
+      if (event.type === "model.finished" && event.usage)
+        metrics.tokensUsed(event.usage.inputTokens, event.usage.outputTokens);
+      else if (event.type === "tool.finished") metrics.toolCallEnded(event.isError ? "error" : "ok");
+      else if (event.type === "call.rejected") metrics.toolCallEnded("rejected");
+    },
+    runEnded({ id: responseId, status, model }, failure) {
+      metrics.runEnded(status);
+      if (failure === undefined) return;
+      const cause = failure instanceof ApiError ? (failure.cause ?? failure) : failure;
+      const code = failure instanceof ApiError ? failure.code : null;
+      const fields = { responseId, model, code };
+      if (cause instanceof ModelError || cause instanceof TimeoutError) {
+        metrics.modelFailed(cause.code);
+        logger.warn("A model has failed.", { ...fields, reason: cause.message });
+      } else if (failure instanceof ApiError && failure.status < 500) {
+        logger.info("A run has failed.", { ...fields, reason: failure.message });
+      } else {
+        logger.error("A run has failed.", fields, cause);
+      }
+    },
+  };
+}
+
+function toLogFields(fields: Readonly<Record<string, unknown>>): LogFields {
+  const plain = Object.entries(fields).map(([name, value]) => {
+    if (Array.isArray(value)) return [name, value.map(String).join("; ")];
+    return [name, typeof value === "object" && value !== null ? JSON.stringify(value) : value];
+  });
+  return Object.fromEntries(plain) as LogFields;
+}

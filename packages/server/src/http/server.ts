@@ -1,0 +1,125 @@
+// The whole server for one config: store, models, runs and HTTP, started together and ended in good order.
+
+import { readFileSync } from "node:fs";
+import { checkExposure, isLoopback } from "../config/exposure.ts";
+import { ConfiguredModels } from "../config/models.ts";
+import type { ServerConfig } from "../config/schema.ts";
+import { openapiDocument } from "../protocol/openapi.ts";
+import { Responses } from "../run/responses.ts";
+import { openStore } from "../store/open-store.ts";
+import type { Store } from "../store/store.ts";
+import { createApp } from "./app.ts";
+import { authenticator } from "./auth.ts";
+import { Exchanges } from "./exchange.ts";
+import { expireOld } from "./expiry.ts";
+import { type Listening, listen } from "./listen.ts";
+import { createLogger, type Logger } from "./log.ts";
+import { Metrics } from "./metrics.ts";
+import { runObserver } from "./run-observer.ts";
+
+export interface RunningServer extends AsyncDisposable {
+  /** Where it can be reached from this machine, without `/v1`. */
+  readonly url: string;
+  readonly port: number;
+  /**
+   * Ends in good order: takes no new requests, gives those that run `shutdownMs` to end, and leaves background
+   * runs to the next start. Resolves when all is closed.
+   */
+  close(): Promise<void>;
+}
+
+export interface StartOptions {
+  /** Takes what happens. Default: lines on stderr, as `config.log` says. */
+  logger?: Logger;
+}
+
+/**
+ * Starts a server. Throws when other machines could use it without a key (`ConfigError`), when the store cannot
+ * be opened (`StoreError`) or when the address cannot be listened on (`ListenError`).
+ */
+export async function startServer(config: ServerConfig, options: StartOptions = {}): Promise<RunningServer> {
+  checkExposure(config);
+  const logger = options.logger ?? createLogger(config.log);
+  const metrics = new Metrics();
+  const exchanges = new Exchanges();
+  const store = openStore(config.store);
+  let responses: Responses | undefined;
+  try {
+    responses = await startResponses(config, store, logger, metrics);
+    const app = createApp({
+      responses,
+      exchanges,
+      logger,
+      metrics,
+      authenticate: authenticator(config.auth, { onWarning: (message) => logger.warn(message) }),
+      openapi: () => openapiDocument({ version: version() }),
+      bodyBytes: config.limits.bodyBytes,
+      keepAliveMs: config.keepAliveMs,
+      origins: config.cors.origins,
+      isOpenOnLoopback: config.auth === undefined && isLoopback(config.host),
+    });
+    const listening = await listen({ app, exchanges, logger, host: config.host, port: config.port });
+    return runningServer(config, { store, responses, listening, logger });
+  } catch (error) {
+    await responses?.drain(0);
+    await store.close();
+    throw error;
+  }
+}
+
+function startResponses(
+  config: ServerConfig,
+  store: Store,
+  logger: Logger,
+  metrics: Metrics,
+): Promise<Responses> {
+  const { tools, executors, maxAgenticTurns, onLimit, limits, compat, runs } = config;
+  return Responses.start({
+    store,
+    models: new ConfiguredModels(config, { onWarning: (message) => logger.warn(message) }),
+    tools,
+    executors,
+    maxAgenticTurns,
+    asksForFinalAnswer: onLimit === "final_answer",
+    limits: { maxItems: limits.items, maxTools: limits.tools },
+    isStrict: compat.strict,
+    saysRequiresAction: compat.requiresActionStatus,
+    runs,
+    observer: runObserver(logger, metrics),
+  });
+}
+
+interface Parts {
+  store: Store;
+  responses: Responses;
+  listening: Listening;
+  logger: Logger;
+}
+
+function runningServer(config: ServerConfig, { store, responses, listening, logger }: Parts): RunningServer {
+  const { url, port } = listening;
+  const stopExpiry = expireOld(store, config.keepDays, logger);
+  let closing: Promise<void> | undefined;
+  const close = async () => {
+    stopExpiry();
+    const released = responses
+      .drain(config.shutdownMs)
+      .catch((error: unknown) => logger.error("Runs could not be left in good order.", {}, error));
+    await listening.close({ graceMs: config.shutdownMs, released });
+    await released;
+    await store.close();
+    logger.info("The server has stopped.", { url });
+  };
+  const closeOnce = () => {
+    closing ??= close();
+    return closing;
+  };
+  logger.info("The server has started.", { url });
+  return { url, port, close: closeOnce, [Symbol.asyncDispose]: closeOnce };
+}
+
+/** The version of this package. The path is the same from the sources and from what is built of them. */
+function version(): string {
+  const file = readFileSync(new URL("../../package.json", import.meta.url), "utf8");
+  return (JSON.parse(file) as { version: string }).version;
+}
