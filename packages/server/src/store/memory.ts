@@ -9,6 +9,7 @@ import { checkNew, checkWrite, type KnownItem, lostLease, storeClosed } from "./
 import type {
   ChainLink,
   Claim,
+  ClaimOptions,
   Lease,
   ListOptions,
   ListResponsesOptions,
@@ -126,13 +127,13 @@ class MemoryStore implements Store {
     return { responseId: response.id, fence: kept.fence };
   }
 
-  async claim(
-    worker: string,
-    { leaseMs, limit }: { leaseMs: number; limit: number },
-  ): Promise<readonly Claim[]> {
+  async claim(worker: string, { leaseMs, limit, id }: ClaimOptions): Promise<readonly Claim[]> {
     this.#assertOpen();
     const now = this.#now();
-    const free = [...this.#active].filter((kept) => kept.worker === undefined || kept.leaseUntilMs <= now);
+    const free = [...this.#active].filter(
+      (kept) =>
+        (kept.worker === undefined || kept.leaseUntilMs <= now) && (id === undefined || kept.head.id === id),
+    );
     return free
       .toSorted(byAge)
       .slice(0, limit)

@@ -6,6 +6,7 @@ import { encodeNew, encodeWrite } from "../encode.ts";
 import { lostLease, storeClosed } from "../rules.ts";
 import type {
   Claim,
+  ClaimOptions,
   Lease,
   ListOptions,
   ListResponsesOptions,
@@ -128,8 +129,9 @@ export class SqliteStore implements Store {
     );
   }
 
-  claim(worker: string, { leaseMs, limit }: { leaseMs: number; limit: number }): Promise<readonly Claim[]> {
-    return this.#write(() => this.#claim(worker, leaseMs, limit), { isDurable: false });
+  claim(worker: string, options: ClaimOptions): Promise<readonly Claim[]> {
+    const wanted = { ...options };
+    return this.#write(() => this.#claim(worker, wanted), { isDurable: false });
   }
 
   async renew(leases: readonly Lease[], leaseMs: number) {
@@ -209,13 +211,15 @@ export class SqliteStore implements Store {
     }
   }
 
-  #claim(worker: string, leaseMs: number, limit: number): Claim[] {
+  #claim(worker: string, { leaseMs, limit, id }: ClaimOptions): Claim[] {
     const now = this.#now();
+    const only = id === undefined ? { sql: "", values: [] } : { sql: "AND r.id = ?", values: [id] };
     const rows = this.#db.all<ResponseRow & { attempts: number }>(
       `SELECT ${responseColumns}, r.attempts FROM ${responseTables}
         WHERE r.status IN ('queued', 'in_progress') AND (r.worker IS NULL OR r.lease_until_ms <= ?)
-        ORDER BY r.created_at_ms, r.id LIMIT ?`,
+        ${only.sql} ORDER BY r.created_at_ms, r.id LIMIT ?`,
       now,
+      ...only.values,
       limit,
     );
     return rows.map((row) => {
