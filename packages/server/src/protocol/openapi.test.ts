@@ -61,14 +61,10 @@ describe("the description of the API", () => {
   });
 
   test("has only references that lead somewhere", () => {
-    const refs = [...objectsIn(document)].flatMap(([path, { $ref }]) =>
-      $ref === undefined ? [] : [{ path, $ref }],
-    );
+    const refs = [...objectsIn(document)].flatMap(([, { $ref }]) => (typeof $ref === "string" ? [$ref] : []));
     expect(refs.length).toBeGreaterThan(20);
-    for (const { path, $ref } of refs) {
-      expect($ref, path).toMatch(/^#\/components\/schemas\/\w+$/);
-      expect(resolve($ref as string), `${$ref} in ${path}`).toBeTypeOf("object");
-    }
+    expect(refs.filter((ref) => !/^#\/components\/schemas\/\w+$/.test(ref))).toEqual([]);
+    expect(refs.filter((ref) => typeof resolve(ref) !== "object")).toEqual([]);
   });
 
   test.each(operations)("is complete for $method $path", ({ path, operation, item }) => {

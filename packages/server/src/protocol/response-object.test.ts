@@ -146,7 +146,7 @@ describe("a stored request", () => {
 
   test("has every key again, though JSON keeps no undefined", () => {
     const restored = fromStoredRequest(JSON.parse(JSON.stringify(toStoredRequest(read({})))));
-    expect(Object.keys({ ...restored, input: [] }).sort()).toEqual(Object.keys(read({})).sort());
+    expect(Object.keys({ ...restored, input: [] }).toSorted()).toEqual(Object.keys(read({})).toSorted());
   });
 
   test("of another version is refused", () => {
