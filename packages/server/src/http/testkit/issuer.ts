@@ -65,7 +65,7 @@ export async function startIssuer(): Promise<Issuer> {
   return issuer;
 }
 
-async function newKey(kid: string, alg = "RS256") {
+async function newKey(kid: string, alg = "ES256") {
   const { privateKey, publicKey } = await generateKeyPair(alg);
   return { privateKey, jwk: { ...(await exportJWK(publicKey)), kid, alg, use: "sig" } };
 }
@@ -90,5 +90,5 @@ function signed(options: TokenOptions & { issuer: string; key: CryptoKey | Uint8
     iss: issuer,
     ...claims,
   });
-  return token.setProtectedHeader({ alg: "RS256", kid: "first", ...header }).sign(key);
+  return token.setProtectedHeader({ alg: "ES256", kid: "first", ...header }).sign(key);
 }
