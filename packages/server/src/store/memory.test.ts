@@ -1,4 +1,4 @@
 import { memoryStore } from "./memory.ts";
 import { storeSuite } from "./testkit/store-suite.ts";
 
-storeSuite("the memory store", (now) => ({ store: memoryStore({ now }) }));
+storeSuite("memory", (now) => ({ store: memoryStore({ now }) }));

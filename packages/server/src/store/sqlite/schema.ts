@@ -56,12 +56,15 @@ const migrations: readonly string[] = [
     UNIQUE (owner, id)
   ) STRICT;
 
+  -- Events of many runs come in turns. Appended in the order of their keys they share a few pages; ordered by
+  -- their response, each would rewrite a page of its own.
   CREATE TABLE events (
+    key INTEGER PRIMARY KEY,
     response_key INTEGER NOT NULL REFERENCES responses (key) ON DELETE CASCADE,
     sequence INTEGER NOT NULL,
     data TEXT NOT NULL,
-    PRIMARY KEY (response_key, sequence)
-  ) STRICT, WITHOUT ROWID;
+    UNIQUE (response_key, sequence)
+  ) STRICT;
 
   CREATE TABLE steps (
     key INTEGER PRIMARY KEY,

@@ -3,7 +3,7 @@ import { storeSuite } from "../testkit/store-suite.ts";
 import { tempFolder } from "../testkit/temp-folder.ts";
 import { sqliteStore } from "./sqlite-store.ts";
 
-storeSuite("the SQLite store", (now) => {
+storeSuite("SQLite", (now) => {
   const folder = tempFolder();
   return {
     store: sqliteStore({ path: join(folder.path, "rondo.db"), now }),

@@ -1,7 +1,6 @@
 // Short ways to write down what tests put into a store.
 
 import type { InputItem, MessageItem } from "../../protocol/items.ts";
-import type { ItemStatus } from "../../protocol/status.ts";
 import type { NewResponse, RunWrite, StoredEvent, StoredOutput } from "../store.ts";
 
 export function newResponse(id: string, given: Partial<NewResponse> = {}): NewResponse {
@@ -24,7 +23,11 @@ export function inputItem(id: string, text = `Text of ${id}`): InputItem & { id:
   return { type: "message", id, role: "user", content: text };
 }
 
-export function message(id: string, status: ItemStatus = "completed", text = `Text of ${id}`): MessageItem {
+export function message(
+  id: string,
+  status: MessageItem["status"] = "completed",
+  text = `Text of ${id}`,
+): MessageItem {
   return {
     type: "message",
     id,

@@ -1,0 +1,149 @@
+import { chmodSync, mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { InvalidArgumentError } from "rondo";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { inputItem, newResponse } from "../testkit/build.ts";
+import { type TempFolder, tempFolder } from "../testkit/temp-folder.ts";
+import { sqliteStore } from "./sqlite-store.ts";
+
+let folder: TempFolder;
+let path: string;
+beforeEach(() => {
+  folder = tempFolder();
+  path = join(folder.path, "rondo.db");
+});
+afterEach(() => folder[Symbol.dispose]());
+
+/** The error of a start that must fail. */
+function refusal(file = path): unknown {
+  try {
+    void sqliteStore({ path: file }).close();
+  } catch (error) {
+    return error;
+  }
+  throw new Error("The store was opened.");
+}
+
+async function createStore(): Promise<void> {
+  const store = sqliteStore({ path });
+  const input = Array.from({ length: 100 }, (_, i) => inputItem(`item_${i}`));
+  await store.create(newResponse("resp_1", { input }), "worker-1", 30_000);
+  await store.close();
+}
+
+test("the file and its folders are made, for this user only", async () => {
+  const deep = join(folder.path, "a", "b", "rondo.db");
+  await sqliteStore({ path: deep }).close();
+
+  expect(statSync(deep).mode & 0o777).toBe(0o600);
+});
+
+test("what was written is there after the store was opened again, and its leases are void", async () => {
+  await createStore();
+  const store = sqliteStore({ path });
+
+  expect(await store.get("ann", "resp_1")).toMatchObject({ id: "resp_1" });
+  expect(await store.claim("worker-2", { leaseMs: 30_000, limit: 10 })).toMatchObject([
+    { responseId: "resp_1", fence: 2, attempts: 1 },
+  ]);
+  await store.close();
+});
+
+test("a second server is refused, also by another name of the file, until the first has closed", async () => {
+  const store = sqliteStore({ path });
+  const link = join(folder.path, "link.db");
+  symlinkSync(path, link);
+
+  for (const name of [path, link]) {
+    expect(refusal(name)).toMatchObject({
+      code: "in_use",
+      message: expect.stringContaining("is open in another server. Stop that one first"),
+    });
+  }
+  await store.check();
+  await store.close();
+  await sqliteStore({ path: link }).close();
+});
+
+test("others can read the database while it is in use", async () => {
+  const store = sqliteStore({ path });
+  await store.create(newResponse("resp_1"), "worker-1", 30_000);
+  const reader = new DatabaseSync(path, { readOnly: true });
+
+  expect(reader.prepare("SELECT id FROM responses").all()).toEqual([{ id: "resp_1" }]);
+  reader.close();
+  await store.close();
+});
+
+test("a database of a newer server is refused, and left as it is", async () => {
+  await createStore();
+  const database = new DatabaseSync(path);
+  database.exec("PRAGMA user_version = 99");
+  database.close();
+
+  expect(refusal()).toMatchObject({
+    code: "unknown_version",
+    message: expect.stringMatching(/has the version 99, but this server knows versions up to \d+/),
+  });
+});
+
+test("a database of another program is refused, and left as it is", () => {
+  const database = new DatabaseSync(path);
+  database.exec("CREATE TABLE customers (name TEXT)");
+
+  expect(refusal()).toMatchObject({
+    code: "unavailable",
+    message: expect.stringContaining("belongs to another program"),
+  });
+  expect(database.prepare("SELECT name FROM sqlite_schema").all()).toEqual([{ name: "customers" }]);
+  database.close();
+});
+
+test("a file that is no database is refused, and left as it is", async () => {
+  writeFileSync(path, "Dear diary, ".repeat(1000));
+
+  expect(refusal()).toMatchObject({
+    code: "unavailable",
+    message: expect.stringContaining("is not a SQLite database"),
+  });
+  expect(readFileSync(path, "utf8")).toBe("Dear diary, ".repeat(1000));
+  // The lock must not stay behind: the file is put right and the server is started again.
+  writeFileSync(path, "");
+  await sqliteStore({ path }).close();
+});
+
+test("a damaged database is refused", async () => {
+  await createStore();
+  const bytes = readFileSync(path);
+  writeFileSync(path, bytes.fill(0xff, 4096));
+
+  expect(refusal()).toMatchObject({
+    code: "unavailable",
+    message: expect.stringContaining("The database is damaged."),
+  });
+});
+
+test("a path that cannot be a file is refused", () => {
+  mkdirSync(path);
+  expect(refusal()).toMatchObject({ code: "unavailable", message: expect.stringContaining("EISDIR") });
+
+  const file = join(folder.path, "file");
+  writeFileSync(file, "");
+  expect(refusal(join(file, "rondo.db"))).toMatchObject({
+    code: "unavailable",
+    message: expect.stringContaining("cannot be opened for writing. Check the path"),
+  });
+});
+
+// Root may write everything.
+test.skipIf(process.getuid?.() === 0)("a file that may not be written is refused", async () => {
+  await createStore();
+  chmodSync(path, 0o400);
+
+  expect(refusal()).toMatchObject({ code: "unavailable", message: expect.stringContaining("EACCES") });
+});
+
+test.each(["", ":memory:"])("%j is no path", (wrong) => {
+  expect(() => sqliteStore({ path: wrong })).toThrow(InvalidArgumentError);
+});

@@ -1,0 +1,108 @@
+// Reads must cost what they return, not what is stored: no query may walk through a table.
+
+import { expect, test } from "vitest";
+import type { ListResponsesOptions } from "../store.ts";
+import { events, inputItem, message, newResponse, output, write } from "../testkit/build.ts";
+import { type SqliteFile, sqliteFile } from "../testkit/sqlite-file.ts";
+
+/** All SQL that `use` makes the store prepare, each with the lines of its plan. */
+async function plansOf(
+  use: (store: SqliteFile["store"]) => Promise<unknown>,
+): Promise<Map<string, string[]>> {
+  await using file = sqliteFile();
+  const { database } = file.connection;
+  const prepare = database.prepare.bind(database);
+  const plans = new Map<string, string[]>();
+  database.prepare = (sql, ...rest) => {
+    const rows = prepare(`EXPLAIN QUERY PLAN ${sql}`).all();
+    plans.set(
+      sql,
+      rows.map((row) => String(row["detail"])),
+    );
+    return prepare(sql, ...rest);
+  };
+  await use(file.store);
+  return plans;
+}
+
+const linesOf = (plans: Map<string, string[]>) => [...plans.values()].flat();
+
+test("what clients ask for is found by an index", async () => {
+  const plans = await plansOf(async (store) => {
+    await store.create(newResponse("r0", { input: [inputItem("a")] }), "worker-1", 30_000);
+    await store.get("ann", "r0");
+    await store.output("ann", "r0");
+    await store.input("ann", "r0", { limit: 1, order: "asc", after: "a" });
+    await store.input("ann", "r0", { limit: 1, order: "desc", before: "a" });
+    await store.chain("ann", "r0");
+    await store.items("ann", ["a"]);
+    await store.events("ann", "r0", 1, 1);
+    await store.requestCancel("ann", "r0");
+    await store.remove("ann", "r0");
+  });
+
+  expect(plans.size).toBeGreaterThan(15);
+  // What is walked through are only the parameters, and the chain that was found.
+  const scans = linesOf(plans).filter((line) => line.startsWith("SCAN"));
+  expect(new Set(scans)).toEqual(
+    new Set(["SCAN json_each VIRTUAL TABLE INDEX 1:", "SCAN k VIRTUAL TABLE INDEX 1:", "SCAN c"]),
+  );
+});
+
+test("a page of a list is read from an index, in its order, whatever it is narrowed down to", async () => {
+  const filters: Partial<ListResponsesOptions>[] = [
+    {},
+    { status: "queued" },
+    { model: "small" },
+    { background: true },
+    { status: "queued", model: "small", background: false },
+  ];
+  const places: Partial<ListResponsesOptions>[] = [
+    {},
+    { after: "r0" },
+    { before: "r0" },
+    { after: "r0", before: "r0" },
+  ];
+  const plans = await plansOf(async (store) => {
+    await store.create(newResponse("r0"), "worker-1", 30_000);
+    for (const filter of filters) {
+      for (const place of places) {
+        await store.list("ann", { limit: 1, order: "asc", ...filter, ...place });
+        await store.list("ann", { limit: 1, order: "desc", ...filter, ...place });
+      }
+    }
+  });
+
+  const lists = new Map([...plans].filter(([sql]) => sql.includes("ORDER BY")));
+  // Forwards after a cursor is the same as backwards before it.
+  expect(lists.size).toBe(30);
+  expect(linesOf(lists).filter((line) => /SCAN|TEMP B-TREE/.test(line))).toEqual([]);
+  // Between two cursors the way is short by any index.
+  const narrowed = new Map(
+    [...lists].filter(
+      ([sql]) =>
+        /r\.(status|model|is_background) = /.test(sql) && sql.split("(r.created_at_ms, r.id)").length <= 2,
+    ),
+  );
+  expect(narrowed.size).toBe(16);
+  expect(linesOf(narrowed).filter((line) => line.includes("responses_by_owner"))).toEqual([]);
+});
+
+test("work on runs is found by an index, and a claim looks only at those that are not over", async () => {
+  const plans = await plansOf(async (store) => {
+    const lease = await store.create(newResponse("r0"), "worker-1", 30_000);
+    await store.commit(
+      lease,
+      write({ events: events(0, 0), output: [output(0, message("m"))], steps: [{ a: 1 }] }),
+    );
+    await store.renew([lease], 1);
+    await store.resume(lease);
+    await store.release(lease);
+    await store.claim("worker-2", { leaseMs: 1, limit: 1, id: "r0" });
+    await store.claim("worker-2", { leaseMs: 1, limit: 1 });
+    await store.expire(1);
+  });
+
+  const scans = linesOf(plans).filter((line) => line.startsWith("SCAN") && !line.includes("VIRTUAL TABLE"));
+  expect(new Set(scans)).toEqual(new Set(["SCAN r USING INDEX responses_active"]));
+});

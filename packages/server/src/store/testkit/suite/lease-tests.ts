@@ -1,0 +1,146 @@
+// What every store must know of who runs a response, and who wants it cancelled.
+
+import { describe, expect, test } from "vitest";
+import { events, write } from "../build.ts";
+import type { SuiteContext } from "./context.ts";
+
+export function leaseTests(context: SuiteContext): void {
+  const { create, claim, createIn } = context;
+
+  describe("a lease", () => {
+    test("goes to one worker only, oldest response first, without a change of the status", async () => {
+      await create("resp_b", { status: "queued", createdAtMs: 2000 });
+      await create("resp_c", { status: "queued", createdAtMs: 2000 });
+      await create("resp_a", { status: "queued", createdAtMs: 3000 });
+      await create("running");
+
+      const [first, second] = await Promise.all([claim("worker-2", 2), claim("worker-3", 2)]);
+
+      expect(first.map((claimed) => claimed.responseId)).toEqual(["resp_b", "resp_c"]);
+      expect(second.map((claimed) => claimed.responseId)).toEqual(["resp_a"]);
+      expect(first[0]).toEqual({
+        responseId: "resp_b",
+        fence: 1,
+        attempts: 1,
+        response: await context.store.get("ann", "resp_b"),
+      });
+      expect(first[0]?.response.status).toBe("queued");
+      expect(await claim()).toEqual([]);
+    });
+
+    test("can be asked for one response alone, if nobody runs it", async () => {
+      await create("resp_1", { status: "queued" });
+      await create("resp_2", { status: "queued" });
+      const claimOnly = (id: string) => context.store.claim("worker-2", { leaseMs: 30_000, limit: 1, id });
+
+      expect(await claimOnly("resp_2")).toMatchObject([{ responseId: "resp_2", fence: 1 }]);
+      expect(await claimOnly("resp_2")).toEqual([]);
+      expect(await claimOnly("resp_3")).toEqual([]);
+      expect(await claim()).toMatchObject([{ responseId: "resp_1" }]);
+    });
+
+    test("can be claimed by another when its time is over, and then the first cannot write", async () => {
+      const first = await create("resp_1");
+      context.advance(29_999);
+      expect(await claim()).toEqual([]);
+      context.advance(1);
+      // Late, but nobody else has it yet.
+      await context.store.commit(first, write({ events: events(0, 0) }));
+
+      const [second] = await claim();
+
+      expect(second).toMatchObject({ responseId: "resp_1", fence: 2, attempts: 1 });
+      await expect(context.store.commit(first, write({ events: events(1, 1) }))).rejects.toMatchObject({
+        code: "lost_lease",
+      });
+      await expect(context.store.resume(first)).rejects.toMatchObject({ code: "lost_lease" });
+      expect(await context.store.renew([first], 30_000)).toEqual([]);
+      await context.store.release(first);
+      if (second) await context.store.commit(second, write({ events: events(1, 1) }));
+      expect(await claim()).toEqual([]);
+    });
+
+    test("lasts longer when it is renewed, and shows the wish to cancel", async () => {
+      const one = await create("resp_1");
+      const two = await create("resp_2");
+      await context.store.requestCancel("ann", "resp_2");
+      context.advance(20_000);
+
+      const renewed = await context.store.renew([one, two, { responseId: "nobody", fence: 1 }], 30_000);
+
+      expect(renewed).toEqual([
+        { responseId: "resp_1", isCancelRequested: false },
+        { responseId: "resp_2", isCancelRequested: true },
+      ]);
+      context.advance(29_999);
+      expect(await claim()).toEqual([]);
+    });
+
+    test("that is released can be claimed at once, and is over for the one who held it", async () => {
+      const lease = await create("resp_1");
+      await context.store.release(lease);
+
+      await expect(context.store.commit(lease, write({}))).rejects.toMatchObject({ code: "lost_lease" });
+      expect(await context.store.renew([lease], 30_000)).toEqual([]);
+      expect(await claim()).toMatchObject([{ responseId: "resp_1", fence: 2 }]);
+    });
+
+    test("can be asked for one response alone", async () => {
+      await create("resp_a", { status: "queued" });
+      await create("resp_b", { status: "queued" });
+      await create("running");
+      const only = (id: string) => context.store.claim("worker-2", { leaseMs: 30_000, limit: 10, id });
+
+      expect(await only("resp_b")).toMatchObject([{ responseId: "resp_b", fence: 1, attempts: 1 }]);
+      expect(await only("resp_b")).toEqual([]);
+      expect(await only("running")).toEqual([]);
+      expect(await only("nobody")).toEqual([]);
+      expect(await claim()).toMatchObject([{ responseId: "resp_a" }]);
+    });
+
+    test("counts how often it was claimed since the last step", async () => {
+      await create("resp_1", { status: "queued" });
+      const attempts: number[] = [];
+      for (const makesProgress of [false, false, true, false]) {
+        const [lease] = await claim();
+        if (lease === undefined) throw new Error("There was nothing to claim.");
+        attempts.push(lease.attempts);
+        await context.store.commit(lease, write(makesProgress ? { steps: [{ kind: "step" }] } : {}));
+        await context.store.release(lease);
+      }
+      const [last] = await claim();
+
+      expect([...attempts, last?.attempts]).toEqual([1, 2, 3, 1, 2]);
+    });
+
+    test.each(["completed", "incomplete", "failed", "cancelled", "requires_action"] as const)(
+      "is not given for a response that is %s",
+      async (status) => {
+        await createIn(status);
+        context.advance(100_000);
+
+        expect(await claim()).toEqual([]);
+      },
+    );
+  });
+
+  describe("the wish to cancel", () => {
+    test("is noted, and given with the next claim", async () => {
+      await create("resp_1", { status: "queued" });
+
+      expect(await context.store.requestCancel("ann", "resp_1")).toMatchObject({
+        status: "queued",
+        isCancelRequested: true,
+      });
+      expect(await claim()).toMatchObject([{ response: { isCancelRequested: true } }]);
+    });
+
+    test("changes nothing once the response is over, or if there is none", async () => {
+      await createIn("completed");
+
+      expect(await context.store.requestCancel("ann", "resp_1")).toMatchObject({ isCancelRequested: false });
+      expect(await context.store.get("ann", "resp_1")).toMatchObject({ isCancelRequested: false });
+      expect(await context.store.requestCancel("ann", "resp_2")).toBeUndefined();
+    });
+  });
+}

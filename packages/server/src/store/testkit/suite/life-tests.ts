@@ -1,0 +1,117 @@
+// What every store must forget, and what it must not.
+
+import { describe, expect, test } from "vitest";
+import { events, inputItem, message, output, write } from "../build.ts";
+import type { SuiteContext } from "./context.ts";
+
+export function lifeTests(context: SuiteContext): void {
+  const { create, claim, createIn, allEvents } = context;
+
+  describe("a removed response", () => {
+    test("is gone with all that belongs to it, and its lease is over", async () => {
+      const lease = await create("resp_1", { input: [inputItem("a")], events: events(0, 0) });
+      await context.store.commit(
+        lease,
+        write({ output: [output(0, message("msg_1"))], steps: [{ kind: "step" }] }),
+      );
+
+      expect(await context.store.remove("ann", "resp_1")).toBe(true);
+
+      expect(await context.store.remove("ann", "resp_1")).toBe(false);
+      expect(await context.store.get("ann", "resp_1")).toBeUndefined();
+      expect(await context.store.output("ann", "resp_1")).toEqual([]);
+      expect(await context.store.items("ann", ["a", "msg_1"])).toEqual([]);
+      expect(await allEvents("ann", "resp_1")).toEqual([]);
+      await expect(context.store.commit(lease, write({}))).rejects.toMatchObject({ code: "lost_lease" });
+      await create("resp_1", { input: [inputItem("a")] });
+      expect(await allEvents("ann", "resp_1")).toEqual([]);
+      expect((await context.store.chain("ann", "resp_1")).links[0]).toMatchObject({ output: [], steps: [] });
+    });
+
+    test("that its worker removes in the same tick takes no more writes", async () => {
+      const lease = await create("resp_1");
+
+      const results = await Promise.allSettled([
+        context.store.remove("ann", "resp_1"),
+        context.store.commit(lease, write({ events: events(0, 0) })),
+      ]);
+
+      expect(results).toMatchObject([{ value: true }, { reason: { code: "lost_lease" } }]);
+    });
+  });
+
+  describe("expiry", () => {
+    test("removes what has ended before, and nothing that still runs", async () => {
+      for (const [id, completedAtMs] of [["old", 1999] as const, ["new", 2000] as const]) {
+        const lease = await create(id, { input: [inputItem(`in_${id}`)] });
+        await context.store.commit(lease, write({ update: { status: "completed", completedAtMs } }));
+      }
+      await create("running", { createdAtMs: 0 });
+
+      expect(await context.store.expire(2000)).toBe(1);
+
+      expect(await context.store.get("ann", "old")).toBeUndefined();
+      expect(await context.store.items("ann", ["in_old"])).toEqual([]);
+      expect(await context.store.get("ann", "new")).toBeDefined();
+      expect(await context.store.get("ann", "running")).toBeDefined();
+    });
+
+    test("takes the time of the last commit for a response that does not say when it ended", async () => {
+      await createIn("cancelled");
+
+      expect(await context.store.expire(context.now())).toBe(0);
+      expect(await context.store.expire(context.now() + 1)).toBe(1);
+    });
+
+    test("removes any number", async () => {
+      const leases = await Promise.all(Array.from({ length: 250 }, (_, i) => create(`r${i}`)));
+      const update = { status: "failed" as const, completedAtMs: 1 };
+      await Promise.all(leases.map((lease) => context.store.commit(lease, write({ update }))));
+
+      expect(await context.store.expire(2)).toBe(250);
+      expect((await context.store.list("ann", { limit: 1, order: "asc" })).data).toEqual([]);
+    });
+  });
+
+  test("the first secret of a name stays", async () => {
+    expect(
+      await Promise.all([context.store.keepSecret("a", "1"), context.store.keepSecret("a", "2")]),
+    ).toEqual(["1", "1"]);
+    expect(await context.store.keepSecret("b", "3")).toBe("3");
+  });
+
+  describe("a closed store", () => {
+    test("has written what it was given before", async () => {
+      const lease = await create("resp_1");
+      const pending = context.store.commit(lease, write({ events: events(0, 0) }));
+      await context.store.close();
+
+      await expect(pending).resolves.toBeUndefined();
+    });
+
+    test("refuses everything, and can be closed again", async () => {
+      const lease = await create("resp_1");
+      await context.store.check();
+      await context.store.close();
+      await context.store.close();
+
+      const calls = [
+        context.store.get("ann", "resp_1"),
+        context.store.list("ann", { limit: 1, order: "asc" }),
+        context.store.chain("ann", "resp_1"),
+        create("resp_2"),
+        context.store.commit(lease, write({})),
+        context.store.resume(lease),
+        claim(),
+        context.store.expire(1),
+        context.store.check(),
+      ];
+      for (const call of calls) {
+        await expect(call).rejects.toMatchObject({
+          code: "unavailable",
+          message: "The store is closed. Open it again to use it.",
+        });
+      }
+    });
+  });
+}
