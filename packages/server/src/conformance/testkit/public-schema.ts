@@ -10,7 +10,7 @@ import { type Schema, schemaOfTypes } from "./schema-of-types.ts";
 
 const root = new URL("../../../../../", import.meta.url);
 const declared = {
-  "responses/responses.d.ts": ["Response", "ResponseStreamEvent", "ResponseOutputItem"],
+  "responses/responses.d.ts": ["Response", "ResponseStreamEvent"],
   "responses/input-items.d.ts": ["ResponseItemList"],
   "responses/input-tokens.d.ts": ["InputTokenCountResponse"],
   "models.d.ts": ["Model"],
@@ -20,7 +20,6 @@ const declared = {
 export type PublicType =
   | "Response"
   | "ResponseStreamEvent"
-  | "ResponseOutputItem"
   | "ResponseItemList"
   | "InputTokenCountResponse"
   | "Model"
