@@ -10,7 +10,7 @@ import { substitute } from "./substitute.ts";
 import { readYaml } from "./yaml-file.ts";
 
 /** The names that are looked for. */
-export const configFileNames = [
+const configFileNames = [
   "rondo.config.ts",
   "rondo.config.mts",
   "rondo.config.js",

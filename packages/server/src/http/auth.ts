@@ -17,7 +17,7 @@ export interface AuthenticatorOptions {
 }
 
 /** The owner of everything on a server without auth. */
-export const localOwner = "local";
+const localOwner = "local";
 
 // Longer than any key or token that makes sense; nothing is computed for it.
 const maxLength = 16_384;

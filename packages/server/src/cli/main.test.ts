@@ -1,0 +1,96 @@
+// The command as a process of its own.
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { readFileSync } from "node:fs";
+import type { AddressInfo } from "node:net";
+import { createServer } from "node:net";
+import { text } from "node:stream/consumers";
+import { fileURLToPath } from "node:url";
+import { startModelServer } from "rondo/testing";
+import { expect, test, vi } from "vitest";
+import { folderWith } from "../config/testkit/folder.ts";
+
+// Each test starts a Node, which takes its time on a busy machine.
+vi.setConfig({ testTimeout: 60_000 });
+
+const main = fileURLToPath(new URL("main.ts", import.meta.url));
+
+function start(args: readonly string[], options: { cwd?: string; nodeFlags?: readonly string[] } = {}) {
+  const { nodeFlags = [], cwd } = options;
+  const child = spawn(process.execPath, ["--conditions=rondo-source", ...nodeFlags, main, ...args], {
+    stdio: ["ignore", "pipe", "pipe"],
+    env: {},
+    ...(cwd === undefined ? {} : { cwd }),
+  });
+  return { child, err: text(child.stderr), ended: once(child, "close") as Promise<[number | null]> };
+}
+
+async function run(args: readonly string[], options?: Parameters<typeof start>[1]) {
+  const { child, err, ended } = start(args, options);
+  const out = await text(child.stdout);
+  const [exitCode] = await ended;
+  return { exitCode, out, err: await err };
+}
+
+/** The first line that the child writes. */
+async function firstLine({ stdout }: ChildProcess): Promise<string> {
+  for await (const chunk of stdout ?? []) return String(chunk);
+  return "";
+}
+
+test("starts with the line that makes it a command", () => {
+  expect(readFileSync(main, "utf8")).toMatch(/^#!\/usr\/bin\/env node\n/);
+});
+
+test("shows its version, and its help when there is no command", async () => {
+  const [version, help] = await Promise.all([run(["--version"]), run([])]);
+  expect(version).toEqual({ exitCode: 0, out: "0.1.0\n", err: "" });
+  expect(help.exitCode).toBe(2);
+  expect(help.err).toContain("serve [options]");
+});
+
+test("says on an old Node what to do, before it needs anything new", async () => {
+  const old = `Object.defineProperty(process.versions, "node", { value: "20.19.0" });
+    (await import("node:module")).registerHooks({ resolve(name, context, next) {
+      if (name.startsWith("./")) throw new Error("imported " + name);
+      return next(name, context);
+    } });`;
+  const { exitCode, out, err } = await run(["serve"], {
+    nodeFlags: ["--import", `data:text/javascript,${encodeURIComponent(old)}`],
+  });
+  expect({ exitCode, out }).toEqual({ exitCode: 1, out: "" });
+  expect(err).toMatch(
+    /^Rondo needs Node 24 or newer, but this is Node 20\.19\.0 \(.*\)\.\nInstall a newer one/,
+  );
+});
+
+test("serves a model until it is told to stop", async () => {
+  await using model = await startModelServer([{ text: "Hello!" }]);
+  using folder = folderWith();
+  const args = ["serve", "--port", "0", "--model-url", model.url, "--store", "sqlite:test.db"];
+  const { child, ended, err } = start(args, { cwd: folder.path });
+  const line = await firstLine(child);
+  const [, url] =
+    /at (http:\/\/127\.0\.0\.1:\d+\/v1) \(store: sqlite:test\.db; no key needed\)\.\n$/.exec(line) ?? [];
+  const answer = await fetch(`${url}/responses`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ model: "test-model", input: "Hi" }),
+  });
+  expect(await answer.json()).toMatchObject({ status: "completed", model: "test-model" });
+  child.kill("SIGTERM");
+  expect(await ended).toEqual([0, null]);
+  expect(await err).toContain("Stopping: running requests get up to 10 s.");
+});
+
+test("says in words why it cannot listen, with exit code 1", async () => {
+  using folder = folderWith();
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  const args = ["serve", "--port", String(port), "--model-url", "http://127.0.0.1:9/v1", "--store", "memory"];
+  const { exitCode, err } = await run(args, { cwd: folder.path });
+  server.close();
+  expect(exitCode).toBe(1);
+  expect(err).toContain(`rondo: Another program already listens on port ${port}`);
+});

@@ -1,0 +1,136 @@
+import { describe, expect, test } from "vitest";
+import type { ServerConfig } from "../config/schema.ts";
+import { settings } from "../config/settings.ts";
+import { folderWith } from "../config/testkit/folder.ts";
+import { runCli } from "./program.ts";
+import { serveCommand } from "./serve.ts";
+import { testIo } from "./testkit/test-io.ts";
+
+const url = "http://localhost:11434/v1";
+
+/** Runs `serve` with a server that only notes what it is told. */
+function serving(args: readonly string[], io = testIo()) {
+  const configs: ServerConfig[] = [];
+  const closing = Promise.withResolvers<void>();
+  let closeCount = 0;
+  const command = serveCommand(io, async (config) => {
+    configs.push(config);
+    return {
+      url: "http://127.0.0.1:4500",
+      close: () => {
+        closeCount += 1;
+        return closing.promise;
+      },
+    };
+  });
+  const done = command.parseAsync(args, { from: "user" });
+  return { io, configs, closing, done, closeCount: () => closeCount };
+}
+
+test("starts a server with the flags, and says in one line where it is", async () => {
+  const io = testIo({ env: { RONDO_STORE: "memory", RONDO_PORT: "81" } });
+  const { configs, closing, done } = serving(
+    ["--model-url", "http://me:pw@gpu:8000/v1?k=1", "--port", "82", "--log", "warn"],
+    io,
+  );
+  await io.written;
+  expect(configs).toMatchObject([{ port: 82, store: "memory", log: { level: "warn" } }]);
+  expect(io.out).toBe(
+    "Rondo serves all models of http://gpu:8000/v1 at http://127.0.0.1:4500/v1 (store: memory; no key needed).\n",
+  );
+  closing.resolve();
+  io.stop();
+  await done;
+});
+
+test("names the models of the config file, and that a key is needed", async () => {
+  using folder = folderWith({
+    "my.yaml": `
+models: { big: { url: "${url}" }, small: { url: "${url}" } }
+endpoints: [{ url: "${url}" }]
+auth: { keys: [{ owner: a, hash: "sha256:${"0".repeat(64)}" }] }
+`,
+  });
+  const { io, closing, done } = serving(["--config", "my.yaml"], testIo({ cwd: folder.path }));
+  await io.written;
+  expect(io.out).toBe(
+    `Rondo serves big, small and all models of ${url} at http://127.0.0.1:4500/v1 (store: sqlite:./rondo.db; key needed).\n`,
+  );
+  closing.resolve();
+  io.stop();
+  await done;
+});
+
+describe("Ctrl-C", () => {
+  test("ends in good order, with a message, and leaves no listener behind", async () => {
+    const { io, closing, done, closeCount } = serving(["--model-url", url]);
+    await io.written;
+    expect(closeCount()).toBe(0);
+    io.stop();
+    expect(io.err).toBe("Stopping: running requests get up to 10 s. Press Ctrl-C again to leave at once.\n");
+    closing.resolve();
+    await done;
+    expect(closeCount()).toBe(1);
+    expect(io.exitCodes).toEqual([]);
+    expect(io.listenerCount).toBe(0);
+  });
+
+  test("a second time leaves at once", async () => {
+    const { io, closing, done } = serving(["--model-url", url]);
+    await io.written;
+    io.stop();
+    io.stop();
+    expect(io.exitCodes).toEqual([1]);
+    closing.resolve();
+    await done;
+  });
+
+  test("before the server has started is not forgotten", async () => {
+    const io = testIo();
+    const started = Promise.withResolvers<void>();
+    const command = serveCommand(io, async () => {
+      io.stop();
+      await started.promise;
+      return { url: "http://127.0.0.1:1", close: async () => {} };
+    });
+    const done = command.parseAsync(["--model-url", url], { from: "user" });
+    started.resolve();
+    await done;
+    expect(io.err).toContain("Stopping");
+  });
+});
+
+describe("is refused with exit code 2:", () => {
+  test.each([
+    ["no model", [], "there is no model to serve. Pass --model-url URL"],
+    ["a wrong flag", ["--port", "x"], "port (the flag --port): expected a whole number from 0 to 65535"],
+    [
+      "an open address without auth",
+      ["--model-url", url, "--host", "0.0.0.0"],
+      "Make a key with `rondo key`",
+    ],
+    ["a misspelt flag", ["--prot", "1"], "(Did you mean --port?)"],
+    ["a flag without its value", ["--port"], "argument missing"],
+    ["more than flags", ["http://a"], "too many arguments"],
+    ["a config file that is not there", ["--config", "no.yaml"], "there is no such file"],
+  ])("%s", async (_, args, expected) => {
+    const io = testIo();
+    expect(await runCli(["serve", ...args], io)).toBe(2);
+    expect(io.err).toContain(expected);
+    expect(io.out).toBe("");
+    expect(io.listenerCount).toBe(0);
+  });
+});
+
+test("its help has every flag with its variable and default", async () => {
+  const io = testIo();
+  expect(await runCli(["serve", "--help"], io)).toBe(0);
+  const help = io.out.replace(/\s+/g, " ");
+  const flags = settings.flatMap(({ flag }) => flag ?? []);
+  expect(flags).toContain("--port <number>");
+  expect([...flags, "--model-url <url>", "--config <file>"].filter((flag) => !help.includes(flag))).toEqual(
+    [],
+  );
+  expect(help).toContain("(RONDO_PORT; default: 4500)");
+  expect(help).not.toContain("`");
+});
