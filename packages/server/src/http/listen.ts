@@ -6,11 +6,11 @@ import type { Duplex } from "node:stream";
 import { getRequestListener, type HttpBindings, RequestError } from "@hono/node-server";
 import type { Hono } from "hono";
 import { invalidRequest } from "../protocol/api-error.ts";
-import { newId } from "../protocol/ids.ts";
 import { errorBody, internalError, ServerStopping } from "./errors.ts";
 import type { Exchanges } from "./exchange.ts";
 import { ListenError } from "./listen-error.ts";
 import type { Logger } from "./log.ts";
+import { requestId } from "./request-id.ts";
 
 export interface ListenOptions {
   app: Hono<{ Bindings: HttpBindings }>;
@@ -82,7 +82,7 @@ function requestListener({ app, logger }: ListenOptions): RequestListener {
     // This process may not be ours alone.
     overrideGlobalObjects: false,
     errorHandler(error) {
-      const id = newId("req");
+      const id = requestId();
       const isGarbage = error instanceof RequestError;
       if (!isGarbage) logger.error("A request has failed.", { requestId: id }, error);
       const problem = isGarbage

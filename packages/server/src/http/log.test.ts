@@ -1,3 +1,6 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { text } from "node:stream/consumers";
 import { expect, test, vi } from "vitest";
 import { ApiError } from "../protocol/api-error.ts";
 import { newKey } from "./auth-keys.ts";
@@ -48,7 +51,7 @@ test("lines below the level are left out", () => {
   expect(silent.writes).toEqual([]);
 });
 
-test("lines of one tick are written together, and an error does not wait", async () => {
+test("lines are written a few at a time, and an error does not wait", async () => {
   const { writes, logger } = recorder();
   logger.info("1");
   logger.info("2");
@@ -58,6 +61,19 @@ test("lines of one tick are written together, and an error does not wait", async
   logger.info("3");
   logger.error("4");
   expect(writes[1]).toMatch(/"3".*\n.*"4"/);
+});
+
+test("lines that wait are written before the process is left", async () => {
+  const program = `
+    import { createLogger } from ${JSON.stringify(import.meta.resolve("./log.ts"))};
+    createLogger().info("The last words.");
+    process.exit(3);`;
+  const child = spawn(process.execPath, ["--input-type=module", "--eval", program], {
+    stdio: ["ignore", "ignore", "pipe"],
+  });
+  const [written, [code]] = await Promise.all([text(child.stderr), once(child, "exit")]);
+  expect(written).toContain("The last words.");
+  expect(code).toBe(3);
 });
 
 test.each([

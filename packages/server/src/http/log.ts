@@ -25,17 +25,27 @@ export interface LogOptions {
 
 const order: Readonly<Record<LogLevel, number>> = { debug: 0, info: 1, warn: 2, error: 3, silent: 4 };
 
-/** A logger. Lines of one tick are written together; warnings and errors at once, with all before them. */
+// Writing costs more than making a line, so lines wait this long for others.
+const gatherMs = 50;
+
+// Loggers that have lines to write before the process is left.
+const unwritten = new Set<() => void>();
+const writeAll = () => {
+  for (const flush of unwritten) flush();
+};
+
+/** A logger. Lines are written a few at a time; warnings and errors at once, with all before them. */
 export function createLogger(options: LogOptions = {}): Logger {
   const { level = "info", format = "json", now = () => new Date() } = options;
   const write = options.write ?? ((lines: string) => process.stderr.write(lines));
   const least = order[level];
   const render = format === "json" ? jsonLine : textLine;
   let pending = "";
-  let flushing: NodeJS.Immediate | undefined;
+  let flushing: NodeJS.Timeout | undefined;
   const flush = () => {
-    clearImmediate(flushing);
+    clearTimeout(flushing);
     flushing = undefined;
+    unwritten.delete(flush);
     const lines = pending;
     pending = "";
     if (lines !== "") write(lines);
@@ -44,7 +54,11 @@ export function createLogger(options: LogOptions = {}): Logger {
     if (order[lineLevel] < least) return;
     pending += `${redact(render(now(), lineLevel, message, fields))}\n`;
     if (order[lineLevel] >= order.warn) flush();
-    else flushing ??= setImmediate(flush);
+    else if (flushing === undefined) {
+      flushing = setTimeout(flush, gatherMs);
+      unwritten.add(flush);
+      if (!process.listeners("exit").includes(writeAll)) process.on("exit", writeAll);
+    }
   };
   return {
     debug: (message, fields) => log("debug", message, fields),

@@ -22,6 +22,11 @@ export class Metrics {
     buckets: [0.005, 0.02, 0.1, 0.5, 1, 2.5, 5, 10, 30, 60, 300],
     registers: [this.#registry],
   });
+  // Looking them up by their labels each time would cost more than counting.
+  readonly #requestNumbers = new Map<
+    string,
+    { count: Counter.Internal; duration: Histogram.Internal<string> }
+  >();
   readonly #streams = new Gauge({
     name: "rondo_open_streams",
     help: "Event streams that are open.",
@@ -54,8 +59,15 @@ export class Metrics {
 
   /** A request has ended. `route` is the pattern of its path. */
   requestEnded(route: string, method: string, status: number, seconds: number): void {
-    this.#requests.inc({ route, method, status });
-    this.#durations.observe({ route, method }, seconds);
+    const key = `${method} ${status} ${route}`;
+    let numbers = this.#requestNumbers.get(key);
+    if (numbers === undefined) {
+      const count = this.#requests.labels({ route, method, status });
+      numbers = { count, duration: this.#durations.labels({ route, method }) };
+      this.#requestNumbers.set(key, numbers);
+    }
+    numbers.count.inc();
+    numbers.duration.observe(seconds);
   }
 
   streamOpened(): void {
