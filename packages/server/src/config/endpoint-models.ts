@@ -11,9 +11,13 @@ export interface EndpointModelsOptions {
   readonly onWarning: (message: string) => void;
 }
 
+// One that is down may be back soon.
+const retryMs = 5000;
+
 export class EndpointModels {
   readonly #options: EndpointModelsOptions;
-  #asked: { readonly at: number; readonly names: Promise<string[] | undefined> } | undefined;
+  #answer: Promise<string[] | undefined> | undefined;
+  #askAgainAt = 0;
   /** What it said last, however long ago: a server that is down still has its models. */
   #lastKnown: readonly string[] = [];
 
@@ -28,12 +32,14 @@ export class EndpointModels {
   /** The names of its models; undefined if it does not answer. */
   names(): Promise<string[] | undefined> {
     const { now, maxAgeMs } = this.#options;
-    if (this.#asked === undefined || now() - this.#asked.at >= maxAgeMs)
-      this.#asked = { at: now(), names: this.#ask() };
-    return this.#asked.names;
+    if (this.#answer === undefined || now() >= this.#askAgainAt) {
+      this.#askAgainAt = now() + maxAgeMs;
+      this.#answer = this.#ask(now());
+    }
+    return this.#answer;
   }
 
-  async #ask(): Promise<string[] | undefined> {
+  async #ask(startedAt: number): Promise<string[] | undefined> {
     const { config, timeoutMs, onWarning } = this.#options;
     const { url, apiKey, headers } = config;
     try {
@@ -42,6 +48,7 @@ export class EndpointModels {
       this.#lastKnown = names;
       return names;
     } catch (error) {
+      this.#askAgainAt = Math.min(this.#askAgainAt, startedAt + retryMs);
       const reason = error instanceof Error ? error.message : String(error);
       onWarning(`The models of ${labelOf(url)} are left out: ${reason}`);
       return undefined;

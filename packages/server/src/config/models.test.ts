@@ -119,8 +119,8 @@ describe("of several endpoints", () => {
     await at("a");
     expect(asked).toBe(1);
     time = 30_000;
-    await at("a");
-    expect(asked).toBe(2);
+    expect(await at("a")).toBe(one.url);
+    await expect.poll(() => asked).toBe(2);
   });
 
   test("one that is down is left out of the list, with a warning", async () => {
@@ -153,6 +153,34 @@ describe("of several endpoints", () => {
     time = 30_000;
     expect((await models.resolve("a")).provider.endpoint).toBe(one.url);
     expect((await models.list()).map(({ id }) => id)).toEqual(["b"]);
+  });
+
+  test("one that hangs delays nobody who asks for a model that is known", async () => {
+    const hanging = Promise.withResolvers<void>();
+    let time = 0;
+    const body = { data: [{ id: "a" }] };
+    const list = () => (time === 0 ? { body } : { body, waitFor: hanging.promise });
+    await using one = await startModelServer([], { routes: { "GET /v1/models": list } });
+    await using two = await endpoint("b");
+    const models = modelsOf({ endpoints: [{ url: one.url }, { url: two.url }] }, { now: () => time });
+    await models.resolve("a");
+    time = 30_000;
+    expect((await models.resolve("b")).provider.endpoint).toBe(two.url);
+    expect((await models.resolve("a")).provider.endpoint).toBe(one.url);
+    hanging.resolve();
+  });
+
+  test("one that comes back is asked again after a few seconds", async () => {
+    let time = 0;
+    const list = () => (time < 5000 ? { status: 503 } : { body: { data: [{ id: "a" }] } });
+    await using one = await startModelServer([], { routes: { "GET /v1/models": list } });
+    await using two = await endpoint("b");
+    const models = modelsOf({ endpoints: [{ url: one.url }, { url: two.url }] }, { now: () => time });
+    expect((await refusal(models.resolve("a"))).status).toBe(404);
+    time = 4999;
+    expect((await refusal(models.resolve("a"))).status).toBe(404);
+    time = 5000;
+    expect((await models.resolve("a")).provider.endpoint).toBe(one.url);
   });
 
   test("one that does not answer in time is left out", async () => {

@@ -29,7 +29,7 @@ export interface ModelsOptions {
   onWarning?: (message: string) => void;
   /** How long an endpoint may take to list its models. Default: 5,000. */
   listTimeoutMs?: number;
-  /** How long a list counts. Default: 30,000. */
+  /** How long a list counts; a failure to get one counts for 5,000 at most. Default: 30,000. */
   maxAgeMs?: number;
   /** Default: `Date.now`. */
   now?: () => number;
@@ -88,11 +88,14 @@ export class ConfiguredModels implements Models {
     const [first, second] = this.#places;
     // There is only one who can know, and it says so itself when it does not.
     if (second === undefined && this.#named.size === 0) return first;
-    const listed = await Promise.all(this.#places.map(({ models }) => models.names()));
-    const found = this.#places.find(({ models }, index) => has(listed[index] ?? models.lastKnown, name));
-    if (found !== undefined) return found;
+    const asked = this.#places.map(({ models }) => models.names());
+    const find = () => this.#places.find(({ models }) => has(models.lastKnown, name));
+    // What is known already need not wait for lists that are asked for anew, nor for an endpoint that hangs.
+    const known = find();
+    if (known !== undefined) return known;
+    const listed = await Promise.all(asked);
     // Some servers cannot list their models at all.
-    return second === undefined && listed[0] === undefined ? first : undefined;
+    return find() ?? (second === undefined && listed[0] === undefined ? first : undefined);
   }
 
   #namedProvider(name: string, model: ModelProvider | NamedModelConfig): ModelProvider {

@@ -32,7 +32,8 @@ export const configSchema = group({
   store: text("memory or sqlite:PATH", (value) => /^(memory|sqlite:.+)$/.test(value))
     .default("sqlite:./rondo.db")
     .meta({
-      description: "Where responses are kept: `sqlite:PATH`, or `memory` to forget them at the end.",
+      description:
+        "Where responses are kept: `sqlite:PATH`, seen from the working directory, or `memory` to forget them.",
       flag: "--store <store>",
     }),
   keepDays: amountAbove0("days")
