@@ -22,6 +22,8 @@ export interface RecorderOptions {
   /** What an earlier start of the run has left: calls without an answer, and tokens. */
   readonly openCalls?: readonly TurnCall[] | undefined;
   readonly usage?: ResponseUsage | undefined;
+  /** How the last answer of an earlier start has ended. */
+  readonly finishReason?: FinishReason | undefined;
 }
 
 /** How a run has ended. */
@@ -39,12 +41,18 @@ export class Recorder {
   /** The calls of the last answer that are still without a result. */
   #open: Map<string, TurnCall>;
   #usage: ResponseUsage | undefined;
-  #finishReason: FinishReason = "unknown";
+  #finishReason: FinishReason;
 
   constructor(options: RecorderOptions) {
     this.#options = options;
     this.#open = new Map(options.openCalls?.map((call) => [call.callId, call]));
     this.#usage = options.usage;
+    this.#finishReason = options.finishReason ?? "unknown";
+  }
+
+  /** How the last answer of the model has ended. */
+  get finishReason(): FinishReason {
+    return this.#finishReason;
   }
 
   get usage(): ResponseUsage | undefined {
@@ -77,7 +85,7 @@ export class Recorder {
         return;
       case "tool.finished": {
         const { id, message, isError } = event;
-        this.answer(id, message, isError ? errorOf(event.result) : undefined);
+        this.#answer(id, message, isError ? errorOf(event.result) : undefined);
         return;
       }
       default:
@@ -86,7 +94,7 @@ export class Recorder {
   }
 
   /** Answers a call of the server: `error` if it has failed. */
-  answer(callId: string, message: Extract<Message, { role: "tool" }>, error: string | undefined): void {
+  #answer(callId: string, message: Extract<Message, { role: "tool" }>, error: string | undefined): void {
     const call = this.#open.get(callId);
     this.#options.messages.push(message);
     this.#step({ type: "call.finished", callId, message });
@@ -141,6 +149,7 @@ export class Recorder {
       callId,
       name: found?.tool.wireName ?? name,
       arguments: text,
+      isRejected,
       isForClient,
       label: found?.runsHere ? found.label : localLabel,
     });
@@ -158,7 +167,8 @@ export class Recorder {
     messages.push(message);
     const shown = calls.map(({ isForClient, label, ...call }): TurnCall => {
       if (isForClient) return { ...call, shown: { clientCallId: newId("call") } };
-      return { ...call, shown: { item: output.beginCall({ ...call, label }) } };
+      const { name, arguments: text } = call;
+      return { ...call, shown: { item: output.beginCall({ label, name, arguments: text }) } };
     });
     this.#open = new Map(shown.map((call) => [call.callId, call]));
     this.#step({ type: "turn", turn: output.turn, message, finishReason, usage: cost, calls: shown });

@@ -1,6 +1,6 @@
 // Reads from the log where a run was when its process ended.
 
-import type { AnyTool, FinishReason, Message } from "rondo";
+import type { FinishReason, Message } from "rondo";
 import type { StreamEvent } from "../protocol/events.ts";
 import type { OutputItem } from "../protocol/items.ts";
 import type { ResponseUsage } from "../protocol/response.ts";
@@ -22,8 +22,10 @@ export interface Progress {
   /** How many answers the model has given, and how the last one ended. */
   readonly turns: number;
   readonly lastAnswer: { readonly finishReason: FinishReason; readonly hasCalls: boolean } | undefined;
-  /** How many calls were run. */
-  readonly callsRun: number;
+  /** How many calls were started. */
+  readonly callsStarted: number;
+  /** Whether calls of the last answer were not run because of a limit; `final`: that is the answer after them. */
+  readonly limit: "none" | "reached" | "final";
   /** The number of the last answer of which something was shown; -1 for none. */
   readonly turn: number;
   readonly usage: ResponseUsage | undefined;
@@ -41,11 +43,13 @@ export function readProgress(
   let usage: ResponseUsage | undefined;
   let lastAnswer: Progress["lastAnswer"];
   let turns = 0;
-  let callsRun = 0;
+  let callsStarted = 0;
+  let limit: Progress["limit"] = "none";
   let turn = Math.max(-1, ...output.map((it) => it.turn));
   for (const step of steps) {
     if (step.type === "turn") {
       messages.push(step.message);
+      if (limit === "reached") limit = "final";
       open = new Map(step.calls.map((call) => [call.callId, { ...call, isStarted: false }]));
       usage = addUsage(usage, step.usage);
       lastAnswer = { finishReason: step.finishReason, hasCalls: step.calls.length > 0 };
@@ -53,10 +57,15 @@ export function readProgress(
       turn = Math.max(turn, step.turn);
     } else if (step.type === "call.started") {
       const call = open.get(step.callId);
-      if (call) open.set(step.callId, { ...call, isStarted: true });
-      callsRun += 1;
+      if (!call || call.isStarted) continue; // started again after a crash
+      open.set(step.callId, { ...call, isStarted: true });
+      callsStarted += 1;
     } else {
       messages.push(step.message);
+      const call = open.get(step.callId);
+      // Nothing but a limit keeps a right call from being run.
+      if (call && limit === "none" && "item" in call.shown && !call.isRejected && !call.isStarted)
+        limit = "reached";
       open.delete(step.callId);
     }
   }
@@ -74,16 +83,12 @@ export function readProgress(
     openCalls: [...open.values()],
     turns,
     lastAnswer,
-    callsRun,
+    callsStarted,
+    limit,
     turn,
     usage,
     isAnnounced: shown.isAnnounced,
   };
-}
-
-/** Whether a call may be run (again) after a crash. */
-export function mayRun({ isStarted }: { isStarted: boolean }, tool: AnyTool | undefined): boolean {
-  return !isStarted || (tool?.isIdempotent ?? false);
 }
 
 function lastTurnOf(steps: readonly RunStep[]): number {

@@ -10,7 +10,9 @@ import { Output } from "./output.ts";
 import { loopOptions, type Plan } from "./plan.ts";
 import { type Present, planParts } from "./present.ts";
 import { type Outcome, Recorder } from "./recorder.ts";
-import { mayRun, type Progress } from "./resume.ts";
+import { restOf, unforced } from "./rest.ts";
+import type { Progress } from "./resume.ts";
+import { noUsage } from "./usage.ts";
 
 export interface RunContext {
   readonly journal: Journal;
@@ -84,6 +86,7 @@ async function record(
     signal,
     openCalls: progress?.openCalls,
     usage: progress?.usage,
+    finishReason: progress?.lastAnswer?.finishReason,
   });
 
   let outcome: Outcome;
@@ -138,35 +141,19 @@ interface LoopParts {
 
 /** Runs the loop to its end, and gives why it has ended. */
 async function runLoop(plan: Plan, context: RunContext, parts: LoopParts): Promise<RunReason> {
-  const { journal, progress, onEvent } = context;
+  const { journal, onEvent } = context;
   const { recorder, output, messages, signal } = parts;
-  const { turns = 0, callsRun = 0, lastAnswer } = progress ?? {};
-  if (lastAnswer && !lastAnswer.hasCalls)
-    return lastAnswer.finishReason === "length" ? "length" : "completed";
-
-  let hasOpen = false;
-  for (const call of progress?.openCalls ?? []) {
-    if (!("item" in call.shown) || mayRun(call, plan.offer.find(call.shown.item.name)?.tool)) hasOpen = true;
-    else {
-      const error = "The server stopped while this call ran: whether it has done its work is not known.";
-      const content = JSON.stringify({ error, tool: call.name });
-      recorder.answer(call.callId, { role: "tool", tool_call_id: call.callId, content }, error);
-    }
-  }
-  const left = plan.maxTurns - turns - (hasOpen ? 0 : 1);
-  if (left < 0) return "max_turns";
-
-  const maxToolCalls = plan.request.max_tool_calls;
+  const rest = restOf(plan, context.progress);
+  if (rest.reason) return rest.reason;
   const events = run([...messages], {
-    ...loopOptions(plan),
-    maxToolIterations: left,
-    ...(maxToolCalls !== undefined && { maxToolCalls: Math.max(0, maxToolCalls - callsRun) }),
+    ...loopOptions(context.progress?.lastAnswer ? unforced(plan) : plan),
+    ...rest.options,
     turnIdFor: (callId) => `${plan.id}:${output.turn}:${callId}`,
     signal,
   });
   for await (const event of events) {
     onEvent?.(event);
-    if (event.type === "run.finished") return event.reason;
+    if (event.type === "run.finished") return rest.toReason(event.reason, recorder.finishReason);
     recorder.accept(event);
     // The end of an answer is written with what follows at once: the start of a tool, or the end of the run.
     if (event.type === "tool.started" || event.type === "tool.finished") await journal.settle();
@@ -175,11 +162,3 @@ async function runLoop(plan: Plan, context: RunContext, parts: LoopParts): Promi
   }
   return "aborted";
 }
-
-const noUsage = {
-  input_tokens: 0,
-  input_tokens_details: { cached_tokens: 0 },
-  output_tokens: 0,
-  output_tokens_details: { reasoning_tokens: 0 },
-  total_tokens: 0,
-};

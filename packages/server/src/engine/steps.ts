@@ -11,6 +11,8 @@ export interface TurnCall {
   readonly callId: string;
   readonly name: string;
   readonly arguments: string;
+  /** Whether it could not be run: the model is told why. */
+  readonly isRejected: boolean;
   /** How the client sees it: an id of ours for a call that it runs, an item for one that the server answers. */
   readonly shown: { readonly clientCallId: string } | { readonly item: OpenCall };
 }

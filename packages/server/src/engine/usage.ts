@@ -3,6 +3,15 @@
 import { estimateTokens, type Message, type Usage } from "rondo";
 import type { ResponseUsage } from "../protocol/response.ts";
 
+/** Of a run in which the model has not answered. */
+export const noUsage: ResponseUsage = {
+  input_tokens: 0,
+  input_tokens_details: { cached_tokens: 0 },
+  output_tokens: 0,
+  output_tokens_details: { reasoning_tokens: 0 },
+  total_tokens: 0,
+};
+
 export function toUsage(usage: Usage): ResponseUsage {
   const { inputTokens, outputTokens, totalTokens, cachedTokens = 0, reasoningTokens = 0 } = usage;
   return {

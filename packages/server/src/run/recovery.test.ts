@@ -1,0 +1,261 @@
+// A process may die at any commit: whoever goes on from the store loses nothing and does nothing twice.
+
+import fc from "fast-check";
+import type { Message } from "rondo";
+import { describe, expect, test } from "vitest";
+import { streamFlaws } from "../conformance/testkit/stream-checker.ts";
+import type { StreamEvent } from "../protocol/events.ts";
+import {
+  type CrashResult,
+  type CrashScript,
+  type CrashSetup,
+  type Cut,
+  runWithCrashes,
+} from "./testkit/crash.ts";
+import { toFrames } from "./testkit/service.ts";
+
+const usage = { inputTokens: 10, outputTokens: 5, totalTokens: 15 };
+const call = (id: number, name: string, n: number) => ({ id: `call_${id}`, name, input: { n } });
+
+const setups: Record<string, CrashSetup> = {
+  "an answer with a thought": {
+    script: [{ thinking: ["Hm", "m."], text: ["One", " two", " three"], usage }],
+  },
+  "parallel calls": {
+    script: [
+      {
+        thinking: ["I pay."],
+        text: ["A moment"],
+        calls: [call(0, "pay", 1), call(1, "look", 2), call(2, "pay", 3), call(3, "look", 5)],
+        usage,
+      },
+      { thinking: ["So"], text: ["Paid", " all."], usage },
+    ],
+  },
+  "calls one after the other": {
+    script: [
+      { calls: [call(0, "look", 1), call(1, "pay", 2), call(2, "look", 3)], usage },
+      { text: ["Done."], usage },
+    ],
+    body: { parallel_tool_calls: false },
+  },
+  "several turns with the same call ids": {
+    script: [
+      { text: ["First"], calls: [call(0, "pay", 1)], usage },
+      { thinking: ["Then"], calls: [call(0, "look", 2)], usage },
+      { calls: [call(0, "pay", 4)], usage },
+      { text: ["End", "."], usage },
+    ],
+  },
+  "a mixed turn": {
+    script: [
+      { calls: [call(0, "look", 1)], usage },
+      {
+        text: ["Both"],
+        calls: [call(0, "weather", 7), call(1, "pay", 2), call(2, "weather", 8), call(3, "look", 3)],
+        usage,
+      },
+    ],
+  },
+  "calls that fail": {
+    script: [
+      {
+        calls: [
+          call(0, "fail", 1),
+          call(1, "nobody", 2),
+          call(2, "pay", 3),
+          { id: "call_3", name: "pay", input: { n: "x" } },
+        ],
+        usage,
+      },
+      { text: ["Sorry."], usage },
+    ],
+  },
+  "a model that fails": {
+    script: [
+      { calls: [call(0, "pay", 1)], usage },
+      { thinking: ["Hm"], text: ["Half"], error: new Error("broken") },
+    ],
+  },
+  "a filtered answer": { script: [{ text: ["Half", " of"], finishReason: "content_filter", usage }] },
+  "an answer that is too long": { script: [{ text: ["Half", " of"], finishReason: "length", usage }] },
+  "the limit of turns": {
+    script: Array.from({ length: 4 }, (_, n) => ({
+      calls: [call(0, "pay", n), call(1, "look", n + 10)],
+      usage,
+    })),
+    body: { max_agentic_turns: 3 },
+  },
+  "the limit of calls": {
+    script: [
+      { calls: [call(0, "look", 1), call(1, "pay", 2)], usage },
+      { calls: [call(0, "look", 3)], usage },
+      { calls: [call(0, "look", 4)], usage },
+    ],
+    body: { max_tool_calls: 3 },
+  },
+  "a final answer at the limit of calls": {
+    script: [
+      { calls: [call(0, "look", 1), call(1, "look", 2)], usage },
+      { calls: [call(0, "look", 3)], usage },
+      { text: ["As far", " as I know."], usage },
+    ],
+    body: { max_tool_calls: 2 },
+    asksForFinalAnswer: true,
+  },
+  "a final answer at the limit of turns": {
+    script: [
+      { calls: [call(0, "look", 1)], usage },
+      { calls: [call(0, "pay", 2)], usage },
+      { text: ["As far", " as I know."], calls: [call(0, "look", 3)], usage },
+    ],
+    body: { max_agentic_turns: 2 },
+    asksForFinalAnswer: true,
+  },
+  "a forced call": {
+    script: [
+      { calls: [call(0, "look", 1)], usage },
+      { text: ["Seen."], usage },
+    ],
+    body: { tool_choice: { type: "function", name: "look" } },
+  },
+  "no call allowed": {
+    script: [{ text: ["Would"], calls: [call(0, "look", 1), call(1, "weather", 2)], usage }],
+    body: { tool_choice: "none" },
+  },
+};
+
+describe.each(Object.entries(setups))("%s", (_name, setup) => {
+  test("ends as if nothing had happened, at whichever commit the process dies", async () => {
+    const whole = await runWithCrashes(setup, []);
+    let at = 1;
+    for (let isOver = false; !isOver; at += 1) {
+      for (const isKept of [false, true]) {
+        const cut = await runWithCrashes(setup, [{ at, isKept }]);
+        expect({ at, isKept, flaws: await flawsOf(cut, whole, setup.script) }).toEqual({
+          at,
+          isKept,
+          flaws: [],
+        });
+        isOver = cut.cuts === 0;
+      }
+    }
+    expect(at).toBeGreaterThan(3);
+  });
+
+  test("ends as if nothing had happened, however often the processes die", async () => {
+    const whole = await runWithCrashes(setup, []);
+    const cut = fc.record({ at: fc.integer({ min: 1, max: 12 }), isKept: fc.boolean() });
+    await fc.assert(
+      fc.asyncProperty(fc.array(cut, { minLength: 2, maxLength: 5 }), async (cuts: Cut[]) => {
+        const result = await runWithCrashes(setup, cuts);
+        expect(await flawsOf(result, whole, setup.script)).toEqual([]);
+      }),
+      { numRuns: 15 },
+    );
+  });
+});
+
+/** What is not as it must be after a crash. `whole` is the same run without one. */
+async function flawsOf(cut: CrashResult, whole: CrashResult, script: CrashScript): Promise<string[]> {
+  const flaws = [...streamFlaws(toFrames(cut.events))];
+  const claim = (isRight: boolean, what: string) => {
+    if (!isRight) flaws.push(what);
+  };
+  const { response } = cut;
+  const kept = await cut.service.get("ada", response.id);
+  claim(
+    isSame(kept, response),
+    `the store has ${JSON.stringify(kept)}, the stream said ${JSON.stringify(response)}`,
+  );
+  for (const key of ["status", "incomplete_details", "error", "usage"] as const)
+    claim(isSame(response[key], whole.response[key]), `${key} is ${JSON.stringify(response[key])}`);
+
+  const names = new Map(
+    script.flatMap(({ calls = [] }) => calls.map(({ name, input }) => [(input as { n: number }).n, name])),
+  );
+  for (const [n, runs] of Object.entries(Object.groupBy(cut.executions, (run) => run.n))) {
+    const isIdempotent = names.get(Number(n)) === "look";
+    claim(isIdempotent || runs?.length === 1, `${n} was run ${runs?.length} times`);
+    claim(new Set(runs?.map(({ key }) => key)).size === 1, `${n} was run under several keys`);
+  }
+  for (const [process, log] of cut.logs.entries())
+    for (const n of finishedCalls(log))
+      claim(
+        !cut.executions.some((run) => run.n === n && run.process > process),
+        `${n} was run again after it had been finished`,
+      );
+
+  const asked = (result: CrashResult) => result.models.flatMap((model) => model.requests).at(-1);
+  const lastCut = asked(cut)?.messages ?? [];
+  const unknown = lastCut.filter(isUnknown);
+  claim(cut.cuts > 0 || unknown.length === 0, "an outcome is unknown, but no process was cut");
+  claim(!unknown.some((it) => it.name === "look"), "what may be run twice was not run again");
+  claim(
+    isSame(plainly(lastCut), plainly(asked(whole)?.messages ?? [], lastCut)),
+    `the model was last told ${JSON.stringify(lastCut)}`,
+  );
+  claim(
+    isSame(asked(cut)?.toolChoice ?? "auto", asked(whole)?.toolChoice ?? "auto"),
+    `tool choice ${JSON.stringify(asked(cut)?.toolChoice)}`,
+  );
+
+  const next = await nextMessages(cut);
+  const nextOfWhole = await nextMessages(whole);
+  claim(
+    isSame(plainly(next), plainly(nextOfWhole, next)),
+    `the next request would say ${JSON.stringify(next)} instead of ${JSON.stringify(nextOfWhole)}`,
+  );
+  return flaws;
+}
+
+/** The `n` of the calls that the log shows as done. */
+function finishedCalls(log: readonly StreamEvent[]): number[] {
+  return log.flatMap((event) =>
+    event.type === "response.output_item.done" && event.item.type === "mcp_call" && event.item.output !== null
+      ? [(JSON.parse(event.item.arguments) as { n: number }).n]
+      : [],
+  );
+}
+
+/** What the model would read with the next request of this conversation. */
+async function nextMessages({ service, response }: CrashResult): Promise<readonly Message[]> {
+  const outputs = response.output.flatMap((item) =>
+    item.type === "function_call"
+      ? [{ type: "function_call_output", call_id: item.call_id, output: `weather of ${item.arguments}` }]
+      : [],
+  );
+  const input = [...outputs, { role: "user", content: "And now?" }];
+  const body = { model: "test", previous_response_id: response.id, input };
+  return (await service.prepare("ada", body)).planned.plan.messages;
+}
+
+/** Messages without what is different each time: ids, and, where `other` does not know an outcome, that outcome. */
+function plainly(messages: readonly Message[], other: readonly Message[] = messages) {
+  const ids = new Map<string, number>();
+  const place = (id: string) => {
+    if (!ids.has(id)) ids.set(id, ids.size);
+    return ids.get(id);
+  };
+  return messages.map((message, index) => {
+    if (message.role === "assistant")
+      return {
+        ...message,
+        tool_calls: message.tool_calls?.map((it) => ({ ...it, id: place(it.id) })),
+      };
+    if (message.role !== "tool") return message;
+    const content = isUnknown(other[index]) ? "unknown" : message.content.replace(refused, "Refused.");
+    return { ...message, tool_call_id: place(message.tool_call_id), content };
+  });
+}
+
+/** What a model is told that calls a tool in its final answer. */
+const refused = /No tool may be used any more\.|Tool '\w+' is not allowed\. The tools are: none\./;
+
+function isUnknown(message: Message | undefined): message is Extract<Message, { role: "tool" }> {
+  return message?.role === "tool" && message.content.includes("Whether it has done its work is not known");
+}
+
+function isSame(a: unknown, b: unknown): boolean {
+  return JSON.stringify(a) === JSON.stringify(b);
+}
