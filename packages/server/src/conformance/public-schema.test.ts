@@ -5,9 +5,8 @@ import { message, responseOf, usage } from "./testkit/samples.ts";
 
 describe("the public schema", () => {
   test("is made of the types that the openai package declares", () => {
-    const definitions = publicDefinitions();
-    expect(definitions["ResponseTextDeltaEvent"]?.required).toContain("item_id");
-    expect(definitions["ResponseStreamEvent"]?.properties?.["type"]?.enum).toContain(
+    expect(publicDefinitions["ResponseTextDeltaEvent"]?.required).toContain("item_id");
+    expect(publicDefinitions["ResponseStreamEvent"]?.properties?.["type"]?.enum).toContain(
       "response.mcp_call.failed",
     );
   });

@@ -1,7 +1,7 @@
 // The public schema of the Responses API, made from the declarations of the `openai` package, and what is wrong
 // with a value that does not follow it. The known deviations are allowed, nothing else is.
 
-import { createHash } from "node:crypto";
+import { createHash, randomUUID } from "node:crypto";
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { type OutputUnit, Validator } from "@cfworker/json-schema";
@@ -25,8 +25,11 @@ export type PublicType =
   | "Model"
   | "ErrorObject";
 
-/** The definitions as the `openai` package has them. Made once for each version of it, then read from a cache. */
-export function publicDefinitions(): Record<string, Schema> {
+/** The definitions as the `openai` package has them. */
+export const publicDefinitions: Readonly<Record<string, Schema>> = loadDefinitions();
+
+/** Made once for each version of the package, then read from a cache. At import, as no test has the time for it. */
+function loadDefinitions(): Record<string, Schema> {
   const { version } = JSON.parse(read(new URL("node_modules/openai/package.json", root))) as {
     version: string;
   };
@@ -45,7 +48,7 @@ export function publicDefinitions(): Record<string, Schema> {
   const definitions = schemaOfTypes(files, Object.values(declared).flat());
   mkdirSync(folder, { recursive: true });
   // Test files run side by side: none may read a half-written cache.
-  const draft = new URL(`${cache.href}.${process.pid}`);
+  const draft = new URL(`${cache.href}.${randomUUID()}`);
   writeFileSync(draft, JSON.stringify(definitions));
   renameSync(draft, cache);
   return definitions;
@@ -55,7 +58,7 @@ export function publicDefinitions(): Record<string, Schema> {
 export function schemaChecker(
   list: readonly Deviation[] = deviations,
 ): (type: PublicType, value: unknown) => string[] {
-  const $defs = publicDefinitions();
+  const $defs = structuredClone(publicDefinitions);
   applyDeviations($defs, list);
   const validators = new Map<PublicType, Validator>();
   return (type, value) => {

@@ -37,7 +37,7 @@ function resultsOf({ messages }: ModelRequest): string[] {
 }
 
 /** Each answer with calls is followed by their results, in their order: model servers refuse anything else. */
-function expectValidCalls(messages: readonly Message[]): void {
+export function expectValidCalls(messages: readonly Message[]): void {
   for (const [index, message] of messages.entries()) {
     if (message.role !== "assistant" || !message.tool_calls) continue;
     const ids = message.tool_calls.map(({ id }) => id);

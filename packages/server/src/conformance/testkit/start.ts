@@ -15,6 +15,8 @@ export interface TestServer {
   readonly exchanges: Exchanges;
   /** The model behind the name `test`. */
   readonly model: ScriptedModel;
+  /** Before the end of the test, where it starts many. */
+  close(): Promise<void>;
 }
 
 export interface StartOptions {
@@ -40,7 +42,13 @@ export async function start({ script, tools = [], config, changeBody }: StartOpt
   );
   onTestFinished(() => server.close());
   const exchanges = new Exchanges(changeBody);
-  return { baseURL: `${server.url}/v1`, fetch: exchanges.fetch, exchanges, model };
+  return {
+    baseURL: `${server.url}/v1`,
+    fetch: exchanges.fetch,
+    exchanges,
+    model,
+    close: () => server.close(),
+  };
 }
 
 /** The tools of the server's config: a clock that stands still, and one that is broken. */
