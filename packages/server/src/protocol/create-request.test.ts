@@ -206,8 +206,38 @@ describe("a request is refused with the field, what was expected and what came",
   test("when it is nested too deeply for the stack", () => {
     let deep: unknown = "x";
     for (let level = 0; level < 200_000; level++) deep = level % 2 ? [deep] : { deep };
-    expect(refusal({ input: "x", unknown: deep })[1]).toContain("200 levels deep");
+    expect(refusal({ input: "x", unknown: deep })).toEqual([
+      "unknown",
+      "unknown: expected JSON that is at most 200 levels deep, got more. Send it less nested.",
+    ]);
     expect(refusal(deep)[1]).toContain("200 levels deep");
+  });
+
+  test.each([
+    ["input", [{ role: "user", content: Array(20_000).fill(5) }]],
+    ["tools", [{ type: "namespace", name: "n", tools: Array(20_000).fill(5) }]],
+    ["include", Array(20_000).fill(5)],
+    ["metadata", Object.fromEntries(Array.from({ length: 20_000 }, (_, i) => [`k${i}`, []]))],
+    ["allowed_tools", Array(20_000).fill("f")],
+  ])("when a list in %s is longer than anyone needs", (field, value) => {
+    expect(refusalOf({ [field]: value })).toEqual([
+      field,
+      `${field}: expected at most 10000 entries in a list or an object, got 20000. Send fewer.`,
+    ]);
+  });
+
+  test("at the first of very many faults", () => {
+    const content = Array(500).fill(null);
+    const input = Array.from({ length: 1000 }, () => ({ role: "user", content }));
+    expect(refusal({ input })[0]).toBe("input[0].content[0]");
+  });
+
+  test("when it has more fields than anyone needs", () => {
+    const fields = Object.fromEntries(Array.from({ length: 20_000 }, (_, i) => [`k${i}`, 1]));
+    expect(refusal(fields)).toEqual([
+      null,
+      "The body: expected at most 10000 entries in a list or an object, got 20000. Send fewer.",
+    ]);
   });
 
   test("with names that are cut when they are long", () => {

@@ -1,17 +1,17 @@
 // Reads the body of POST /v1/responses: liberal in what it takes, and one form of it for the engine.
 
 import type { JsonObject, JsonValue } from "rondo";
-import type { z } from "zod";
+import { z } from "zod";
 import { invalidRequest } from "./api-error.ts";
 import { createRequestSchema, inputTokensSchema, serviceTiers } from "./create-request-schema.ts";
 import { fieldError } from "./field-error.ts";
-import { toItems } from "./input-items.ts";
+import { inputItem, toItems } from "./input-items.ts";
 import type { InputItem } from "./items.ts";
-import { checkDepth } from "./json-depth.ts";
+import { checkSize } from "./json-size.ts";
 import type { ServiceTier } from "./response.ts";
 import { type ReasoningOptions, type TextOptions, toReasoningOptions, toTextOptions } from "./text-format.ts";
 import { echoChoice, type ToolChoice, toChoice } from "./tool-choice.ts";
-import { echoTools, type ToolDefinition, toTools } from "./tools.ts";
+import { echoTools, type ToolDefinition, tool, toTools } from "./tools.ts";
 import { findUnknown } from "./unknown-fields.ts";
 
 /** A request with its defaults filled in. */
@@ -83,17 +83,36 @@ export function parseCreateRequest(
   body: unknown,
   options: ParseOptions,
 ): { request: CreateRequest; warnings: string[] } {
-  checkDepth(body);
   checkCount(body, "input", "items", options.limits.maxItems);
   checkCount(body, "tools", "tools", options.limits.maxTools);
-  const parsed = createRequestSchema.safeParse(body);
+  checkSize(body, Math.max(maxEntries, options.limits.maxItems));
+  const parsed = frame.safeParse(body);
   if (!parsed.success) throw fieldError(parsed.error, body);
+  checkEach(inputItem, parsed.data.input, body, "input");
+  checkEach(tool, parsed.data.tools, body, "tools");
   const request = toRequest(parsed.data, body as JsonObject);
   if (request.tools.length > options.limits.maxTools)
     throw tooMany("tools", "tools", options.limits.maxTools, request.tools.length);
   checkTogether(request);
   const warnings = findUnknown(body as JsonObject, options);
   return { request, warnings };
+}
+
+/** No list of a request needs more. */
+const maxEntries = 10_000;
+
+/** The body with its two long lists left open: they are read one by one, so that the first fault ends it. */
+const frame = createRequestSchema.extend({
+  input: z.union([z.string(), z.array(z.unknown())]).nullish(),
+  tools: z.array(z.unknown()).nullish(),
+});
+
+function checkEach(schema: z.ZodType, list: unknown, body: unknown, field: string): void {
+  if (!Array.isArray(list)) return;
+  for (const [index, entry] of list.entries()) {
+    const { error } = schema.safeParse(entry);
+    if (error) throw fieldError(error, body, [field, index]);
+  }
 }
 
 /** Before anything else, so that a huge list costs nothing. */
@@ -107,7 +126,7 @@ function tooMany(field: string, what: string, max: number, count: number) {
 }
 
 /** Lists are taken from the body itself: what zod gives has the keys in another order. */
-function toRequest(given: z.infer<typeof createRequestSchema>, body: JsonObject): CreateRequest {
+function toRequest(given: z.infer<typeof frame>, body: JsonObject): CreateRequest {
   const tools = (body["tools"] ?? []) as JsonObject[];
   const { conversation } = given;
   return {
@@ -161,7 +180,7 @@ export function parseInputTokensRequest(
   return parseCreateRequest(Object.fromEntries(known), options);
 }
 
-function toMetadata(given: z.infer<typeof createRequestSchema>["metadata"]): Record<string, string> {
+function toMetadata(given: z.infer<typeof frame>["metadata"]): Record<string, string> {
   const pairs = Object.entries(given ?? {}).filter(([, value]) => value !== null);
   return Object.fromEntries(pairs.map(([key, value]) => [key, String(value)]));
 }

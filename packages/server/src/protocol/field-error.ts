@@ -6,16 +6,17 @@ import { type ApiError, invalidRequest } from "./api-error.ts";
 type Issue = z.core.$ZodIssue;
 type Path = readonly PropertyKey[];
 
-/** The first thing that is wrong with `body`, as a 400. */
-export function fieldError(error: z.ZodError, body: unknown): ApiError {
+/** The first thing that is wrong with `body`, or with what is `at` some place in it, as a 400. */
+export function fieldError(error: z.ZodError, body: unknown, at: Path = []): ApiError {
   const issue = error.issues[0];
   if (!issue) return invalidRequest(null, "The request is not valid.");
-  const { path, expected } = blame(issue);
+  const { path: inner, expected } = blame(issue);
+  const path = [...at, ...inner];
   return wrongField(path, expected, valueAt(body, path));
 }
 
 /** A 400 that says of a field what was expected and what came. */
-export function wrongField(path: Path, expected: string, received: unknown): ApiError {
+function wrongField(path: Path, expected: string, received: unknown): ApiError {
   const param = path.length === 0 ? null : formatPath(path);
   return invalidRequest(
     param,
@@ -121,7 +122,7 @@ function expectedOf(issue: Issue): string {
 }
 
 /** A choice in words: `"a"`, or `one of "a", "b"`. */
-export function oneOf(values: readonly unknown[]): string {
+function oneOf(values: readonly unknown[]): string {
   const words = values
     .filter((value) => value !== null && value !== undefined)
     .map((value) => JSON.stringify(value));

@@ -54,9 +54,10 @@ export function toChoice(
     return { tool_choice: { name: nameOf(choice) }, allowed_tools: listed };
   const { mode, tools } = choice as z.infer<typeof allowedChoice>;
   const chosen = tools.map(nameOf);
+  const both = new Set(listed);
   return {
     tool_choice: mode ?? "auto",
-    allowed_tools: listed ? chosen.filter((entry) => listed.includes(entry)) : chosen,
+    allowed_tools: listed ? chosen.filter((entry) => both.has(entry)) : chosen,
   };
 }
 
