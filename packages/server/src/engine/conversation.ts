@@ -37,6 +37,8 @@ interface Draft {
   reasoning: string;
   readonly calls: ToolCall[];
   isClosed: boolean;
+  /** Whether an output has come since: what follows is the next answer. */
+  hasOutput: boolean;
 }
 
 interface Result {
@@ -49,8 +51,8 @@ class Builder {
   readonly #entries: readonly Entry[];
   readonly #options: ConversationOptions;
   readonly #messages: Message[] = [];
-  readonly #results = new Map<string, Result>();
-  readonly #used = new Set<string>();
+  /** By the id of the call; several where the history uses an id again. */
+  readonly #results = new Map<string, Result[]>();
   #draft: Draft | undefined;
   #system: string[] = [];
 
@@ -66,8 +68,8 @@ class Builder {
     for (const entry of this.#entries) this.#add(entry);
     this.#endAnswer();
     this.#endSystem();
-    for (const id of this.#results.keys())
-      if (!this.#used.has(id))
+    for (const [id, left] of this.#results)
+      if (left.length > 0)
         throw invalidRequest(
           "input",
           `No tool call found for function call output with call_id ${id}. Send the call with it, or the id of the response that made it as previous_response_id.`,
@@ -80,7 +82,7 @@ class Builder {
     if (type !== "function_call_output" && type !== "custom_tool_call_output") return;
     const parts = userContent(output ?? "", this.#ignored);
     const images = typeof parts === "string" ? [] : parts.filter((part) => part.type !== "text");
-    this.#results.set(String(id), { content: contentText(output ?? ""), images });
+    this.#addResult(asText(id), { content: contentText(output ?? ""), images });
   }
 
   #add({ item, group, isClosed = false }: Entry): void {
@@ -88,15 +90,13 @@ class Builder {
     switch (item.type) {
       case "message":
         if (fields["role"] === "assistant") {
-          const draft = this.#answer(group);
           // A text after the calls is the next answer.
-          const target = draft.calls.length > 0 ? this.#nextAnswer(group) : draft;
+          const target = this.#answer(group, (draft) => draft.calls.length > 0);
           target.text += contentText(fields["content"] ?? "");
         } else this.#addMessage(fields);
         return;
       case "reasoning": {
-        const draft = this.#answer(group);
-        const target = draft.calls.length > 0 || draft.text !== "" ? this.#nextAnswer(group) : draft;
+        const target = this.#answer(group, (draft) => draft.calls.length > 0 || draft.text !== "");
         target.reasoning += this.#thought(fields);
         return;
       }
@@ -109,11 +109,12 @@ class Builder {
         return;
       }
       case "mcp_call": {
-        const id = String(fields["id"] ?? `mcp_${this.#used.size}`);
+        const place = `${this.#messages.length}_${this.#draft?.calls.length ?? 0}`;
+        const id = asText(fields["id"] ?? `mcp_${place}`);
         const { output, error } = fields;
         const said = error ?? output ?? "The outcome of this call is not known.";
-        this.#results.set(id, {
-          content: typeof said === "string" ? said : JSON.stringify(said),
+        this.#addResult(id, {
+          content: asText(said),
           images: [],
         });
         this.#call(group, isClosed, id, fields["name"], fields["arguments"]);
@@ -121,6 +122,7 @@ class Builder {
       }
       case "function_call_output":
       case "custom_tool_call_output":
+        if (this.#draft?.calls.some(({ id }) => id === fields["call_id"])) this.#draft.hasOutput = true;
         return;
       default:
         this.#ignored(`an item of the type '${item.type}'`);
@@ -147,9 +149,8 @@ class Builder {
   }
 
   #call(group: string | undefined, isClosed: boolean, id: unknown, name: unknown, text: unknown): void {
-    const draft = this.#answer(group);
+    const draft = this.#answer(group, ({ hasOutput }) => hasOutput);
     draft.isClosed ||= isClosed;
-    this.#used.add(String(id));
     draft.calls.push({
       id: String(id),
       type: "function",
@@ -157,15 +158,17 @@ class Builder {
     });
   }
 
-  #answer(group: string | undefined): Draft {
-    if (this.#draft && this.#draft.group === group) return this.#draft;
-    return this.#nextAnswer(group);
+  #addResult(id: string, result: Result): void {
+    this.#results.set(id, [...(this.#results.get(id) ?? []), result]);
   }
 
-  #nextAnswer(group: string | undefined): Draft {
+  /** The answer that an item belongs to. Where no group tells, `isOver` does. */
+  #answer(group: string | undefined, isOver: (draft: Draft) => boolean): Draft {
+    const draft = this.#draft;
+    if (draft && draft.group === group && (group !== undefined || !isOver(draft))) return draft;
     this.#endAnswer();
     this.#endSystem();
-    this.#draft = { group, text: "", reasoning: "", calls: [], isClosed: false };
+    this.#draft = { group, text: "", reasoning: "", calls: [], isClosed: false, hasOutput: false };
     return this.#draft;
   }
 
@@ -183,7 +186,7 @@ class Builder {
     });
     const images: ContentPart[] = [];
     for (const { id, function: called } of calls) {
-      const result = this.#results.get(id) ?? (draft.isClosed ? notRun : undefined);
+      const result = this.#results.get(id)?.shift() ?? (draft.isClosed ? notRun : undefined);
       if (!result)
         throw invalidRequest(
           "input",
@@ -206,6 +209,10 @@ class Builder {
   }
 
   readonly #ignored = (what: string) => this.#options.onIgnored?.(what);
+}
+
+function asText(value: JsonValue | undefined): string {
+  return typeof value === "string" ? value : JSON.stringify(value ?? null);
 }
 
 const notRun: Result = { content: "This call was not run.", images: [] };

@@ -4,6 +4,7 @@
 // Runs whose events are logged (background runs) write every event, grouped by ticks of the event loop.
 
 import type { EventBody } from "../protocol/events.ts";
+import type { OutputItem } from "../protocol/items.ts";
 import type { Lease, ResponseUpdate, Step, Store, StoredEvent, StoredOutput } from "../store/store.ts";
 import type { EventSink } from "./event-sink.ts";
 
@@ -30,7 +31,9 @@ export class Journal {
   #sequence: number;
   /** How many events have gone out, or were there before. */
   #sent: number;
-  #events: { readonly type: string; readonly sequence: number; readonly json: string }[] = [];
+  #events: Waiting[] = [];
+  /** The items that the listener knows to be done, by their places. */
+  readonly #told: OutputItem[] = [];
   #output: StoredOutput[] = [];
   #steps: Step[] = [];
   #update: ResponseUpdate | undefined;
@@ -58,35 +61,35 @@ export class Journal {
 
   /** Adds an event to the stream. */
   emit(body: EventBody): void {
-    if (this.#isClosed) return;
+    if (this.#isClosed || this.#failure) return;
     const { type, ...rest } = body;
     const sequence = this.#sequence++;
     const json = JSON.stringify({ type, sequence_number: sequence, ...rest });
     this.#wasQuiet = false;
-    if (!this.#options.logsEvents && !this.#hasWrites) {
-      this.#send(type, json);
+    if (!this.#options.logsEvents && !this.#hasWrites && !this.#writing) {
+      this.#send({ body, sequence, json });
       return;
     }
-    this.#events.push({ type, sequence, json });
+    this.#events.push({ body, sequence, json });
     if (this.#options.logsEvents) this.#schedule();
   }
 
   /** Adds a finished item to what the next commit writes. */
   put(output: StoredOutput): void {
-    if (!this.#options.kept) return;
+    if (!this.#isKept) return;
     this.#output.push(output);
     this.#isDurable = true;
   }
 
   /** Adds a fact about the run's progress. Only runs that can be resumed have any. */
   step(step: Step): void {
-    if (!this.#options.logsEvents) return;
+    if (!this.#isKept || !this.#options.logsEvents) return;
     this.#steps.push(step);
     this.#isDurable = true;
   }
 
   update(update: ResponseUpdate): void {
-    if (!this.#options.kept) return;
+    if (!this.#isKept) return;
     this.#update = { ...this.#update, ...update };
     this.#isDurable = true;
   }
@@ -115,19 +118,31 @@ export class Journal {
   /** From now on nothing is written or sent any more. */
   close(): void {
     this.#isClosed = true;
+    this.#forget();
     clearInterval(this.#timer);
   }
 
-  /** The last words of a run that can no longer be kept: they go to the listener alone. */
-  giveUp(bodies: readonly EventBody[]): void {
+  /**
+   * The last words of a run that can no longer be kept: they go to the listener alone, after the last event that
+   * it has heard. `say` is given the items that were done by then.
+   */
+  giveUp(say: (told: OutputItem[]) => readonly EventBody[]): void {
     this.close();
-    for (const { type, ...rest } of bodies)
-      this.#send(type, JSON.stringify({ type, sequence_number: this.#sent, ...rest }));
+    for (const body of say(this.#told.filter((item) => item !== undefined))) {
+      const { type, ...rest } = body;
+      const sequence = this.#sent;
+      this.#send({ body, sequence, json: JSON.stringify({ type, sequence_number: sequence, ...rest }) });
+    }
   }
 
-  #send(type: string, json: string): void {
+  #send({ body, json }: Waiting): void {
     this.#sent += 1;
-    this.#options.sink?.send(type, json);
+    if (body.type === "response.output_item.done") this.#told[body.output_index] = body.item;
+    this.#options.sink?.send(body.type, json);
+  }
+
+  get #isKept(): boolean {
+    return this.#options.kept !== undefined && !this.#isClosed;
   }
 
   get #hasWrites(): boolean {
@@ -158,13 +173,10 @@ export class Journal {
       ...(this.#update && { update: this.#update }),
       isDurable: this.#isDurable,
     };
-    this.#events = [];
-    this.#output = [];
-    this.#steps = [];
-    this.#update = undefined;
-    this.#isDurable = false;
+    const isEmpty = !logsEvents && !this.#hasWrites;
+    this.#forget();
     try {
-      await kept?.store.commit(kept.lease, write);
+      if (!isEmpty) await kept?.store.commit(kept.lease, write);
     } catch (error) {
       this.#failure = { error };
       this.#broken.abort(error);
@@ -173,8 +185,16 @@ export class Journal {
       this.#writing = undefined;
     }
     if (this.#isClosed) return;
-    for (const { type, json } of events) this.#send(type, json);
+    for (const event of events) this.#send(event);
     onCommit?.();
+  }
+
+  #forget(): void {
+    this.#events = [];
+    this.#output = [];
+    this.#steps = [];
+    this.#update = undefined;
+    this.#isDurable = false;
   }
 
   #keepAlive(): void {
@@ -183,6 +203,13 @@ export class Journal {
   }
 }
 
-function toStored({ sequence, json }: { sequence: number; json: string }): StoredEvent {
+/** An event on its way. */
+interface Waiting {
+  readonly body: EventBody;
+  readonly sequence: number;
+  readonly json: string;
+}
+
+function toStored({ sequence, json }: Waiting): StoredEvent {
   return { sequence, data: json };
 }

@@ -127,7 +127,7 @@ export class Recorder {
         return ended("incomplete", "max_output_tokens");
       case "aborted":
         return ended("cancelled", "cancelled");
-      case "completed":
+      default:
         if (this.#finishReason === "content_filter") return ended("incomplete", "content_filter");
         return ended("completed");
     }

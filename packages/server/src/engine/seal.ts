@@ -6,9 +6,9 @@ const algorithm = "aes-256-gcm";
 const version = "r1";
 
 export interface Sealer {
-  seal(text: string): string;
+  readonly seal: (text: string) => string;
   /** Undefined if it was not sealed with this secret, or was changed. */
-  unseal(sealed: string): string | undefined;
+  readonly unseal: (sealed: string) => string | undefined;
 }
 
 /** Seals with a key that is derived from a secret; the owner is part of the seal, so nobody reads another's. */

@@ -1,6 +1,6 @@
 // The tools of one run: those of the request and those of the server, each with who runs it.
 
-import { type AnyTool, type JsonSchema, RondoError, tool } from "rondo";
+import { type AnyTool, type JsonSchema, type JsonValue, RondoError, tool } from "rondo";
 import { invalidRequest } from "../protocol/api-error.ts";
 import type { ToolDefinition, ToolExecutor } from "./executor.ts";
 import { functionExecutor } from "./function-executor.ts";
@@ -84,9 +84,16 @@ function isLocalServer({ type, server_label }: ToolDefinition): boolean {
 /** All tools of the config, unless the request names the ones that it wants. */
 function localChoice(requested: readonly ToolDefinition[], local: readonly AnyTool[]): AnyTool[] {
   const all = local.flatMap(withSubtools);
-  const names = requested.find(isLocalServer)?.["allowed_tools"];
-  if (!Array.isArray(names)) return all;
+  const names = allowedNames(requested.find(isLocalServer)?.["allowed_tools"]);
+  if (!names) return all;
   return all.filter(({ name, wireName }) => names.includes(name) || names.includes(wireName));
+}
+
+/** A list of names, or a filter that holds one. */
+function allowedNames(allowed: JsonValue | undefined): readonly JsonValue[] | undefined {
+  if (typeof allowed !== "object" || allowed === null) return undefined;
+  if (Array.isArray(allowed)) return allowed;
+  return Array.isArray(allowed["tool_names"]) ? allowed["tool_names"] : undefined;
 }
 
 function withSubtools(it: AnyTool): AnyTool[] {

@@ -1,6 +1,7 @@
 // Sends the log of a background run to a client: what is there, and then what comes.
 
 import type { EventSink } from "../engine/event-sink.ts";
+import { isTerminal } from "../protocol/status.ts";
 import type { Store } from "../store/store.ts";
 import type { Hub } from "./hub.ts";
 
@@ -30,6 +31,7 @@ export async function followLog({
   signal,
 }: FollowOptions): Promise<void> {
   let last = after;
+  let isOver = false;
   while (!signal.aborted) {
     const waiting = new AbortController();
     const news = hub.next(id, longestWaitMs, AbortSignal.any([signal, waiting.signal]));
@@ -43,8 +45,13 @@ export async function followLog({
       }
       await sink.drained;
       if (events.length === pageSize) continue;
-      const response = events.length > 0 ? undefined : await store.get(owner, id);
-      if (events.length === 0 && response === undefined) return;
+      if (events.length === 0) {
+        // The client has it all, or the response was deleted.
+        const response = isOver ? undefined : await store.get(owner, id);
+        if (!response) return;
+        isOver = isTerminal(response.status);
+        if (isOver) continue; // its last events may have come in between
+      }
       await news;
     } finally {
       waiting.abort();

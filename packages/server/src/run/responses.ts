@@ -8,6 +8,7 @@ import { toApiError, toResponseError } from "../engine/failure.ts";
 import { Journal } from "../engine/journal.ts";
 import { type Present, planParts, presenter, storedParts } from "../engine/present.ts";
 import { type RunEnd, runResponse } from "../engine/run-response.ts";
+import { noUsage } from "../engine/usage.ts";
 import { type ApiError, invalidRequest, notFound } from "../protocol/api-error.ts";
 import { type CreateRequest, type Limits, parseCreateRequest } from "../protocol/create-request.ts";
 import { type IdPrefix, newId } from "../protocol/ids.ts";
@@ -174,8 +175,9 @@ export class Responses {
 
   async remove(owner: string, id: string): Promise<{ id: string; object: "response"; deleted: true }> {
     await this.#find(owner, id);
-    await this.#active.stop(id, "removed");
+    // First from the store, so that no worker takes up what is being stopped.
     await this.#options.store.remove(owner, id);
+    await this.#active.stop(id, "removed");
     this.#hub.ring(id);
     return { id, object: "response", deleted: true };
   }
@@ -185,7 +187,10 @@ export class Responses {
     const response = await this.#options.store.requestCancel(owner, id);
     if (!response) throw unknownResponse(id);
     if (isTerminal(response.status)) return this.#show(response);
-    if (!(await this.#active.stop(id, "cancelled"))) await this.#worker.cancel(id);
+    if (!(await this.#active.stop(id, "cancelled"))) {
+      await this.#worker.cancel(id);
+      await this.#active.stop(id, "cancelled"); // our own worker may have taken it at the same moment
+    }
     return this.get(owner, id);
   }
 
@@ -266,16 +271,15 @@ export class Responses {
       ? notFound("The response was deleted while it ran.", "response_deleted")
       : toApiError(cause);
     const error = toResponseError(failure);
-    const response = this.#present({
-      ...planParts(plan, "failed", []),
-      error,
-      completedAtMs: this.#now(),
-    });
+    const completedAtMs = this.#now();
+    const failed = (items: OutputItem[]) =>
+      this.#present({ ...planParts(plan, "failed", items), error, usage: noUsage, completedAtMs });
     const { code, message, param } = error;
-    journal.giveUp([
+    journal.giveUp((told) => [
       { type: "error", code, message, param, error },
-      { type: "response.failed", response },
+      { type: "response.failed", response: failed(told) },
     ]);
+    const response = failed([]);
     this.#options.observer.runEnded(response, failure);
     return { response, failure };
   }

@@ -93,7 +93,7 @@ export async function runWithCrashes(
       ({ id } = await service.enqueue(await service.prepare("ada", input)));
     }
     const sink = collector();
-    const followed = service.follow("ada", id, (events.at(-1)?.sequence_number ?? -1) as number, sink, never);
+    const followed = service.follow("ada", id, events.at(-1)?.sequence_number ?? -1, sink, never);
     const hasEnded = await Promise.race([followed.then(() => true), power.isOff.then(() => false)]);
     events.push(...sink.events);
     if (hasEnded)
