@@ -1,0 +1,15 @@
+// The configuration of the server that is killed, loaded by the real command. The test tells by the environment
+// what it must know.
+
+import { defineConfig } from "../../config/define-config.ts";
+import { entryTools } from "./entry-tools.ts";
+
+const { SOAK_EFFECTS_FILE: file = "", SOAK_MODEL_URL: url = "" } = process.env;
+
+export default defineConfig({
+  models: { story: { url } },
+  tools: entryTools(file, (effect) => process.stdout.write(`${JSON.stringify(effect)}\n`)),
+  // A run that is cut again and again before it gets any further would fail; there are more kills here than in life.
+  runs: { maxAttempts: 10_000, concurrency: 16 },
+  log: { level: "warn" },
+});
