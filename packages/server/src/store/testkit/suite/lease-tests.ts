@@ -28,17 +28,6 @@ export function leaseTests(context: SuiteContext): void {
       expect(await claim()).toEqual([]);
     });
 
-    test("can be asked for one response alone, if nobody runs it", async () => {
-      await create("resp_1", { status: "queued" });
-      await create("resp_2", { status: "queued" });
-      const claimOnly = (id: string) => context.store.claim("worker-2", { leaseMs: 30_000, limit: 1, id });
-
-      expect(await claimOnly("resp_2")).toMatchObject([{ responseId: "resp_2", fence: 1 }]);
-      expect(await claimOnly("resp_2")).toEqual([]);
-      expect(await claimOnly("resp_3")).toEqual([]);
-      expect(await claim()).toMatchObject([{ responseId: "resp_1" }]);
-    });
-
     test("can be claimed by another when its time is over, and then the first cannot write", async () => {
       const first = await create("resp_1");
       context.advance(29_999);
