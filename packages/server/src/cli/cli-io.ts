@@ -1,10 +1,23 @@
 // What a command has of the world: so that commands can be run by tests without a process of their own.
 
+import type { Readable, Writable } from "node:stream";
 import type { Environment } from "../config/overrides.ts";
+
+/** What is typed or piped in. */
+export type InputStream = Readable & { isTTY?: boolean; setRawMode?: (isRaw: boolean) => unknown };
+
+/** What is drawn on, or piped to. */
+export type OutputStream = Writable & { isTTY?: boolean; columns?: number };
 
 export interface CliIo {
   readonly env: Environment;
   readonly cwd: string;
+  /** Standard input. Whether it is a terminal says its `isTTY`. */
+  readonly input: InputStream;
+  /** Standard output as a stream, for what has to know whether it is a terminal and how wide. */
+  readonly output: OutputStream;
+  /** Whether standard error is a terminal. */
+  readonly isErrorTerminal: boolean;
   /** To standard output: what was asked for. */
   write(text: string): void;
   /** To standard error: everything else. */
@@ -16,7 +29,18 @@ export interface CliIo {
 }
 
 /** Exit codes: what scripts can rely on. */
-export const exitCodes = { ok: 0, failure: 1, usage: 2 } as const;
+export const exitCodes = { ok: 0, failure: 1, usage: 2, interrupted: 130 } as const;
+
+/** Thrown by a command that has said all there is to say: only its exit code is left. */
+export class Exit extends Error {
+  override readonly name = "Exit";
+  readonly exitCode: number;
+
+  constructor(exitCode: number) {
+    super(`The command ends with exit code ${exitCode}.`);
+    this.exitCode = exitCode;
+  }
+}
 
 const stopSignals = ["SIGINT", "SIGTERM"] as const;
 
@@ -24,6 +48,14 @@ export function processIo(): CliIo {
   return {
     env: process.env,
     cwd: process.cwd(),
+    // Not before someone reads it: an open standard input keeps the process alive.
+    get input() {
+      return process.stdin;
+    },
+    get output() {
+      return process.stdout;
+    },
+    isErrorTerminal: process.stderr.isTTY === true,
     write: (text) => void process.stdout.write(text),
     writeError: (text) => void process.stderr.write(text),
     onStop(listener) {

@@ -3,7 +3,7 @@
 import { readFileSync } from "node:fs";
 import { Command, CommanderError } from "commander";
 import { ConfigError } from "../config/config-error.ts";
-import { type CliIo, exitCodes } from "./cli-io.ts";
+import { type CliIo, Exit, exitCodes } from "./cli-io.ts";
 import { keyCommand } from "./key.ts";
 import { serveCommand } from "./serve.ts";
 
@@ -15,6 +15,7 @@ export async function runCli(args: readonly string[], io: CliIo): Promise<number
   } catch (error) {
     // Commander has said what is wrong, or has shown the help that was asked for.
     if (error instanceof CommanderError) return error.exitCode === 0 ? exitCodes.ok : exitCodes.usage;
+    if (error instanceof Exit) return error.exitCode;
     io.writeError(`rondo: ${error instanceof Error ? error.message : String(error)}\n`);
     return error instanceof ConfigError ? exitCodes.usage : exitCodes.failure;
   }

@@ -1,5 +1,6 @@
 // A world for a command without a process of its own: what it writes is kept, and stopping is a call.
-import type { CliIo } from "../cli-io.ts";
+import { Readable, Writable } from "node:stream";
+import type { CliIo, InputStream, OutputStream } from "../cli-io.ts";
 
 export interface TestIo extends CliIo {
   readonly out: string;
@@ -13,16 +14,37 @@ export interface TestIo extends CliIo {
   readonly written: Promise<void>;
 }
 
-export function testIo(options: Partial<Pick<CliIo, "env" | "cwd">> = {}): TestIo {
+export interface TestIoOptions extends Partial<Pick<CliIo, "env" | "cwd" | "isErrorTerminal">> {
+  /** Default: nothing, and its end. Text is piped in. */
+  input?: InputStream | string;
+  /** Default: a pipe. What is written to it is part of `out` too. */
+  output?: { isTTY: boolean; columns?: number };
+}
+
+export function testIo({ input = "", output: screen, ...options }: TestIoOptions = {}): TestIo {
   const listeners = new Set<() => void>();
   const written = Promise.withResolvers<void>();
   const exitCodes: number[] = [];
   let out = "";
   let err = "";
+  const write = (text: string) => {
+    out += text;
+    written.resolve();
+  };
+  const output: OutputStream = new Writable({
+    decodeStrings: false,
+    write(chunk, _encoding, done) {
+      write(String(chunk));
+      done();
+    },
+  });
   return {
     env: {},
     cwd: "/",
+    isErrorTerminal: false,
     ...options,
+    input: typeof input === "string" ? Readable.from(input === "" ? [] : [input]) : input,
+    output: Object.assign(output, screen),
     written: written.promise,
     exitCodes,
     get out() {
@@ -34,10 +56,7 @@ export function testIo(options: Partial<Pick<CliIo, "env" | "cwd">> = {}): TestI
     get listenerCount() {
       return listeners.size;
     },
-    write(text) {
-      out += text;
-      written.resolve();
-    },
+    write,
     writeError(text) {
       err += text;
     },
