@@ -109,13 +109,14 @@ export type { LoopEvent, ReadyCall, RejectReason, RunReason } from "./loop/event
 export type { CallDecision, LoopOptions, PendingCall } from "./loop/options.ts";
 export { run } from "./loop/run.ts";
 export { type OpenAICompatibleOptions, openaiCompatible } from "./model/chat-completions.ts";
+export { ollamaBaseUrl } from "./model/environment.ts";
 export { fallback } from "./model/fallback.ts";
 export type { FetchFunction } from "./model/http/http-fetch.ts";
 export { type ListModelsOptions, listModels } from "./model/list-models.ts";
 export type { ContentPart, Message, ToolCall } from "./model/message.ts";
 export { llamacpp, lmstudio, ollama, type PresetOptions, vllm } from "./model/presets.ts";
 export type { ModelProfile, ToolDialect } from "./model/profile.ts";
-export { commonProfile } from "./model/profiles.ts";
+export { commonProfile, type PickedProfile, type ProfileQuestion, pickProfile } from "./model/profiles.ts";
 export type {
   FinishReason,
   ModelDelta,

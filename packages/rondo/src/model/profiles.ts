@@ -53,7 +53,10 @@ export interface PickedProfile {
   readonly reason: string;
 }
 
-/** The profile for a model on a server. The same question always has the same answer. */
+/**
+ * The profile for a model on a server, as `openaiCompatible()` and the presets pick it, with the reason in words.
+ * The same question always has the same answer, and nobody is asked for it.
+ */
 export function pickProfile({ baseURL, model, server, override = {} }: ProfileQuestion): PickedProfile {
   const [serverKind, serverReason] = findServer(baseURL, server);
   const family = modelFamilies.find(({ pattern }) => pattern.test(model.toLowerCase()));

@@ -1,0 +1,94 @@
+// Which model servers run on this machine: the usual ports are asked, and what the environment names.
+
+import { listModels, ollamaBaseUrl } from "rondo";
+import type { Environment } from "./overrides.ts";
+import { modelApiKey, modelUrl } from "./settings.ts";
+
+export interface Found {
+  readonly kind: "ollama" | "lmstudio" | "llamacpp" | "vllm" | "other";
+  /** The base URL, which usually ends in `/v1`. */
+  readonly url: string;
+  /** Their names, in the server's order. A server may have none. */
+  readonly models: readonly string[];
+}
+
+/** Where each kind of server listens unless it is told otherwise. */
+export type UsualPorts = Readonly<Partial<Record<Exclude<Found["kind"], "other">, number>>>;
+
+const usualPorts: UsualPorts = { ollama: 11_434, lmstudio: 1234, llamacpp: 8080, vllm: 8000 };
+
+export interface Candidate extends Pick<Found, "kind" | "url"> {
+  readonly apiKey?: string;
+}
+
+export interface CandidateOptions {
+  readonly env: Environment;
+  /** Default: those of Ollama, LM Studio, llama.cpp and vLLM. Kinds that are left out are not asked. */
+  readonly ports?: UsualPorts;
+}
+
+export interface DiscoverOptions extends CandidateOptions {
+  /** How long each may take to list its models. Default: 600. */
+  readonly timeoutMs?: number;
+  /** Ends the search with its reason. */
+  readonly signal?: AbortSignal;
+}
+
+/**
+ * The model servers that answer: that of `RONDO_MODEL_URL` first, then those at the usual ports of this machine
+ * (Ollama's may be moved by `OLLAMA_HOST`). All are asked at once; who does not answer in time is left out.
+ */
+export async function discoverModelServers(options: DiscoverOptions): Promise<Found[]> {
+  const { timeoutMs = 600, signal } = options;
+  const asked = candidates(options).map(async ({ kind, url, apiKey }): Promise<Found | undefined> => {
+    const limit = AbortSignal.timeout(timeoutMs);
+    try {
+      const models = await listModels({
+        baseURL: url,
+        apiKey,
+        signal: signal === undefined ? limit : AbortSignal.any([limit, signal]),
+      });
+      return { kind, url, models };
+    } catch {
+      signal?.throwIfAborted();
+      return undefined;
+    }
+  });
+  return (await Promise.all(asked)).filter((found) => found !== undefined);
+}
+
+/** Where a model server may be, without asking. Each address once. */
+export function candidates({ env, ports = usualPorts }: CandidateOptions): Candidate[] {
+  const named = env[modelUrl.env]?.trim();
+  const apiKey = env[modelApiKey.env]?.trim();
+  const host = env["OLLAMA_HOST"]?.trim();
+  const all: Candidate[] = [];
+  if (named)
+    all.push({ kind: kindByPort(named, ports) ?? "other", url: named, ...(apiKey ? { apiKey } : {}) });
+  for (const kind of kinds) {
+    const port = ports[kind];
+    if (port === undefined) continue;
+    const url = kind === "ollama" && host ? ollamaBaseUrl(host) : `http://localhost:${port}/v1`;
+    all.push({ kind, url });
+  }
+  const seen = new Set<string>();
+  return all.filter(({ url }) => {
+    const place = placeOf(url);
+    return !seen.has(place) && seen.add(place);
+  });
+}
+
+const kinds = ["ollama", "lmstudio", "llamacpp", "vllm"] as const;
+
+function kindByPort(url: string, ports: UsualPorts): Found["kind"] | undefined {
+  const port = URL.parse(url)?.port;
+  return kinds.find((kind) => String(ports[kind]) === port);
+}
+
+/** The same for all ways to write the address of one server. */
+export function placeOf(url: string): string {
+  const parsed = URL.parse(url);
+  if (parsed === null) return url;
+  const host = /^(localhost|127\.0\.0\.1|\[::1\])$/.test(parsed.hostname) ? "localhost" : parsed.hostname;
+  return `${parsed.protocol}//${host}:${parsed.port}${parsed.pathname.replace(/\/+$/, "")}`;
+}
