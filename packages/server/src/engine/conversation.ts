@@ -112,7 +112,7 @@ class Builder {
         const place = `${this.#messages.length}_${this.#draft?.calls.length ?? 0}`;
         const id = asText(fields["id"] ?? `mcp_${place}`);
         const { output, error } = fields;
-        const said = error ?? output ?? "The outcome of this call is not known.";
+        const said = errorText(error) ?? output ?? "The outcome of this call is not known.";
         this.#addResult(id, {
           content: asText(said),
           images: [],
@@ -213,6 +213,13 @@ class Builder {
 
 function asText(value: JsonValue | undefined): string {
   return typeof value === "string" ? value : JSON.stringify(value ?? null);
+}
+
+/** The error of a call, as this server words it or as another does. */
+function errorText(error: JsonValue | undefined): JsonValue | undefined {
+  if (typeof error !== "object" || error === null || Array.isArray(error)) return error ?? undefined;
+  const text = contentText(error["content"] ?? "");
+  return text === "" ? (error["message"] ?? error) : text;
 }
 
 const notRun: Result = { content: "This call was not run.", images: [] };

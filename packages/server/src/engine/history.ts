@@ -25,25 +25,32 @@ export async function loadChain(
   return links.flatMap(linkEntries);
 }
 
-/** Puts the stored items in the place of references to them. Throws 404 for one that does not exist. */
+/**
+ * Puts the stored items in the place of references to them. Throws 404 for one that does not exist. A call of the
+ * server that comes back without its output is looked up too: some clients drop what they have no use for.
+ */
 export async function resolveReferences(
   store: Store | undefined,
   owner: string,
   input: readonly InputItem[],
 ): Promise<Entry[]> {
-  const ids = input.flatMap((item) => (item.type === "item_reference" && item.id ? [item.id] : []));
+  const ids = input.flatMap((item) => (refersToStored(item) && item.id ? [item.id] : []));
   if (ids.length === 0) return input.map((item) => ({ item }));
   const found = new Map(((await store?.items(owner, ids)) ?? []).map((item) => [item.id, item]));
   return input.map((item, index) => {
-    if (item.type !== "item_reference") return { item };
-    const referred = found.get(item.id);
+    const referred = refersToStored(item) ? found.get(item.id) : undefined;
     if (referred) return { item: referred };
+    if (item.type !== "item_reference") return { item };
     throw notFound(
       `Item with id '${item.id}' not found. Items are only kept of responses with store: true; send the item itself.`,
       "item_not_found",
       `input[${index}]`,
     );
   });
+}
+
+function refersToStored({ type, output, error }: InputItem): boolean {
+  return type === "item_reference" || (type === "mcp_call" && (output ?? error ?? null) === null);
 }
 
 function linkEntries({ response, input, output }: ChainLink): Entry[] {

@@ -3,6 +3,7 @@
 import { newId } from "../protocol/ids.ts";
 import type {
   FunctionCallItem,
+  McpCallError,
   McpCallItem,
   MessageItem,
   OutputItem,
@@ -115,7 +116,7 @@ export class Output {
     this.#journal.emit({ type: `response.mcp_call.${isError ? "failed" : "completed"}`, ...place });
     this.#finish(open.index, {
       ...mcpCall(open, isError ? "failed" : "completed"),
-      ...(isError ? { error: outcome.error } : { output: outcome.output }),
+      ...(isError ? { error: callError(outcome.error) } : { output: outcome.output }),
     });
   }
 
@@ -182,6 +183,10 @@ export class Output {
 
 function textPart(text: string): OutputText {
   return { type: "output_text", text, annotations: [], logprobs: [] };
+}
+
+function callError(text: string): McpCallError {
+  return { type: "mcp_tool_execution_error", content: [{ type: "text", text }] };
 }
 
 function mcpCall(open: OpenCall, status: McpCallItem["status"]): McpCallItem {

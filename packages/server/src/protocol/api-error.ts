@@ -34,8 +34,8 @@ export class ApiError extends Error {
 }
 
 /** The request is wrong: 400 with the field and the reason. */
-export function invalidRequest(param: string | null, message: string, code?: string): ApiError {
-  return new ApiError(message, { status: 400, type: "invalid_request_error", param, code: code ?? null });
+export function invalidRequest(param: string | null, message: string, code = "invalid_request"): ApiError {
+  return new ApiError(message, { status: 400, type: "invalid_request_error", param, code });
 }
 
 /** What was asked for does not exist, or belongs to someone else. */

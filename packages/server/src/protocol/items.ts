@@ -40,6 +40,12 @@ export interface FunctionCallItem {
   status: ItemStatus;
 }
 
+/** Why a call of the server has failed, in the shape that MCP gives to the results of tools. */
+export interface McpCallError {
+  type: "mcp_tool_execution_error";
+  content: { type: "text"; text: string }[];
+}
+
 /** A call that the server has run, or has refused to run. */
 export interface McpCallItem {
   type: "mcp_call";
@@ -49,7 +55,7 @@ export interface McpCallItem {
   name: string;
   arguments: string;
   output: string | null;
-  error: string | null;
+  error: McpCallError | null;
   status: ItemStatus;
   approval_request_id: null;
 }

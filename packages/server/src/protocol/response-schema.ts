@@ -51,7 +51,12 @@ const mcpCall = z.object({
   name: z.string(),
   arguments: z.string(),
   output: z.string().nullable(),
-  error: z.string().nullable(),
+  error: z
+    .object({
+      type: z.literal("mcp_tool_execution_error"),
+      content: z.array(z.object({ type: z.literal("text"), text: z.string() })),
+    })
+    .nullable(),
   status: itemStatus,
   approval_request_id: z.null(),
 });

@@ -15,6 +15,7 @@ import { type IdPrefix, newId } from "../protocol/ids.ts";
 import type { InputItem, OutputItem } from "../protocol/items.ts";
 import type { ListQuery, PageQuery } from "../protocol/query.ts";
 import type { ResponseObject } from "../protocol/response.ts";
+import { shownInput } from "../protocol/shown-input.ts";
 import { isTerminal } from "../protocol/status.ts";
 import { toStoredRequest } from "../protocol/stored-request.ts";
 import type { ListOptions, NewResponse, Page, Store, StoredResponse } from "../store/store.ts";
@@ -170,7 +171,8 @@ export class Responses {
 
   async inputItems(owner: string, id: string, query: PageQuery): Promise<ListObject<InputItem>> {
     await this.#find(owner, id);
-    return toList(await this.#options.store.input(owner, id, query as ListOptions).catch(toCursorError));
+    const page = await this.#options.store.input(owner, id, query as ListOptions).catch(toCursorError);
+    return toList({ ...page, data: page.data.map(shownInput) });
   }
 
   async remove(owner: string, id: string): Promise<{ id: string; object: "response"; deleted: true }> {

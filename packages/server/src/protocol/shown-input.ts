@@ -1,0 +1,37 @@
+// Input items as a list of them shows them: complete, in the API's long form, however they were sent.
+
+import type { JsonValue } from "rondo";
+import type { InputItem } from "./items.ts";
+
+export function shownInput(item: InputItem): InputItem {
+  switch (item.type) {
+    case "message": {
+      const isAnswer = item["role"] === "assistant";
+      const content = toParts(item["content"] ?? "", isAnswer);
+      return { ...item, content, status: item["status"] ?? "completed" };
+    }
+    case "function_call":
+    case "function_call_output":
+      return { ...item, status: item["status"] ?? "completed" };
+    default:
+      return item;
+  }
+}
+
+function toParts(content: JsonValue, isAnswer: boolean): JsonValue {
+  const parts = Array.isArray(content) ? content : [{ type: "input_text", text: content }];
+  return isAnswer ? parts.map(toOutputPart) : parts;
+}
+
+function toOutputPart(part: JsonValue): JsonValue {
+  if (typeof part !== "object" || part === null || Array.isArray(part)) return part;
+  const { type, text } = part;
+  if (type === "refusal" || typeof text !== "string") return part;
+  return {
+    type: "output_text",
+    annotations: [],
+    logprobs: [],
+    ...part,
+    ...(type !== "output_text" && { type: "output_text" }),
+  };
+}
