@@ -28,6 +28,7 @@ const libraryLayers = {
     model: ["error", "async", "json", "tool"],
     loop: [...foundation, "tool", "turn", "agent", "model"],
     client: [...foundation, "tool", "turn", "agent", "model", "loop"],
+    demo: ["error", "async", "json", "tool", "model"],
     testing: ["error", "async", "json", "tool", "model"],
   },
   vocabulary: [
@@ -70,7 +71,9 @@ describe("the server", () => {
 
   test("uses of the library only what it exports", () => {
     const inside = globSync("**/*.ts", { cwd: serverTree }).filter((file) =>
-      /["'](\.\.\/)+rondo|["']rondo\/(?!testing["'])/.test(readFileSync(join(serverTree, file), "utf8")),
+      /["'](\.\.\/)+rondo|["']rondo\/(?!(?:demo|testing)["'])/.test(
+        readFileSync(join(serverTree, file), "utf8"),
+      ),
     );
     expect(inside).toEqual([]);
   });
@@ -90,8 +93,11 @@ describe("the library", () => {
     expect(cycles(libraryTree)).toEqual([]);
   });
 
-  test("needs no Node built-in, neither itself nor through its dependencies", () => {
-    const chains = [...reachableFrom(libraryEntry)].filter(([file]) => file.startsWith("node:"));
+  test.each([
+    ["rondo", libraryEntry],
+    ["rondo/demo", join(libraryTree, "demo/index.ts")],
+  ])("needs no Node built-in, neither itself nor through its dependencies: %s", (_name, entry) => {
+    const chains = [...reachableFrom(entry)].filter(([file]) => file.startsWith("node:"));
     expect(chains.map(([, chain]) => chain.join(" → "))).toEqual([]);
   });
 

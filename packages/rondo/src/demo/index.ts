@@ -1,0 +1,3 @@
+// Everything that `rondo/demo` offers: a model for the first five minutes.
+
+export { type DemoModelOptions, demoModel } from "./demo-model.ts";
