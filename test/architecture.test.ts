@@ -51,7 +51,7 @@ const serverLayers = {
     engine: ["protocol", "store", "executor"],
     run: ["protocol", "store", "executor", "engine"],
     http: ["protocol", "store", "executor", "config", "engine", "run"],
-    cli: ["protocol", "config", "http"],
+    cli: ["protocol", "store", "config", "http"],
     // Tests only: real clients, and the API's public schema.
     conformance: ["protocol", "store", "executor", "config", "engine", "run", "http"],
   },

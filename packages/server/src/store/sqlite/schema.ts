@@ -80,6 +80,21 @@ const migrations: readonly string[] = [
 
 /** Brings the tables to the newest version. Throws a `StoreError` if the file is newer, or another program's. */
 export function migrate(database: DatabaseSync, path: string): void {
+  const version = checkVersion(database, path);
+  if (version === migrations.length) return;
+  database.exec("BEGIN EXCLUSIVE");
+  try {
+    for (const step of migrations.slice(version)) database.exec(step);
+    database.exec(`PRAGMA user_version = ${migrations.length}; PRAGMA application_id = ${applicationId}`);
+    database.exec("COMMIT");
+  } catch (error) {
+    if (database.isTransaction) database.exec("ROLLBACK");
+    throw error;
+  }
+}
+
+/** The version of the tables; 0 if there are none. Throws a `StoreError` for a file that is not for this server. */
+export function checkVersion(database: DatabaseSync, path: string): number {
   const version = pragma(database, "user_version");
   if (version > migrations.length) {
     throw new StoreError(
@@ -93,16 +108,7 @@ export function migrate(database: DatabaseSync, path: string): void {
       `The database ${path} belongs to another program. Name another file for the store.`,
     );
   }
-  if (version === migrations.length) return;
-  database.exec("BEGIN EXCLUSIVE");
-  try {
-    for (const step of migrations.slice(version)) database.exec(step);
-    database.exec(`PRAGMA user_version = ${migrations.length}; PRAGMA application_id = ${applicationId}`);
-    database.exec("COMMIT");
-  } catch (error) {
-    if (database.isTransaction) database.exec("ROLLBACK");
-    throw error;
-  }
+  return version;
 }
 
 function pragma(database: DatabaseSync, name: "user_version" | "application_id"): number {
