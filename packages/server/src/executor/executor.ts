@@ -1,12 +1,10 @@
 // Who runs a call: the client, this process, an MCP server, a sandbox, or whatever the config brings.
 
-import type { JsonObject, JsonSchema } from "rondo";
+import type { JsonSchema } from "rondo";
+import type { ToolDefinition } from "../protocol/tools.ts";
 
 /** How a tool is hosted. `function` is the client's; the config may bring kinds of its own. */
 export type ToolKind = "function" | "local" | "mcp" | "sandbox" | (string & {});
-
-/** A tool as it stands in a request: a `type`, and the fields that this type has. */
-export type ToolDefinition = JsonObject & { type: string; name?: string };
 
 /** A model's wish to have a tool run. The arguments are JSON text of an object. */
 export interface ToolCall {

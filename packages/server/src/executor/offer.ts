@@ -2,7 +2,8 @@
 
 import { type AnyTool, type JsonSchema, type JsonValue, RondoError, tool } from "rondo";
 import { invalidRequest } from "../protocol/api-error.ts";
-import type { ToolDefinition, ToolExecutor } from "./executor.ts";
+import type { ToolDefinition } from "../protocol/tools.ts";
+import type { ToolExecutor } from "./executor.ts";
 import { functionExecutor } from "./function-executor.ts";
 
 /** The server label of tools that run in this process. */

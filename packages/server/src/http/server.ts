@@ -1,9 +1,10 @@
 // The whole server for one config: store, models, runs and HTTP, started together and ended in good order.
 
 import { readFileSync } from "node:fs";
+import { resolveConfig } from "../config/check-config.ts";
 import { checkExposure, isLoopback } from "../config/exposure.ts";
 import { ConfiguredModels } from "../config/models.ts";
-import type { ServerConfig } from "../config/schema.ts";
+import type { ConfigInput, ServerConfig } from "../config/schema.ts";
 import { openapiDocument } from "../protocol/openapi.ts";
 import { Responses } from "../run/responses.ts";
 import { openStore } from "../store/open-store.ts";
@@ -34,10 +35,12 @@ export interface StartOptions {
 }
 
 /**
- * Starts a server. Throws when other machines could use it without a key (`ConfigError`), when the store cannot
- * be opened (`StoreError`) or when the address cannot be listened on (`ListenError`).
+ * Starts a server for these settings; reads no file and no environment, as `loadConfig()` does. Throws when a
+ * setting is wrong or other machines could use it without a key (`ConfigError`), when the store cannot be opened
+ * (`StoreError`) or when the address cannot be listened on (`ListenError`).
  */
-export async function startServer(config: ServerConfig, options: StartOptions = {}): Promise<RunningServer> {
+export async function startServer(input: ConfigInput, options: StartOptions = {}): Promise<RunningServer> {
+  const config = resolveConfig(input);
   checkExposure(config);
   const logger = options.logger ?? createLogger(config.log);
   const metrics = new Metrics();
@@ -58,7 +61,8 @@ export async function startServer(config: ServerConfig, options: StartOptions = 
       origins: config.cors.origins,
       isOpenOnLoopback: config.auth === undefined && isLoopback(config.host),
     });
-    const listening = await listen({ app, exchanges, logger, host: config.host, port: config.port });
+    const { host, port, stallMs } = config;
+    const listening = await listen({ app, exchanges, logger, host, port, stallMs });
     return runningServer(config, { store, responses, listening, logger });
   } catch (error) {
     await responses?.drain(0);
