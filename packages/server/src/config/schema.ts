@@ -116,6 +116,10 @@ export const configSchema = group({
   keepAliveMs: milliseconds(100)
     .default(15_000)
     .meta({ description: "After how much silence a stream gets a sign of life." }),
+  stallMs: milliseconds(100).default(120_000).meta({
+    description:
+      "How long a client may leave what was sent to it unread. Then its connection is cut, as if it had gone.",
+  }),
 }).superRefine(({ endpoints, models, defaultModel }, context) => {
   // With endpoints the name may be one of theirs, which nobody knows yet.
   const names = Object.keys(models);

@@ -18,6 +18,8 @@ export interface ListenOptions {
   logger: Logger;
   host: string;
   port: number;
+  /** How long a client may leave what was sent to it unread before its connection is cut. Default: 120,000. */
+  stallMs?: number;
 }
 
 export interface Listening {
@@ -37,12 +39,13 @@ const lastWordsMs = 1000;
 
 /** Starts to listen. Throws a `ListenError` when it cannot. */
 export async function listen(options: ListenOptions): Promise<Listening> {
-  const { exchanges, host, port } = options;
+  const { exchanges, host, port, stallMs = 120_000 } = options;
   const server = createServer(
     // Longer than the usual proxy keeps a connection: whoever closes first can cut off a request.
     { keepAliveTimeout: 75_000 },
     requestListener(options),
   );
+  cutStalled(server, exchanges, stallMs);
   server.on("clientError", (error, socket) => answerGarbage(error, socket, exchanges.isOn(socket)));
   await new Promise<void>((resolve, reject) => {
     server.once("error", (error: NodeJS.ErrnoException) => reject(new ListenError(error, host, port)));
@@ -55,6 +58,18 @@ export async function listen(options: ListenOptions): Promise<Listening> {
     port: actualPort,
     close: (closeOptions) => (closing ??= close(server, exchanges, closeOptions)),
   };
+}
+
+/**
+ * Cuts connections whose clients have stopped to read: a run would wait for them for ever. Node calls after so long
+ * without any byte on a connection, which is also how idle ones end. One that waits for its answer is left alone.
+ */
+function cutStalled(server: Server, exchanges: Exchanges, stallMs: number): void {
+  server.timeout = stallMs;
+  server.on("timeout", (socket) => {
+    const isWaiting = exchanges.isOn(socket) && socket.writableLength === 0;
+    if (!isWaiting) socket.destroy();
+  });
 }
 
 async function close(
