@@ -48,6 +48,7 @@ test("a client that waits for a slow model longer than that is left alone", asyn
     JSON.stringify({ input: "Hi." }),
   );
   await client.until(/Slowly\./);
+  expect(client.received).toMatch(/^HTTP\/1\.1 200 /);
   client.socket.destroy();
 });
 

@@ -40,14 +40,26 @@ test("what the runs tell is there to be read", async () => {
   metrics.tokensUsed(12, 3);
   metrics.toolCallEnded("error");
   metrics.modelFailed("timeout");
-  metrics.watchQueue(async () => 5);
+  metrics.watchQueue(async () => ({ queued: 5, running: 2 }));
   const text = await metrics.text();
   expect(text).toContain('rondo_runs_total{status="completed"} 1');
   expect(text).toContain('rondo_tokens_total{direction="input"} 12');
   expect(text).toContain('rondo_tokens_total{direction="output"} 3');
   expect(text).toContain('rondo_tool_calls_total{outcome="error"} 1');
   expect(text).toContain('rondo_model_errors_total{code="timeout"} 1');
-  expect(text).toContain("rondo_background_queue 5");
+  expect(text).toContain('rondo_background_runs{state="queued"} 5');
+  expect(text).toContain('rondo_background_runs{state="running"} 2');
+});
+
+test("numbers that the store cannot give are left out, and the others are there", async () => {
+  const metrics = new Metrics();
+  const answers = [{ queued: 5, running: 2 }];
+  metrics.watchQueue(async () => answers.pop() ?? Promise.reject(new Error("The disk is gone.")));
+  metrics.runEnded("completed");
+  expect(await metrics.text()).toContain("rondo_background_runs{");
+  const text = await metrics.text();
+  expect(text).not.toContain("rondo_background_runs{");
+  expect(text).toContain('rondo_runs_total{status="completed"} 1');
 });
 
 test("two servers in one process count for themselves", async () => {

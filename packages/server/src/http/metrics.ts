@@ -99,14 +99,22 @@ export class Metrics {
     this.#modelErrors.inc({ code });
   }
 
-  /** Shows how many background runs wait. `read` is asked each time someone looks. */
-  watchQueue(read: () => number | Promise<number>): void {
-    const queue = new Gauge({
-      name: "rondo_background_queue",
-      help: "Background runs that wait for a worker.",
+  /** Shows how many background runs wait, and how many work. `read` is asked each time someone looks. */
+  watchQueue(read: () => Promise<{ queued: number; running: number }>): void {
+    const runs = new Gauge({
+      name: "rondo_background_runs",
+      help: "Background runs that wait for a worker (queued), and that have begun and are not over (running).",
+      labelNames: ["state"],
       registers: [this.#registry],
       async collect() {
-        queue.set(await read());
+        try {
+          const { queued, running } = await read();
+          runs.set({ state: "queued" }, queued);
+          runs.set({ state: "running" }, running);
+        } catch {
+          // Nobody knows. The other numbers are wanted most when the store is down.
+          runs.reset();
+        }
       },
     });
   }

@@ -61,6 +61,7 @@ export async function startServer(input: ConfigInput, options: StartOptions = {}
       origins: config.cors.origins,
       isOpenOnLoopback: config.auth === undefined && isLoopback(config.host),
     });
+    metrics.watchQueue(() => store.countBackground());
     const { host, port, stallMs } = config;
     const listening = await listen({ app, exchanges, logger, host, port, stallMs });
     return runningServer(config, { store, responses, listening, logger });

@@ -263,6 +263,13 @@ class MemoryStore implements Store {
     this.#active.delete(kept);
     if (owner.responses.size === 0) this.#owners.delete(head.owner);
   }
+  async countBackground() {
+    this.#assertOpen();
+    const statuses = [...this.#active].flatMap(({ head }) => (head.background ? [head.status] : []));
+    const queued = statuses.filter((status) => status === "queued").length;
+    return { queued, running: statuses.length - queued };
+  }
+
 
   #assertOpen(): void {
     if (this.#isClosed) throw storeClosed();

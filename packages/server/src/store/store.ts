@@ -189,4 +189,6 @@ export interface Store {
   /** Throws when the store cannot write. */
   check(): Promise<void>;
   close(): Promise<void>;
+  /** How many background runs wait for a worker, and how many have begun and are not over. */
+  countBackground(): Promise<{ readonly queued: number; readonly running: number }>;
 }

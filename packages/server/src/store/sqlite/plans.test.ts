@@ -101,8 +101,11 @@ test("work on runs is found by an index, and a claim looks only at those that ar
     await store.claim("worker-2", { leaseMs: 1, limit: 1, id: "r0" });
     await store.claim("worker-2", { leaseMs: 1, limit: 1 });
     await store.expire(1);
+    await store.countBackground();
   });
 
   const scans = linesOf(plans).filter((line) => line.startsWith("SCAN") && !line.includes("VIRTUAL TABLE"));
-  expect(new Set(scans)).toEqual(new Set(["SCAN r USING INDEX responses_active"]));
+  expect(new Set(scans)).toEqual(
+    new Set(["SCAN r USING INDEX responses_active", "SCAN responses USING INDEX responses_active"]),
+  );
 });

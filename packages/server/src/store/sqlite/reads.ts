@@ -105,3 +105,13 @@ export function readLinks(db: Connection, rows: readonly ResponseRow[]): ChainLi
   );
   return toLinks(rows, items, steps);
 }
+
+/** Walks through the index of what is not over, however much is stored. */
+export function countBackground(db: Connection): { queued: number; running: number } {
+  const [row] = db.all<{ queued: number; running: number }>(
+    `SELECT count(*) FILTER (WHERE status = 'queued') AS queued,
+        count(*) FILTER (WHERE status = 'in_progress') AS running
+      FROM responses WHERE status IN ('queued', 'in_progress') AND is_background = 1`,
+  );
+  return { queued: row?.queued ?? 0, running: row?.running ?? 0 };
+}

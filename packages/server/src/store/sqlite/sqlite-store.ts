@@ -19,7 +19,15 @@ import { toStoreError } from "./faults.ts";
 import { GroupWriter } from "./group-writer.ts";
 import { listInput, listResponses } from "./lists.ts";
 import { lockForProcess } from "./process-lock.ts";
-import { readChain, readEvents, readItems, readLinks, readOutput, readResponse } from "./reads.ts";
+import {
+  countBackground,
+  readChain,
+  readEvents,
+  readItems,
+  readLinks,
+  readOutput,
+  readResponse,
+} from "./reads.ts";
 import { type ResponseRow, responseColumns, responseTables, toResponse } from "./rows.ts";
 import { addToRun, heldRun, insertResponse, leaseTo } from "./writes.ts";
 
@@ -163,6 +171,10 @@ export class SqliteStore implements Store {
       if (link === undefined) throw lostLease(lease);
       return { ...link, lastSequence: run.last_sequence };
     });
+  }
+
+  async countBackground() {
+    return this.#read(() => countBackground(this.#db));
   }
 
   async expire(beforeMs: number): Promise<number> {

@@ -40,6 +40,27 @@ export function lifeTests(context: SuiteContext): void {
     });
   });
 
+  describe("the count of background runs", () => {
+    test("tells those that wait from those that work, and leaves out what is over or in the foreground", async () => {
+      expect(await context.store.countBackground()).toEqual({ queued: 0, running: 0 });
+      await create("foreground", { background: false });
+      await create("bob's", { status: "queued", background: true, owner: "bob" });
+      for (const id of ["one", "two", "three", "four"]) {
+        await create(id, { status: "queued", background: true });
+      }
+      const leases = (await claim()).filter((lease) => lease.responseId !== "bob's");
+      expect(await context.store.countBackground()).toEqual({ queued: 5, running: 0 });
+      const [first, second, third] = leases;
+      if (!first || !second || !third) throw new Error("There was too little to claim.");
+      for (const lease of [first, second, third])
+        await context.store.commit(lease, write({ update: { status: "in_progress" } }));
+      await context.store.commit(first, write({ update: { status: "completed" } }));
+      await context.store.remove("ann", second.responseId);
+
+      expect(await context.store.countBackground()).toEqual({ queued: 2, running: 1 });
+    });
+  });
+
   describe("expiry", () => {
     test("removes what has ended before, and nothing that still runs", async () => {
       for (const [id, completedAtMs] of [["old", 1999] as const, ["new", 2000] as const]) {
