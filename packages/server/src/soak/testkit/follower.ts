@@ -4,11 +4,11 @@ import type { Frame } from "../../conformance/testkit/frames.ts";
 import { framesOf } from "../../conformance/testkit/frames.ts";
 import type { Life, ServerProcess } from "./server-process.ts";
 
-/** Starts a response over HTTP. */
+/** Starts a response over HTTP, on a connection of its own. */
 export function post(url: string, body: unknown): Promise<Response> {
   return fetch(`${url}/v1/responses`, {
     method: "POST",
-    headers: { "content-type": "application/json" },
+    headers: { "content-type": "application/json", connection: "close" },
     body: JSON.stringify(body),
   });
 }

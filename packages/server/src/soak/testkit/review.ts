@@ -89,7 +89,8 @@ export async function review(options: ReviewOptions): Promise<{ flaws: string[];
   };
 }
 
-async function* allResponses(url: string): AsyncGenerator<ResponseObject> {
+/** All responses of a server, newest first, page by page. */
+export async function* allResponses(url: string): AsyncGenerator<ResponseObject> {
   let after = "";
   while (true) {
     const page: { data: ResponseObject[]; has_more: boolean; last_id: string } = await getJson(

@@ -44,8 +44,12 @@ export function runFlaws(run: FinishedRun): string[] {
 }
 
 /** Whether the outcome of a call was told to be unknown. */
-export function isUnknown({ status, error }: McpCallItem): boolean {
-  return status === "failed" && unknownOutcome.test(String(error));
+export function isUnknown(item: McpCallItem): boolean {
+  return item.status === "failed" && unknownOutcome.test(errorOf(item));
+}
+
+function errorOf({ error }: McpCallItem): string {
+  return error?.content.map(({ text }) => text).join("\n") ?? "";
 }
 
 function outputFlaws({ story, response, effects, conversation }: FinishedRun): string[] {
@@ -83,8 +87,8 @@ function callFlaws(call: StoryCall, item: McpCallItem, effects: readonly Effect[
       flaws.push(`gave ${JSON.stringify(item.output)}, but ran last as ${JSON.stringify(mark)}`);
     if (!effects.some((effect) => effect.type === "ended" && effect.mark === mark))
       flaws.push("is completed, but its tool never ended");
-  } else if (!isOnce) flaws.push(`may run again, but has failed: ${item.error}`);
-  else if (!isUnknown(item)) flaws.push(`has failed in another way: ${item.error}`);
+  } else if (!isOnce) flaws.push(`may run again, but has failed: ${errorOf(item)}`);
+  else if (!isUnknown(item)) flaws.push(`has failed in another way: ${errorOf(item)}`);
   return flaws;
 }
 
@@ -102,9 +106,9 @@ function toldFlaws(
   const results = conversation
     .slice(asked + 1, next < 0 ? undefined : next)
     .filter(({ tool_call_id }) => tool_call_id === call.id);
-  const expected = item.status === "completed" ? item.output : item.error;
+  const expected = item.status === "completed" ? (item.output ?? "") : errorOf(item);
   const [result] = results;
-  if (results.length === 1 && result?.content.includes(String(expected))) return [];
+  if (results.length === 1 && result?.content.includes(expected)) return [];
   return [`was told to the model as ${JSON.stringify(results)} instead of ${JSON.stringify(expected)}`];
 }
 

@@ -63,6 +63,10 @@ export class ServerProcess implements AsyncDisposable {
       },
     );
     this.#child = child;
+    // Whatever ends this process, by Ctrl-C too, ends the server with it.
+    const reap = () => child.kill("SIGKILL");
+    process.prependOnceListener("exit", reap);
+    child.once("exit", () => process.off("exit", reap));
     child.stderr.setEncoding("utf8").on("data", (text: string) => (this.complaints += text));
     const announced = Promise.withResolvers<Life | undefined>();
     createInterface({ input: child.stdout }).on("line", (line) => {

@@ -7,6 +7,7 @@ import type { AddressInfo } from "node:net";
 import { json } from "node:stream/consumers";
 import { setTimeout as wait } from "node:timers/promises";
 import { chatChunks, doneFrame, sseFrame } from "rondo/testing";
+import type { Gate } from "./gate.ts";
 import { type Random, random } from "./random.ts";
 import { answerOf, type Story } from "./story.ts";
 
@@ -22,10 +23,12 @@ export interface StoryModel extends AsyncDisposable {
   readonly url: string;
   /** How many answers were asked for. */
   readonly askedCount: number;
-  /** The conversation that the end of a story was asked with, by the story's name. */
-  readonly lastConversation: ReadonlyMap<string, readonly ChatMessage[]>;
-  /** When set, last answers stop in their middle until it resolves. */
-  gate: Promise<unknown> | undefined;
+  /** The conversation that the end of a story was asked with, by the story's name. Grows with the stories. */
+  readonly lastConversation: Map<string, readonly ChatMessage[]>;
+  /** The gate at which a story's last answer waits in its middle. Default: none. */
+  gateOf: (story: Story) => Gate | undefined;
+  /** Ends the connections that wait for another request. */
+  closeIdle(): void;
 }
 
 /** Tells each story by the last message of the user, which is the story as JSON. */
@@ -50,7 +53,7 @@ export async function startStoryModel(): Promise<StoryModel> {
     const chance = random(story.seed, step, askedCount);
     const chunks = chatChunks({ ...answerOf(story, step), usage: tokens });
     for (const [index, chunk] of chunks.entries()) {
-      if (isLast && index === chunks.length >> 1) await model.gate;
+      if (isLast && index === chunks.length >> 1) await model.gateOf(story)?.pass();
       if (response.destroyed) return;
       response.write(sseFrame(chunk));
       await pause(chance, story.paceMs);
@@ -63,7 +66,8 @@ export async function startStoryModel(): Promise<StoryModel> {
   const model: StoryModel = {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`,
     lastConversation,
-    gate: undefined,
+    gateOf: () => undefined,
+    closeIdle: () => server.closeIdleConnections(),
     get askedCount() {
       return askedCount;
     },

@@ -1,0 +1,137 @@
+// The long trials of the server, behind `npm run soak`: kills at random moments, 1,000 streams at once, and 10,000
+// stored responses. `--kills`, `--streams` and `--responses` change the numbers (0 leaves a trial out), `--seed`
+// repeats one.
+import { randomInt } from "node:crypto";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { runKillTrial } from "../packages/server/src/soak/testkit/kill-trial.ts";
+import { runLoad } from "../packages/server/src/soak/testkit/load.ts";
+import { startMeasuredServer } from "../packages/server/src/soak/testkit/start-measured-server.ts";
+import { runStoreTrial } from "../packages/server/src/soak/testkit/store-trial.ts";
+import { startStoryModel } from "../packages/server/src/soak/testkit/story-model.ts";
+
+const { values } = parseArgs({
+  options: {
+    kills: { type: "string", default: "500" },
+    streams: { type: "string", default: "1000" },
+    responses: { type: "string", default: "10000" },
+    seed: { type: "string" },
+  },
+});
+const kills = wholeNumber("kills", values.kills);
+const streams = wholeNumber("streams", values.streams);
+const responses = wholeNumber("responses", values.responses);
+const seed = values.seed === undefined ? randomInt(2 ** 31) : wholeNumber("seed", values.seed);
+// So many kills share one database and one set of clients, so that a failure is found soon.
+const killsPerTrial = 50;
+const folders = new Set<string>();
+const flaws: string[] = [];
+
+// Processes that were started end with this one: their pipe to it breaks, or the terminal stops them too.
+process.once("SIGINT", () => process.exit(130));
+process.once("exit", () => {
+  for (const folder of folders) rmSync(folder, { recursive: true, force: true });
+});
+
+if (kills > 0) await killTrials();
+if (streams > 0) await loadTrial();
+if (responses > 0) await storeTrial();
+
+if (flaws.length > 0) {
+  console.log(`\n${flaws.length} flaws (seed ${seed}):\n${flaws.slice(0, 20).join("\n")}`);
+  process.exitCode = 1;
+} else console.log("\nAll is well.");
+
+async function killTrials(): Promise<void> {
+  console.log(`${kills} kills, seed ${seed}`);
+  const totals: Record<string, number> = {};
+  const start = performance.now();
+  for (let done = 0; done < kills; done += killsPerTrial) {
+    const report = await runKillTrial({
+      folder: newFolder(),
+      seed: seed + done,
+      kills: Math.min(killsPerTrial, kills - done),
+      onKill: (count, runs) => progress(`  ${done + count} kills, ${(totals["followed"] ?? 0) + runs} runs`),
+    });
+    flaws.push(...report.flaws);
+    for (const [name, value] of Object.entries(report.figures)) totals[name] = (totals[name] ?? 0) + value;
+  }
+  progress("");
+  for (const [name, value] of Object.entries(totals)) console.log(`  ${name.padEnd(24)}${value}`);
+  console.log(`  ${"seconds".padEnd(24)}${secondsSince(start)}`);
+}
+
+async function loadTrial(): Promise<void> {
+  console.log(`\n${streams} streams at once`);
+  await using model = await startStoryModel();
+  await using server = await startMeasuredServer({ folder: newFolder(), modelUrl: model.url });
+  const round = async (whileOpen?: () => Promise<void>) => {
+    const start = performance.now();
+    const report = await runLoad({
+      url: server.url,
+      model,
+      count: streams,
+      ...(whileOpen && { whileOpen }),
+    });
+    flaws.push(...report.flaws);
+    const seconds = Number(secondsSince(start));
+    console.log(`  ${report.events} events in ${seconds} s: ${Math.round(report.events / seconds)} a second`);
+  };
+  await round();
+  await round();
+  const before = await server.measure();
+  await round(async () => {
+    const open = await server.measure();
+    const kilobytes = (open.usedBytes - before.usedBytes) / streams / 1000;
+    console.log(`  ${kilobytes.toFixed(1)} kB of memory for each open stream`);
+  });
+  await round();
+  const after = await server.measure();
+  const growth = (after.usedBytes - before.usedBytes) / streams / 2;
+  console.log(
+    `  memory: ${megabytes(before.usedBytes)} before, ${megabytes(after.usedBytes)} after two rounds`,
+  );
+  if (growth > 2000) flaws.push(`each stream has left ${Math.round(growth)} bytes behind`);
+}
+
+async function storeTrial(): Promise<void> {
+  console.log(`\n${responses} stored responses`);
+  await using model = await startStoryModel();
+  await using server = await startMeasuredServer({ folder: newFolder(), modelUrl: model.url });
+  const found = await runStoreTrial({
+    url: server.url,
+    count: responses,
+    chain: Math.min(1000, responses),
+    onStep: (what, count, seconds) =>
+      console.log(`  ${count} ${what} in ${seconds.toFixed(1)} s: ${Math.round(count / seconds)} a second`),
+  });
+  flaws.push(...found);
+  const { usedBytes, residentBytes } = await server.measure();
+  console.log(`  memory: ${megabytes(usedBytes)} used, ${megabytes(residentBytes)} resident`);
+}
+
+function newFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), "rondo-soak-"));
+  folders.add(folder);
+  return folder;
+}
+
+/** One line that changes, where someone can see it. */
+function progress(line: string): void {
+  if (process.stdout.isTTY) process.stdout.write(`\r\x1b[K${line}`);
+}
+
+function wholeNumber(name: string, text: string): number {
+  if (!/^\d{1,9}$/.test(text)) throw new Error(`--${name} is '${text}', but must be a whole number.`);
+  return Number(text);
+}
+
+function secondsSince(start: number): string {
+  return ((performance.now() - start) / 1000).toFixed(1);
+}
+
+function megabytes(bytes: number): string {
+  return `${(bytes / 1e6).toFixed(1)} MB`;
+}
