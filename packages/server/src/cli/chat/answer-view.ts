@@ -1,0 +1,144 @@
+// Shows an answer as it comes: text, thoughts, calls and their results, and at the end what it took.
+
+import { startSpinner } from "../terminal/spinner.ts";
+import { oneLine } from "../terminal/text.ts";
+import { AnswerClock } from "./answer-clock.ts";
+import type { ChatEvent, ChatUsage, EndReason } from "./chat-partner.ts";
+import type { Screen } from "./screen.ts";
+
+export interface AnswerViewOptions {
+  readonly screen: Screen;
+  /** Takes out of a text what the output shall not have. */
+  readonly clean: (text: string) => string;
+  /** Draws on the terminal without being part of its lines. */
+  readonly draw: (text: string) => void;
+  readonly now?: () => number;
+}
+
+export class AnswerView implements Disposable {
+  readonly #options: AnswerViewOptions;
+  readonly #clock: AnswerClock;
+  #kind: "text" | "thinking" | undefined;
+  #stopSpinner: (() => void) | undefined;
+
+  /** Begins to wait for the answer. */
+  constructor(options: AnswerViewOptions) {
+    this.#options = options;
+    this.#clock = new AnswerClock(options.now);
+    this.#wait("waiting");
+  }
+
+  show(event: ChatEvent): void {
+    this.#clock.note(event);
+    switch (event.type) {
+      case "text":
+      case "thinking":
+        this.#say(event.type, event.text);
+        return;
+      case "call.delta":
+        if (!this.#stopSpinner) {
+          this.#endLine();
+          this.#wait("writing a call");
+        }
+        return;
+      case "call":
+        this.#line(this.#described("→", event.name, event.input), (text) => this.#style.cyan(text));
+        this.#wait("running");
+        return;
+      case "result": {
+        const paint = event.isError ? this.#style.red : this.#style.dim;
+        const sign = event.isError ? "✗" : "←";
+        this.#line(this.#described(sign, event.name, event.output), (text) => paint(text));
+        this.#wait("waiting");
+        return;
+      }
+      case "notice":
+        this.#line(event.text, (text) => this.#style.dim(text));
+        return;
+      case "end":
+        this.#line(this.#summary(event.reason, event.usage), (text) => this.#style.dim(text));
+    }
+  }
+
+  /** Ends what has been begun: lines, and the sign that something is awaited. */
+  [Symbol.dispose](): void {
+    this.#stopWaiting();
+    this.#endLine();
+  }
+
+  get #style() {
+    return this.#options.screen.style;
+  }
+
+  #say(kind: "text" | "thinking", said: string): void {
+    const { screen, clean } = this.#options;
+    const isNew = this.#kind !== kind;
+    // Models like to begin with empty lines.
+    const text = isNew ? clean(said).trimStart() : clean(said);
+    if (text === "") return;
+    this.#stopWaiting();
+    if (isNew) this.#endLine();
+    this.#kind = kind;
+    if (kind === "text") {
+      screen.answer.write(text);
+      return;
+    }
+    // Where it cannot be told by its looks, it is told by a word.
+    if (isNew && !screen.style.hasColours) screen.aside.write("thinking: ");
+    screen.aside.write(text, screen.style.dim);
+  }
+
+  #line(text: string, paint: (text: string) => string): void {
+    this.#stopWaiting();
+    this.#endLine();
+    this.#options.screen.aside.line(text, paint);
+  }
+
+  /** Whatever was being said is over. */
+  #endLine(): void {
+    const { answer, aside } = this.#options.screen;
+    if (this.#kind === "text") answer.endLine();
+    if (this.#kind === "thinking") aside.endLine();
+    this.#kind = undefined;
+  }
+
+  #described(sign: string, name: string, value: unknown): string {
+    const text = typeof value === "string" ? value : (JSON.stringify(value) ?? "");
+    return oneLine(`${sign} ${name} ${text}`, this.#options.screen.columns());
+  }
+
+  #summary(reason: EndReason, usage: ChatUsage | undefined): string {
+    const parts: string[] = [];
+    const why = whyItEnded[reason];
+    if (why !== undefined) parts.push(why);
+    if (usage) parts.push(`${count(usage.inputTokens)} tokens in, ${count(usage.outputTokens)} out`);
+    parts.push(`${(this.#clock.elapsedMs / 1000).toFixed(1)} s`);
+    const rate = usage && this.#clock.rate(usage.outputTokens);
+    if (rate !== undefined) parts.push(`${rate.toFixed(rate < 10 ? 1 : 0)} tokens/s`);
+    return parts.join(" · ");
+  }
+
+  #wait(text: string): void {
+    const { screen, draw } = this.#options;
+    if (!screen.isInteractive) return;
+    this.#stopWaiting();
+    this.#stopSpinner = startSpinner({ write: draw, text, paint: screen.style.dim });
+  }
+
+  #stopWaiting(): void {
+    this.#stopSpinner?.();
+    this.#stopSpinner = undefined;
+  }
+}
+
+const whyItEnded: Readonly<Record<EndReason, string | undefined>> = {
+  completed: undefined,
+  interrupted: "interrupted",
+  length: "cut off: the answer or the conversation is too long",
+  limit: "stopped: tools were run too often",
+  filtered: "stopped by the model's content filter",
+};
+
+function count(value: number): string {
+  return value.toLocaleString("en-US");
+}

@@ -1,0 +1,65 @@
+// A chat, whoever types and wherever it is shown: takes a line, and does what it asks for.
+
+import type { CliIo } from "../cli-io.ts";
+import { AnswerView } from "./answer-view.ts";
+import type { ChatPartner } from "./chat-partner.ts";
+import { isCommand, runCommand } from "./commands.ts";
+import { cleaner, type Screen } from "./screen.ts";
+
+export interface ChatSessionOptions {
+  readonly io: CliIo;
+  readonly screen: Screen;
+  readonly partner: ChatPartner;
+}
+
+/** What became of a line. */
+export type Outcome = "done" | "failed" | "exit";
+
+export class ChatSession {
+  readonly #options: ChatSessionOptions;
+  readonly #clean: (text: string) => string;
+
+  constructor(options: ChatSessionOptions) {
+    this.#options = options;
+    this.#clean = cleaner(options.io);
+  }
+
+  /** A line beside the answers. */
+  note(line: string): void {
+    const { aside, style } = this.#options.screen;
+    aside.line(this.#clean(line), style.dim);
+  }
+
+  /** What went wrong, in words. */
+  fail(error: unknown): void {
+    const { screen, io } = this.#options;
+    const message = error instanceof Error ? error.message : String(error);
+    screen.aside.line(this.#clean(message), screen.style.red);
+    if (io.env["RONDO_DEBUG"] && error instanceof Error) screen.aside.line(error.stack ?? "");
+  }
+
+  /** Does what a line asks for. Never throws: what goes wrong is told, and the next line can be tried. */
+  async submit(line: string, signal: AbortSignal): Promise<Outcome> {
+    try {
+      if (isCommand(line)) return await this.#command(line, signal);
+      await this.#ask(line, signal);
+      return "done";
+    } catch (error) {
+      if (signal.aborted) return "done";
+      this.fail(error);
+      return "failed";
+    }
+  }
+
+  async #command(line: string, signal: AbortSignal): Promise<Outcome> {
+    const { partner, screen, io } = this.#options;
+    const say = (text: string) => screen.aside.line(this.#clean(text));
+    return (await runCommand(line, { partner, cwd: io.cwd, signal, say })) ?? "done";
+  }
+
+  async #ask(prompt: string, signal: AbortSignal): Promise<void> {
+    const { partner, screen, io } = this.#options;
+    using view = new AnswerView({ screen, clean: this.#clean, draw: (text) => io.write(text) });
+    for await (const event of partner.ask(prompt, signal)) view.show(event);
+  }
+}

@@ -1,0 +1,110 @@
+// `rondo chat`: a conversation with a model, or with a Rondo server, in a terminal or through a pipe.
+
+import { Command, InvalidArgumentError } from "commander";
+import { type Logger, setLogger } from "rondo";
+import { type CliIo, Exit, exitCodes } from "../cli-io.ts";
+import { ChatSession } from "./chat-session.ts";
+import { type FindPartnerOptions, findPartner, type PartnerWishes } from "./find-partner.ts";
+import { chatInPipe } from "./piped-chat.ts";
+import { createScreen } from "./screen.ts";
+import { chatInTerminal } from "./terminal-chat.ts";
+import { toolsOfFile } from "./tool-source.ts";
+
+interface ChatFlags extends PartnerWishes {
+  readonly tools?: string[];
+}
+
+const examples = `
+Examples:
+  rondo chat                                       The first model that is found on this machine.
+  rondo chat --model qwen3:8b --tools tools.ts     With tools of your own.
+  rondo chat --server http://127.0.0.1:4500        Through a Rondo server.
+  echo "What is 25 + 17?" | rondo chat             Just the answer, for scripts.
+
+In the chat, /help shows the commands. Ctrl-C interrupts the answer and leaves when pressed again.`;
+
+/** The command. `discover` is how model servers are found; tests bring their own. */
+export function chatCommand(io: CliIo, discover?: FindPartnerOptions["discover"]): Command {
+  return new Command("chat")
+    .description("Talk with a model. Without flags: the first that is found on this machine, else a demo.")
+    .argument("[prompt...]", "What to ask first; in a pipe, the only prompt.")
+    .option("--model <name>", "The model. Default: the first one that there is.")
+    .option(
+      "--model-url <url>",
+      "The model server, such as http://localhost:11434/v1. (RONDO_MODEL_URL)",
+      httpUrl,
+    )
+    .option("--server <url>", "A Rondo server to talk to instead of a model. (RONDO_SERVER)", httpUrl)
+    .option("--api-key <key>", "The key for either. (RONDO_MODEL_API_KEY, RONDO_API_KEY)")
+    .option(
+      "--tools <file>",
+      "A module that exports tools made with tool(). May be given more than once.",
+      (file: string, files: string[] | undefined) => [...(files ?? []), file],
+    )
+    .option("--system <text>", "What the model is told first.")
+    .addHelpText("after", examples)
+    .action((words: string[], flags: ChatFlags, command: Command) => {
+      if (flags.server !== undefined && flags.modelUrl !== undefined)
+        command.error("error: --server and --model-url cannot both be given: each names who to talk to.");
+      return chat(io, words.join(" ").trim() || undefined, flags, discover);
+    });
+}
+
+async function chat(
+  io: CliIo,
+  first: string | undefined,
+  { tools: files = [], ...wishes }: ChatFlags,
+  discover: FindPartnerOptions["discover"],
+): Promise<void> {
+  const screen = createScreen(io);
+  await using owned = new AsyncDisposableStack();
+  const { partner, notice } = await start(io, async (signal) => {
+    // Further sources of tools belong here.
+    const sources = await Promise.all(files.map((file) => toolsOfFile(file, io.cwd)));
+    const tools = sources.flatMap((source) => owned.use(source).tools);
+    return findPartner({ wishes, tools, env: io.env, signal, ...(discover && { discover }) });
+  });
+  owned.use(partner);
+  const session = new ChatSession({ io, screen, partner });
+  const restoreLogger = takeWarnings((message) => session.note(message));
+  try {
+    if (notice !== undefined) session.note(notice);
+    if (screen.isInteractive) {
+      session.note(`Chatting with ${partner.label}. /help shows the commands, Ctrl-D leaves.`);
+    } else if (first === undefined && io.input.isTTY) {
+      session.note("Write a prompt and press Enter; Ctrl-D ends.");
+    }
+    const exitCode = screen.isInteractive
+      ? await chatInTerminal(session, io, screen, first)
+      : await chatInPipe(session, io, first);
+    if (exitCode !== exitCodes.ok) throw new Exit(exitCode);
+  } finally {
+    restoreLogger();
+  }
+}
+
+/** Runs what comes before the first prompt; Ctrl-C ends it. */
+async function start<T>(io: CliIo, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  const controller = new AbortController();
+  const release = io.onStop(() => controller.abort());
+  try {
+    return await work(controller.signal);
+  } catch (error) {
+    throw controller.signal.aborted ? new Exit(exitCodes.interrupted) : error;
+  } finally {
+    release();
+  }
+}
+
+/** Warnings of the library become lines of the chat, instead of writing over it. */
+function takeWarnings(take: (message: string) => void): () => void {
+  const logger: Logger = { warn: (message) => take(message) };
+  setLogger(logger);
+  return () => setLogger();
+}
+
+function httpUrl(value: string): string {
+  const url = URL.parse(value);
+  if (url && /^https?:$/.test(url.protocol)) return value;
+  throw new InvalidArgumentError("Expected an http or https URL.");
+}

@@ -1,0 +1,111 @@
+// What can be typed instead of a prompt.
+
+import { writeFile } from "node:fs/promises";
+import { resolve } from "node:path";
+import type { ChatPartner } from "./chat-partner.ts";
+
+export interface CommandContext {
+  readonly partner: ChatPartner;
+  readonly cwd: string;
+  readonly signal: AbortSignal;
+  /** Writes a line beside the answers. */
+  readonly say: (line: string) => void;
+}
+
+interface Command {
+  /** What comes after the name, if anything does. */
+  readonly argument?: string;
+  readonly description: string;
+  /** Throws in words. Resolves with "exit" to leave. */
+  run(argument: string, context: CommandContext): Promise<"exit" | undefined>;
+}
+
+const commands: Readonly<Record<string, Command>> = {
+  help: {
+    description: "Show this.",
+    async run(_, { say }) {
+      const names = Object.entries(commands).map(([name, { argument = "" }]) =>
+        `/${name} ${argument}`.trim(),
+      );
+      const width = Math.max(...names.map(({ length }) => length));
+      for (const [index, { description }] of Object.values(commands).entries())
+        say(`  ${names[index]?.padEnd(width)}  ${description}`);
+      say("Ctrl-C interrupts the answer, and leaves when pressed again; Ctrl-D leaves. The arrow keys bring");
+      say("back earlier prompts; one that begins with a space is not kept. A line that ends in \\ goes on");
+      say("in the next one.");
+      return undefined;
+    },
+  },
+  clear: {
+    description: "Begin a new conversation.",
+    async run(_, { partner, say }) {
+      partner.clear();
+      say("A new conversation has begun.");
+      return undefined;
+    },
+  },
+  model: {
+    argument: "NAME",
+    description: "Go on with another model; without a name, show which it is.",
+    async run(name, { partner, say, signal }) {
+      if (name !== "") await partner.use(name, signal);
+      say(`The model is ${partner.label}.`);
+      return undefined;
+    },
+  },
+  models: {
+    description: "List the models.",
+    async run(_, { partner, say, signal }) {
+      const names = await partner.models(signal);
+      for (const name of names) say(`  ${name}`);
+      if (names.length === 0) say("There are no models.");
+      return undefined;
+    },
+  },
+  tools: {
+    description: "List the tools that run here.",
+    async run(_, { partner, say }) {
+      for (const { name, description } of partner.tools) say(`  ${name}: ${description}`);
+      if (partner.tools.length === 0) say("There are none. Start the chat with --tools FILE to have some.");
+      return undefined;
+    },
+  },
+  save: {
+    argument: "FILE",
+    description: "Save the conversation as JSON.",
+    async run(file, { partner, cwd, say }) {
+      if (file === "") throw new Error("/save needs the name of a file: /save chat.json");
+      const text = `${JSON.stringify(partner.transcript(), undefined, 2)}\n`;
+      // Never over a file that is there: it is easily mistyped, and the old one would be gone.
+      await writeFile(resolve(cwd, file), text, { flag: "wx" }).catch((error: unknown) => {
+        throw notSaved(file, error);
+      });
+      say(`Saved to ${file}.`);
+      return undefined;
+    },
+  },
+  exit: { description: "Leave.", run: async () => "exit" },
+};
+
+/** Whether a line is a command. `/usr/bin` and `/ ` are not: they may well begin a prompt. */
+export function isCommand(line: string): boolean {
+  return /^\/[a-z]+(\s|$)/i.test(line);
+}
+
+/** Runs the command that a line holds. Throws in words, also for one that there is not. */
+export async function runCommand(line: string, context: CommandContext): Promise<"exit" | undefined> {
+  const [, name = "", argument = ""] = /^\/(\S+)\s*(.*)$/s.exec(line) ?? [];
+  const command = Object.hasOwn(commands, name) ? commands[name] : undefined;
+  if (!command)
+    throw new Error(
+      `There is no command /${name}. /help lists those that there are; to send it to the model, begin with a space.`,
+    );
+  return command.run(argument.trim(), context);
+}
+
+function notSaved(file: string, error: unknown): Error {
+  const { code, message } = error as NodeJS.ErrnoException;
+  if (code === "EEXIST")
+    return new Error(`${file} is there already, and was left as it is. Choose another name.`);
+  return new Error(`${file} could not be written: ${message}`, { cause: error });
+}

@@ -1,0 +1,60 @@
+// A chat in a terminal: prompts are typed, Ctrl-C interrupts the answer, and the terminal is left as it was.
+
+import { type CliIo, exitCodes } from "../cli-io.ts";
+import { KeyGate } from "../terminal/key-gate.ts";
+import { historyFile, PromptHistory } from "../terminal/prompt-history.ts";
+import { readPrompt } from "../terminal/prompt-line.ts";
+import type { ChatSession } from "./chat-session.ts";
+import type { Screen } from "./screen.ts";
+
+/** Chats until the person leaves. Resolves with the exit code. `first` is asked before anything is typed. */
+export async function chatInTerminal(
+  session: ChatSession,
+  io: CliIo,
+  { style }: Screen,
+  first: string | undefined,
+): Promise<number> {
+  const history = new PromptHistory(historyFile(io.env));
+  using gate = new KeyGate(io.input, io.output);
+  // Signals from elsewhere: the keys themselves never become signals here.
+  const release = io.onStop(() => {
+    gate[Symbol.dispose]();
+    io.leave(exitCodes.interrupted);
+  });
+  const options = { gate, output: io.output, history, prompt: style.bold("> "), suspend };
+  try {
+    for (let next = first; ; next = undefined) {
+      const typed = next === undefined ? await readPrompt(options) : { prompt: next };
+      if (typed === "interrupt") return exitCodes.interrupted;
+      if (typed === "end") {
+        io.write("\n");
+        return exitCodes.ok;
+      }
+      if ((await submit(session, typed.prompt, gate, io)) === "exit") return exitCodes.ok;
+    }
+  } finally {
+    release();
+  }
+}
+
+/** Asks. The first Ctrl-C interrupts, and a second one does not wait for what still cleans up. */
+async function submit(session: ChatSession, prompt: string, gate: KeyGate, io: CliIo) {
+  const controller = new AbortController();
+  gate.onInterrupt = () => {
+    if (controller.signal.aborted) {
+      gate[Symbol.dispose]();
+      io.leave(exitCodes.interrupted);
+    }
+    controller.abort();
+  };
+  try {
+    return await session.submit(prompt, controller.signal);
+  } finally {
+    gate.onInterrupt = () => {};
+  }
+}
+
+function suspend(onBack: () => void): void {
+  process.once("SIGCONT", onBack);
+  process.kill(process.pid, "SIGTSTP");
+}

@@ -1,0 +1,148 @@
+// Stands between the keyboard and the input line: lets one line through at a time, keeps what is typed ahead, makes
+// a paste of many lines one text, and knows Ctrl-C when no line is being read.
+
+import { PassThrough } from "node:stream";
+import { StringDecoder } from "node:string_decoder";
+import type { InputStream, OutputStream } from "../cli-io.ts";
+import { lineBreakSign } from "./line-breaks.ts";
+import { withoutControls } from "./text.ts";
+
+const pasteStart = "\u001b[200~";
+const pasteEnd = "\u001b[201~";
+const altEnter = "\u001b\r";
+const ctrlC = "\u0003";
+const escapeKey = "\u001b";
+const lineEnds = ["\r", "\n"];
+
+export class KeyGate implements Disposable {
+  readonly #input: InputStream;
+  readonly #output: OutputStream;
+  readonly #decoder = new StringDecoder();
+  /** What has been typed and not been passed on. */
+  #held = "";
+  #keys: PassThrough | undefined;
+  #isPasting = false;
+  #isOver = false;
+  #onInterrupt: () => void = () => {};
+
+  /** Takes the keyboard: from now on nothing is echoed by the terminal itself. */
+  constructor(input: InputStream, output: OutputStream) {
+    this.#input = input;
+    this.#output = output;
+    this.take();
+    input.on("data", this.#onData);
+    input.on("end", this.#onEnd);
+    input.on("error", this.#onEnd);
+    input.resume();
+  }
+
+  /** Called for each Ctrl-C while no line is being read. What was typed ahead is dropped then. */
+  set onInterrupt(listener: () => void) {
+    this.#onInterrupt = listener;
+  }
+
+  /** The keys of the next line. They stop behind its end, or when the gate is closed. */
+  open(): PassThrough {
+    this.close();
+    const keys = new PassThrough();
+    this.#keys = keys;
+    // The reader has to listen first.
+    setImmediate(() => this.#pass());
+    return keys;
+  }
+
+  close(): void {
+    this.#keys = undefined;
+  }
+
+  /** Makes the terminal as it has to be for the input line; also after others had it. */
+  take(): void {
+    this.#input.setRawMode?.(true);
+    this.#output.write("\u001b[?2004h");
+  }
+
+  /** Makes the terminal as it was. */
+  giveBack(): void {
+    this.#output.write("\u001b[?2004l");
+    this.#input.setRawMode?.(false);
+  }
+
+  [Symbol.dispose](): void {
+    this.close();
+    this.#input.off("data", this.#onData);
+    this.#input.off("end", this.#onEnd);
+    this.#input.off("error", this.#onEnd);
+    this.giveBack();
+    this.#input.pause();
+  }
+
+  readonly #onData = (chunk: Buffer | string) => {
+    this.#held += typeof chunk === "string" ? chunk : this.#decoder.write(chunk);
+    if (this.#keys) this.#pass();
+    else if (!this.#isPasting && this.#held.includes(ctrlC)) {
+      this.#held = "";
+      this.#onInterrupt();
+    }
+  };
+
+  readonly #onEnd = () => {
+    this.#isOver = true;
+    this.#pass();
+  };
+
+  /** Passes on what is held, up to the end of the line. */
+  #pass(): void {
+    let text = "";
+    while (this.#keys && this.#held !== "") {
+      const piece = this.#isPasting ? this.#nextOfPaste() : this.#nextKeys();
+      if (piece === undefined) break;
+      text += piece;
+      if (/[\r\n]$/.test(piece)) {
+        // The next line is for the next reader.
+        this.#keys.write(text);
+        this.close();
+        return;
+      }
+    }
+    if (text !== "") this.#keys?.write(text);
+    if (this.#isOver && this.#held === "") this.#keys?.end();
+  }
+
+  /** Keys up to a line end, a paste or all; undefined while it is not clear what they are. */
+  #nextKeys(): string | undefined {
+    if (this.#held.startsWith(pasteStart)) {
+      this.#isPasting = true;
+      this.#take(pasteStart.length);
+      return "";
+    }
+    if (this.#held.startsWith(altEnter)) {
+      this.#take(altEnter.length);
+      return lineBreakSign;
+    }
+    // The Escape key alone looks like the start of anything, so only what looks like nothing else is waited for.
+    if (!this.#isOver && this.#held.length > 2 && pasteStart.startsWith(this.#held)) return undefined;
+    if (/^[\r\n]/.test(this.#held)) {
+      this.#take(this.#held.startsWith("\r\n") ? 2 : 1);
+      return "\r";
+    }
+    const ends = [...lineEnds, escapeKey].map((sign) => this.#held.indexOf(sign, 1)).filter((at) => at > 0);
+    return this.#take(Math.min(this.#held.length, ...ends));
+  }
+
+  /** Pasted text: one text, in which line ends are signs. */
+  #nextOfPaste(): string | undefined {
+    const end = this.#held.indexOf(pasteEnd);
+    if (end < 0 && !this.#isOver) return undefined;
+    const text = this.#take(end < 0 ? this.#held.length : end);
+    this.#take(pasteEnd.length);
+    this.#isPasting = false;
+    const lines = text.replace(/\r\n?/g, "\n").replace(/\n+$/, "");
+    return withoutControls(lines).replaceAll("\n", lineBreakSign).replaceAll("\t", "  ");
+  }
+
+  #take(length: number): string {
+    const taken = this.#held.slice(0, length);
+    this.#held = this.#held.slice(length);
+    return taken;
+  }
+}

@@ -1,0 +1,85 @@
+// The line in which a person types a prompt: editing, history with the arrow keys, several lines as one prompt.
+
+import { createInterface } from "node:readline";
+import type { OutputStream } from "../cli-io.ts";
+import type { KeyGate } from "./key-gate.ts";
+import { fromInputLine, toInputLine } from "./line-breaks.ts";
+import type { PromptHistory } from "./prompt-history.ts";
+
+export interface PromptLineOptions {
+  readonly gate: KeyGate;
+  readonly output: OutputStream;
+  readonly history: PromptHistory;
+  /** What stands before the first line, and before those that go on. Default: `> ` and `… `. */
+  readonly prompt?: string;
+  readonly morePrompt?: string;
+  /** Stops the process as Ctrl-Z does, until it is told to go on. Default: Ctrl-Z does nothing. */
+  readonly suspend?: (onBack: () => void) => void;
+}
+
+/** A prompt, or how the person wants to leave: Ctrl-D, or Ctrl-C in an empty line. */
+export type Typed = { readonly prompt: string } | "end" | "interrupt";
+
+/** Reads one prompt. A line that ends in a backslash goes on in the next one. */
+export async function readPrompt(options: PromptLineOptions): Promise<Typed> {
+  const { history, prompt = "> ", morePrompt = "… " } = options;
+  let begun: string[] = [];
+  while (true) {
+    const typed = await readLine(options, begun.length === 0 ? prompt : morePrompt);
+    if (typed === "end") return typed;
+    if (typed === "interrupt" && begun.length === 0) return typed;
+    if (typed === "interrupt" || typed === "discard") {
+      begun = [];
+      continue;
+    }
+    const line = fromInputLine(typed.prompt);
+    if (line.endsWith("\\")) {
+      begun.push(line.slice(0, -1));
+      continue;
+    }
+    const whole = [...begun, line].join("\n");
+    begun = [];
+    if (whole.trim() === "") continue;
+    history.add(whole);
+    return { prompt: whole };
+  }
+}
+
+/** One line. Ctrl-C in one that is not empty gives it up. */
+function readLine(
+  { gate, output, history, suspend }: PromptLineOptions,
+  prompt: string,
+): Promise<Typed | "discard"> {
+  const { promise, resolve } = Promise.withResolvers<Typed | "discard">();
+  const lines = createInterface({
+    input: gate.open(),
+    output,
+    terminal: true,
+    prompt,
+    history: history.newestFirst.map(toInputLine),
+    historySize: 1000,
+    // For the Escape key alone.
+    escapeCodeTimeout: 50,
+  });
+  const done = (typed: Typed | "discard") => {
+    resolve(typed);
+    gate.close();
+    lines.close();
+  };
+  lines.on("line", (line) => done({ prompt: line }));
+  lines.on("close", () => done("end"));
+  lines.on("SIGINT", () => {
+    output.write("^C\n");
+    done(lines.line === "" ? "interrupt" : "discard");
+  });
+  lines.on("SIGTSTP", () => {
+    if (!suspend || process.platform === "win32") return; // Windows has no such thing
+    gate.giveBack();
+    suspend(() => {
+      gate.take();
+      lines.prompt(true);
+    });
+  });
+  lines.prompt();
+  return promise;
+}

@@ -1,0 +1,39 @@
+// Colours, where they can be seen and are wanted.
+
+import { styleText } from "node:util";
+import type { Environment } from "../../config/overrides.ts";
+
+type Paint = (text: string) => string;
+
+/** How kinds of text look. Without colours each is the text itself. */
+export interface Style {
+  readonly hasColours: boolean;
+  /** For what stands beside the answer. */
+  readonly dim: Paint;
+  readonly bold: Paint;
+  readonly red: Paint;
+  readonly green: Paint;
+  readonly yellow: Paint;
+  readonly cyan: Paint;
+}
+
+/** Whether text for a stream may be coloured: only on a terminal that knows how, and not with NO_COLOR. */
+export function hasColours(isTerminal: boolean, env: Environment): boolean {
+  return isTerminal && !env["NO_COLOR"] && env["TERM"] !== "dumb";
+}
+
+export function createStyle(isColoured: boolean): Style {
+  const paint =
+    (format: Parameters<typeof styleText>[0]): Paint =>
+    (text) =>
+      isColoured && text !== "" ? styleText(format, text, { validateStream: false }) : text;
+  return {
+    hasColours: isColoured,
+    dim: paint("dim"),
+    bold: paint("bold"),
+    red: paint("red"),
+    green: paint("green"),
+    yellow: paint("yellow"),
+    cyan: paint("cyan"),
+  };
+}
