@@ -51,9 +51,14 @@ export function encodeNew(response: NewResponse): EncodedNew {
   return {
     ...response,
     request: JSON.stringify(response.request),
-    input: response.input.map((item) => ({ id: item.id, data: JSON.stringify(item) })),
+    input: encodeItems(response.input),
+    ...(response.conversation && { conversation: { ...response.conversation } }),
     events: response.events.map(copyEvent),
   };
+}
+
+export function encodeItems(items: readonly { id: string }[]): EncodedItem[] {
+  return items.map((item) => ({ id: item.id, data: JSON.stringify(item) }));
 }
 
 function encodeUpdate({ error, usage, ...rest }: ResponseUpdate): EncodedUpdate {

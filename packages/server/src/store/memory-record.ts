@@ -1,6 +1,7 @@
 // What the memory store holds for one response, and how it is given out: always as a copy.
 
 import type { EncodedItem, EncodedNew } from "./encode.ts";
+import type { KeptConversation, KeptEntry } from "./memory-conversations.ts";
 import type { KnownItem } from "./rules.ts";
 import type { ChainLink, StoredEvent, StoredOutput, StoredResponse } from "./store.ts";
 
@@ -16,6 +17,7 @@ export interface Kept {
   endedAtMs: number | undefined;
   readonly input: readonly EncodedItem[];
   readonly output: Map<number, KeptOutput>;
+  readonly conversation: EncodedNew["conversation"];
   readonly events: StoredEvent[];
   readonly steps: string[];
   worker: string | undefined;
@@ -32,10 +34,16 @@ export interface KeptOutput extends KnownItem, EncodedItem {
 export interface Owner {
   readonly responses: Map<string, Kept>;
   readonly items: Map<string, EncodedItem | KeptOutput>;
+  readonly conversations: Map<string, KeptConversation>;
+  readonly conversationItems: Map<string, KeptEntry>;
+}
+
+export function newOwner(): Owner {
+  return { responses: new Map(), items: new Map(), conversations: new Map(), conversationItems: new Map() };
 }
 
 export function newKept(response: EncodedNew, owner: Owner, serial: number): Kept {
-  const { request, input, events, ...head } = response;
+  const { request, input, events, conversation, ...head } = response;
   return {
     serial,
     owner,
@@ -46,6 +54,7 @@ export function newKept(response: EncodedNew, owner: Owner, serial: number): Kep
     endedAtMs: undefined,
     input,
     output: new Map(),
+    conversation,
     events: [...events],
     steps: [],
     worker: undefined,

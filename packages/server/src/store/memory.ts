@@ -2,10 +2,37 @@
 
 import type { InputItem, OutputItem } from "../protocol/items.ts";
 import { isTerminal } from "../protocol/status.ts";
+import {
+  addsToConversation,
+  type ConversationHistory,
+  type ConversationItem,
+  type NewConversation,
+  type StoredConversation,
+} from "./conversation-store.ts";
 import { type EncodedWrite, encodeNew, encodeWrite } from "./encode.ts";
-import { byAge, type Kept, newKept, type Owner, toLink, toOutput, toResponse } from "./memory-record.ts";
+import {
+  addConversation,
+  addItems,
+  addResponse,
+  hasOlder,
+  historyOf,
+  itemPage,
+  removeConversation,
+  removeItem,
+  toConversation,
+} from "./memory-conversations.ts";
+import {
+  byAge,
+  type Kept,
+  newKept,
+  newOwner,
+  type Owner,
+  toLink,
+  toOutput,
+  toResponse,
+} from "./memory-record.ts";
 import { pageOf } from "./page.ts";
-import { checkNew, checkWrite, type KnownItem, lostLease, storeClosed } from "./rules.ts";
+import { checkNew, checkPlace, checkWrite, type KnownItem, lostLease, storeClosed } from "./rules.ts";
 import type {
   ChainLink,
   Claim,
@@ -87,9 +114,9 @@ class MemoryStore implements Store {
   }
 
   async items(owner: string, ids: readonly string[]): Promise<readonly (InputItem | OutputItem)[]> {
-    const { items } = this.#owner(owner);
+    const { items, conversationItems } = this.#owner(owner);
     return [...new Set(ids)].flatMap((id) => {
-      const item = items.get(id);
+      const item = items.get(id) ?? conversationItems.get(id);
       return item ? [JSON.parse(item.data) as InputItem | OutputItem] : [];
     });
   }
@@ -112,11 +139,57 @@ class MemoryStore implements Store {
     return kept && toResponse(kept);
   }
 
+  async createConversation(conversation: NewConversation): Promise<void> {
+    const owner = this.#owner(conversation.owner);
+    addConversation(owner, conversation);
+    this.#owners.set(conversation.owner, owner);
+  }
+
+  async getConversation(owner: string, id: string): Promise<StoredConversation | undefined> {
+    const kept = this.#owner(owner).conversations.get(id);
+    return kept && toConversation(kept);
+  }
+
+  async updateConversation(owner: string, id: string, metadata: Readonly<Record<string, string>>) {
+    const kept = this.#owner(owner).conversations.get(id);
+    if (kept) kept.metadata = JSON.stringify(metadata);
+    return kept && toConversation(kept);
+  }
+
+  async removeConversation(owner: string, id: string): Promise<boolean> {
+    const kept = this.#owner(owner);
+    const isRemoved = removeConversation(kept, id);
+    this.#forgetEmpty(owner, kept);
+    return isRemoved;
+  }
+
+  async addConversationItems(owner: string, id: string, items: readonly ConversationItem[]) {
+    return addItems(this.#owner(owner), id, items);
+  }
+
+  async removeConversationItem(owner: string, id: string, itemId: string): Promise<boolean> {
+    return removeItem(this.#owner(owner), id, itemId);
+  }
+
+  async getConversationItem(owner: string, id: string, itemId: string) {
+    const entry = this.#owner(owner).conversations.get(id)?.entries.get(itemId);
+    return entry && (JSON.parse(entry.data) as ConversationItem);
+  }
+
+  async listConversationItems(owner: string, id: string, options: ListOptions) {
+    return itemPage(this.#owner(owner), id, options);
+  }
+
+  async readConversation(owner: string, id: string): Promise<ConversationHistory | undefined> {
+    return historyOf(this.#owner(owner), id, this.#active);
+  }
+
   async create(response: NewResponse, worker: string, leaseMs: number): Promise<Lease> {
     const owner = this.#owner(response.owner);
     const encoded = encodeNew(response);
     const taken = encoded.input.map((item) => item.id).filter((id) => owner.items.has(id));
     checkNew(encoded, this.#responses.has(response.id), taken);
+    checkPlace(encoded, encoded.conversation && historyOf(owner, encoded.conversation.id, this.#active));
     const kept = newKept(encoded, owner, ++this.#serial);
     if (response.status === "in_progress") this.#lease(kept, worker, leaseMs);
     this.#owners.set(response.owner, owner);
@@ -132,7 +205,9 @@ class MemoryStore implements Store {
     const now = this.#now();
     const free = [...this.#active].filter(
       (kept) =>
-        (kept.worker === undefined || kept.leaseUntilMs <= now) && (id === undefined || kept.head.id === id),
+        (kept.worker === undefined || kept.leaseUntilMs <= now) &&
+        (id === undefined || kept.head.id === id) &&
+        this.#isItsTurn(kept),
     );
     return free
       .toSorted(byAge)
@@ -188,6 +263,13 @@ class MemoryStore implements Store {
     return { ...toLink(kept), lastSequence: kept.events.length - 1 };
   }
 
+  async countBackground() {
+    this.#assertOpen();
+    const statuses = [...this.#active].flatMap(({ head }) => (head.background ? [head.status] : []));
+    const queued = statuses.filter((status) => status === "queued").length;
+    return { queued, running: statuses.length - queued };
+  }
+
   async expire(beforeMs: number): Promise<number> {
     this.#assertOpen();
     const old = [...this.#responses.values()].filter(({ endedAtMs }) => (endedAtMs ?? beforeMs) < beforeMs);
@@ -226,12 +308,19 @@ class MemoryStore implements Store {
     if (!isTerminal(kept.head.status)) return;
     kept.endedAtMs = kept.head.completedAtMs ?? this.#now();
     this.#active.delete(kept);
+    if (addsToConversation(kept.head.status)) addResponse(kept);
   }
 
   #lease(kept: Kept, worker: string, leaseMs: number): void {
     kept.worker = worker;
     kept.fence += 1;
     kept.leaseUntilMs = this.#now() + leaseMs;
+  }
+
+  /** Whether no older response of the same conversation is left, or it is only to be cancelled. */
+  #isItsTurn({ owner, head, conversation, serial }: Kept): boolean {
+    if (conversation === undefined || head.isCancelRequested) return true;
+    return !hasOlder(this.#active, owner, conversation.id, serial);
   }
 
   #held({ responseId, fence }: Lease): Kept | undefined {
@@ -252,7 +341,7 @@ class MemoryStore implements Store {
 
   #owner(name: string): Owner {
     this.#assertOpen();
-    return this.#owners.get(name) ?? { responses: new Map(), items: new Map() };
+    return this.#owners.get(name) ?? newOwner();
   }
 
   #delete(kept: Kept): void {
@@ -261,15 +350,12 @@ class MemoryStore implements Store {
     owner.responses.delete(head.id);
     this.#responses.delete(head.id);
     this.#active.delete(kept);
-    if (owner.responses.size === 0) this.#owners.delete(head.owner);
-  }
-  async countBackground() {
-    this.#assertOpen();
-    const statuses = [...this.#active].flatMap(({ head }) => (head.background ? [head.status] : []));
-    const queued = statuses.filter((status) => status === "queued").length;
-    return { queued, running: statuses.length - queued };
+    this.#forgetEmpty(head.owner, owner);
   }
 
+  #forgetEmpty(name: string, owner: Owner): void {
+    if (owner.responses.size === 0 && owner.conversations.size === 0) this.#owners.delete(name);
+  }
 
   #assertOpen(): void {
     if (this.#isClosed) throw storeClosed();

@@ -2,7 +2,7 @@
 // the transaction that will write, and writes only what they let pass.
 
 import { canMove, isTerminal, type ResponseStatus } from "../protocol/status.ts";
-import type { EncodedNew, EncodedOutput, EncodedWrite } from "./encode.ts";
+import type { EncodedItem, EncodedNew, EncodedOutput, EncodedWrite } from "./encode.ts";
 import type { Lease, StoredEvent } from "./store.ts";
 import { StoreError } from "./store-error.ts";
 
@@ -68,6 +68,39 @@ export function lostLease({ responseId, fence }: Lease): StoreError {
     "lost_lease",
     `The lease of the response ${responseId} with the fence ${fence} is not held any more: it was released, another worker has claimed the response, or the response was removed. Stop this run.`,
   );
+}
+
+/** Throws a `StoreError` if a response may not begin in a conversation. `found`: what is there, if anything. */
+export function checkPlace(
+  { status, conversation: place }: EncodedNew,
+  found: { readonly version: number; readonly isBusy: boolean } | undefined,
+): void {
+  if (place === undefined) return;
+  if (found === undefined)
+    throw new StoreError("unknown_conversation", `There is no conversation ${place.id}.`);
+  if (found.isBusy && (place.mustBeFree || status === "in_progress"))
+    throw new StoreError(
+      "conversation_busy",
+      `Another response of the conversation ${place.id} runs or waits to. Try again when it has ended.`,
+    );
+  if (place.version !== undefined && place.version !== found.version)
+    throw new StoreError(
+      "conversation_changed",
+      `The conversation ${place.id} has the version ${found.version}, but ${place.version} was expected. Read it again.`,
+    );
+}
+
+/** Throws a `StoreError` if items may not be added. `taken`: those of their ids that exist already. */
+export function checkNewItems(items: readonly EncodedItem[], taken: readonly string[]): void {
+  const ids = new Set(taken);
+  for (const { id } of items) {
+    if (ids.has(id))
+      throw new StoreError(
+        "duplicate_id",
+        `The conversation item ${id} has the id of another item. Give it a new id.`,
+      );
+    ids.add(id);
+  }
 }
 
 export function unknownCursor(parameter: "after" | "before", id: string): StoreError {

@@ -7,6 +7,11 @@ export type StoreErrorCode =
   | "out_of_order"
   | "duplicate_id"
   | "unknown_cursor"
+  | "unknown_conversation"
+  /** Another response of the conversation runs, or waits to. */
+  | "conversation_busy"
+  /** The conversation has other items than those that the response was planned with. */
+  | "conversation_changed"
   /** The disk is full, the database is locked or broken: nothing was written. */
   | "unavailable"
   /** Another process has the store open. */

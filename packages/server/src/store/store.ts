@@ -9,6 +9,7 @@ import type { JsonObject } from "rondo";
 import type { InputItem, OutputItem } from "../protocol/items.ts";
 import type { IncompleteReason, ResponseError, ResponseUsage } from "../protocol/response.ts";
 import type { ResponseStatus } from "../protocol/status.ts";
+import type { ConversationPlace, ConversationStore } from "./conversation-store.ts";
 
 export interface StoredResponse {
   readonly id: string;
@@ -38,6 +39,8 @@ export interface NewResponse {
   readonly model: string;
   readonly createdAtMs: number;
   readonly previousResponseId: string | null;
+  /** The conversation that it adds its items to. Default: none. */
+  readonly conversation?: ConversationPlace;
   readonly request: JsonObject;
   /** The input items in their order, each with an id that no other item of this owner has. */
   readonly input: readonly (InputItem & { id: string })[];
@@ -133,7 +136,7 @@ export interface ChainLink {
   readonly steps: readonly Step[];
 }
 
-export interface Store {
+export interface Store extends ConversationStore {
   // For clients: all limited to an owner. What belongs to another does not exist.
 
   get(owner: string, id: string): Promise<StoredResponse | undefined>;
@@ -147,7 +150,7 @@ export interface Store {
    * it and there are no links.
    */
   chain(owner: string, id: string): Promise<{ links: readonly ChainLink[]; missing?: string }>;
-  /** Items by their ids, input or output, in any order; those that do not exist are left out. */
+  /** Items by their ids, of responses or conversations, in any order; those that do not exist are left out. */
   items(owner: string, ids: readonly string[]): Promise<readonly (InputItem | OutputItem)[]>;
   /** Events after `sequence`, at most `limit`. */
   events(owner: string, id: string, after: number, limit: number): Promise<readonly StoredEvent[]>;
@@ -158,11 +161,15 @@ export interface Store {
 
   // For workers.
 
-  /** Keeps a new response. One that is `in_progress` comes leased to `worker`. */
+  /**
+   * Keeps a new response. One that is `in_progress` comes leased to `worker`. Of a conversation, throws a
+   * `StoreError`: `unknown_conversation`, `conversation_busy`, `conversation_changed`.
+   */
   create(response: NewResponse, worker: string, leaseMs: number): Promise<Lease>;
   /**
    * Leases responses that nobody runs to `worker`: queued ones, and those whose lease is over, oldest first.
-   * A response is given to one worker only, whoever asks at the same time.
+   * A response is given to one worker only, whoever asks at the same time. One of a conversation is given when no
+   * older one of it is left, or when it is to be cancelled.
    */
   claim(worker: string, options: ClaimOptions): Promise<readonly Claim[]>;
   /** Prolongs leases. Gives those that are still held, with whether they are to be cancelled. */
@@ -173,7 +180,7 @@ export interface Store {
   /** Gives a lease back before its time, so that another may claim the response. */
   release(lease: Lease): Promise<void>;
   /**
-   * Adds to a response. Throws a `StoreError` and changes nothing: `lost_lease` when the fence is not the newest
+   * Adds to a response. The commit that ends it also adds its items to its conversation. Throws a `StoreError` and changes nothing: `lost_lease` when the fence is not the newest
    * (or the response was removed), `illegal_transition`, `frozen_item`, `out_of_order`.
    */
   commit(lease: Lease, write: RunWrite): Promise<void>;
@@ -182,6 +189,8 @@ export interface Store {
 
   // For the server.
 
+  /** How many background runs wait for a worker, and how many have begun and are not over. */
+  countBackground(): Promise<{ readonly queued: number; readonly running: number }>;
   /** Removes responses that ended before this time. Gives how many. */
   expire(beforeMs: number): Promise<number>;
   /** A value that lives as long as the store: the first that is offered under a name stays. */
@@ -189,6 +198,4 @@ export interface Store {
   /** Throws when the store cannot write. */
   check(): Promise<void>;
   close(): Promise<void>;
-  /** How many background runs wait for a worker, and how many have begun and are not over. */
-  countBackground(): Promise<{ readonly queued: number; readonly running: number }>;
 }

@@ -2,6 +2,7 @@
 
 import type { SQLInputValue } from "node:sqlite";
 import type { InputItem } from "../../protocol/items.ts";
+import type { ConversationItem } from "../conversation-store.ts";
 import { unknownCursor } from "../rules.ts";
 import type { ListOptions, ListResponsesOptions, Page, StoredResponse } from "../store.ts";
 import type { Connection } from "./connection.ts";
@@ -67,6 +68,32 @@ export function listInput(db: Connection, owner: string, id: string, options: Li
     },
   });
   return { data: data.map((row): InputItem => JSON.parse(row.data)), hasMore };
+}
+
+/** A page of the items of a conversation, in the order in which they were added. */
+export function listConversationItems(
+  db: Connection,
+  owner: string,
+  id: string,
+  options: ListOptions,
+): Page<ConversationItem> {
+  const { data, hasMore } = readPage<{ data: string }>(db, options, {
+    select: `SELECT i.data FROM conversations c CROSS JOIN conversation_items i ON i.conversation_key = c.key
+      WHERE c.owner = ? AND c.id = ?`,
+    values: [owner, id],
+    columns: ["i.key"],
+    place: (itemId) => {
+      const [row] = db.all<{ key: number }>(
+        `SELECT i.key FROM conversation_items i JOIN conversations c ON c.key = i.conversation_key
+          WHERE i.owner = ? AND i.id = ? AND c.id = ?`,
+        owner,
+        itemId,
+        id,
+      );
+      return row && [row.key];
+    },
+  });
+  return { data: data.map((row): ConversationItem => JSON.parse(row.data)), hasMore };
 }
 
 function readPage<Row>(db: Connection, options: ListOptions, query: ListQuery): Page<Row> {

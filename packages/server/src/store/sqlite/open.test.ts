@@ -76,6 +76,22 @@ test("others can read the database while it is in use", async () => {
   await store.close();
 });
 
+test("a database from before there were conversations is brought up to date, with all that is in it", async () => {
+  await createStore();
+  const old = new DatabaseSync(path);
+  old.exec(`DROP INDEX responses_in_conversation; DROP TABLE conversation_items; DROP TABLE conversations;
+    ALTER TABLE responses DROP COLUMN conversation_id; ALTER TABLE responses DROP COLUMN is_closed;
+    PRAGMA user_version = 1`);
+  old.close();
+  const store = sqliteStore({ path });
+
+  expect((await store.chain("ann", "resp_1")).links[0]?.input).toHaveLength(100);
+  await store.createConversation({ id: "conv_1", owner: "ann", createdAtMs: 1, metadata: {}, items: [] });
+  const [lease] = await store.claim("worker-2", { leaseMs: 30_000, limit: 10 });
+  expect(lease?.responseId).toBe("resp_1");
+  await store.close();
+});
+
 test("a database of a newer server is refused, and left as it is", async () => {
   await createStore();
   const database = new DatabaseSync(path);

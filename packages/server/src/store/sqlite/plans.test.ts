@@ -49,6 +49,35 @@ test("what clients ask for is found by an index", async () => {
   );
 });
 
+test("conversations are found by an index", async () => {
+  const conversation = { id: "c0", isClosed: false, mustBeFree: false };
+  const plans = await plansOf(async (store) => {
+    const head = { id: "c0", owner: "ann", createdAtMs: 1, metadata: {} };
+    await store.createConversation({ ...head, items: [inputItem("a")] });
+    const lease = await store.create(newResponse("r0", { conversation }), "worker-1", 30_000);
+    await store.commit(lease, write({ output: [output(0, message("m"))], update: { status: "completed" } }));
+    await store.getConversation("ann", "c0");
+    await store.readConversation("ann", "c0");
+    await store.updateConversation("ann", "c0", {});
+    await store.addConversationItems("ann", "c0", [inputItem("b")]);
+    await store.getConversationItem("ann", "c0", "a");
+    for (const order of ["asc", "desc"] as const) {
+      await store.listConversationItems("ann", "c0", { limit: 1, order });
+      await store.listConversationItems("ann", "c0", { limit: 1, order, after: "a" });
+      await store.listConversationItems("ann", "c0", { limit: 1, order, before: "a" });
+    }
+    await store.removeConversationItem("ann", "c0", "a");
+    await store.items("ann", ["a"]);
+    await store.removeConversation("ann", "c0");
+  });
+
+  const about = new Map([...plans].filter(([sql]) => sql.includes("conversation")));
+  expect(about.size).toBeGreaterThan(15);
+  const walks = linesOf(about).filter((line) => /SCAN|TEMP B-TREE/.test(line));
+  // What is walked through are only the parameters.
+  expect(new Set(walks)).toEqual(new Set(["SCAN json_each VIRTUAL TABLE INDEX 1:"]));
+});
+
 test("a page of a list is read from an index, in its order, whatever it is narrowed down to", async () => {
   const filters: Partial<ListResponsesOptions>[] = [
     {},

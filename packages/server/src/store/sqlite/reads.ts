@@ -38,7 +38,10 @@ export function readOutput(db: Connection, owner: string, id: string): StoredOut
 export function readItems(db: Connection, owner: string, ids: readonly string[]): (InputItem | OutputItem)[] {
   return db
     .all<{ data: string }>(
-      "SELECT i.data FROM items i WHERE i.owner = ? AND i.id IN (SELECT value FROM json_each(?))",
+      `SELECT i.data FROM items i WHERE i.owner = ?1 AND i.id IN (SELECT value FROM json_each(?2))
+       UNION ALL
+       SELECT c.data FROM conversation_items c WHERE c.owner = ?1 AND c.id IN (SELECT value FROM json_each(?2))
+         AND NOT EXISTS (SELECT 1 FROM items i WHERE i.owner = c.owner AND i.id = c.id)`,
       owner,
       JSON.stringify(ids),
     )

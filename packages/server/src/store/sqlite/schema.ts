@@ -76,6 +76,37 @@ const migrations: readonly string[] = [
   CREATE TABLE secrets (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT;
   CREATE TABLE checks (key INTEGER PRIMARY KEY, at_ms INTEGER NOT NULL) STRICT;
   `,
+  `
+  -- Conversations have copies of the items of their responses: either may go without the other.
+  CREATE TABLE conversations (
+    key INTEGER PRIMARY KEY,
+    owner TEXT NOT NULL,
+    id TEXT NOT NULL,
+    created_at_ms INTEGER NOT NULL,
+    metadata TEXT NOT NULL,
+    version INTEGER NOT NULL DEFAULT 0,
+    UNIQUE (owner, id)
+  ) STRICT;
+
+  -- In the order of their keys.
+  CREATE TABLE conversation_items (
+    key INTEGER PRIMARY KEY,
+    conversation_key INTEGER NOT NULL REFERENCES conversations (key) ON DELETE CASCADE,
+    owner TEXT NOT NULL,
+    id TEXT NOT NULL,
+    response_id TEXT,
+    turn INTEGER,
+    is_closed INTEGER NOT NULL,
+    data TEXT NOT NULL,
+    UNIQUE (owner, id)
+  ) STRICT;
+  CREATE INDEX conversation_items_in_order ON conversation_items (conversation_key, key);
+
+  ALTER TABLE responses ADD COLUMN conversation_id TEXT;
+  ALTER TABLE responses ADD COLUMN is_closed INTEGER NOT NULL DEFAULT 0;
+  CREATE INDEX responses_in_conversation ON responses (owner, conversation_id, key)
+    WHERE conversation_id IS NOT NULL AND status IN ('queued', 'in_progress');
+  `,
 ];
 
 /** Brings the tables to the newest version. Throws a `StoreError` if the file is newer, or another program's. */

@@ -2,7 +2,8 @@
 
 import { InvalidArgumentError } from "rondo";
 import { isTerminal } from "../../protocol/status.ts";
-import { encodeNew, encodeWrite } from "../encode.ts";
+import type { ConversationItem, NewConversation } from "../conversation-store.ts";
+import { encodeItems, encodeNew, encodeWrite } from "../encode.ts";
 import { lostLease, storeClosed } from "../rules.ts";
 import type {
   Claim,
@@ -15,9 +16,19 @@ import type {
   Store,
 } from "../store.ts";
 import { Connection, prepareFile } from "./connection.ts";
+import {
+  addItems,
+  insertConversation,
+  isItsTurn,
+  readConversationHead,
+  readHistory,
+  readItem,
+  removeItem,
+  setMetadata,
+} from "./conversations.ts";
 import { toStoreError } from "./faults.ts";
 import { GroupWriter } from "./group-writer.ts";
-import { listInput, listResponses } from "./lists.ts";
+import { listConversationItems, listInput, listResponses } from "./lists.ts";
 import { lockForProcess } from "./process-lock.ts";
 import {
   countBackground,
@@ -121,6 +132,47 @@ export class SqliteStore implements Store {
       this.#db.change("UPDATE responses SET is_cancel_requested = 1 WHERE id = ?", id);
       return { ...response, isCancelRequested: true };
     });
+  }
+
+  async createConversation({ metadata, items, ...head }: NewConversation): Promise<void> {
+    const encoded = { ...head, metadata: JSON.stringify(metadata), items: encodeItems(items) };
+    await this.#write(() => insertConversation(this.#db, encoded));
+  }
+
+  async getConversation(owner: string, id: string) {
+    return this.#read(() => readConversationHead(this.#db, owner, id));
+  }
+
+  async updateConversation(owner: string, id: string, metadata: Readonly<Record<string, string>>) {
+    const encoded = JSON.stringify(metadata);
+    return this.#write(() => setMetadata(this.#db, owner, id, encoded));
+  }
+
+  removeConversation(owner: string, id: string): Promise<boolean> {
+    return this.#write(
+      () => this.#db.change("DELETE FROM conversations WHERE owner = ? AND id = ?", owner, id) > 0,
+    );
+  }
+
+  async addConversationItems(owner: string, id: string, items: readonly ConversationItem[]) {
+    const encoded = encodeItems(items);
+    return this.#write(() => addItems(this.#db, owner, id, encoded));
+  }
+
+  removeConversationItem(owner: string, id: string, itemId: string): Promise<boolean> {
+    return this.#write(() => removeItem(this.#db, owner, id, itemId));
+  }
+
+  async getConversationItem(owner: string, id: string, itemId: string) {
+    return this.#read(() => readItem(this.#db, owner, id, itemId));
+  }
+
+  async listConversationItems(owner: string, id: string, options: ListOptions) {
+    return this.#read(() => listConversationItems(this.#db, owner, id, options));
+  }
+
+  async readConversation(owner: string, id: string) {
+    return this.#read(() => readHistory(this.#db, owner, id));
   }
 
   async create(response: NewResponse, worker: string, leaseMs: number): Promise<Lease> {
@@ -229,7 +281,7 @@ export class SqliteStore implements Store {
     const rows = this.#db.all<ResponseRow & { attempts: number }>(
       `SELECT ${responseColumns}, r.attempts FROM ${responseTables}
         WHERE r.status IN ('queued', 'in_progress') AND (r.worker IS NULL OR r.lease_until_ms <= ?)
-        ${only.sql} ORDER BY r.created_at_ms, r.id LIMIT ?`,
+        AND ${isItsTurn} ${only.sql} ORDER BY r.created_at_ms, r.id LIMIT ?`,
       now,
       ...only.values,
       limit,

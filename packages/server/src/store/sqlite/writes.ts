@@ -1,10 +1,12 @@
 // What is written, each in a transaction that the caller has begun. Refusals come before the first change.
 
 import { isTerminal, type ResponseStatus } from "../../protocol/status.ts";
+import { addsToConversation } from "../conversation-store.ts";
 import type { EncodedNew, EncodedOutput, EncodedWrite } from "../encode.ts";
-import { checkNew, checkWrite, type KnownItem, lostLease } from "../rules.ts";
+import { checkNew, checkPlace, checkWrite, type KnownItem, lostLease } from "../rules.ts";
 import type { Lease, StoredEvent } from "../store.ts";
 import type { Connection } from "./connection.ts";
+import { addResponse, readState } from "./conversations.ts";
 
 /** A response as its worker needs it. */
 export interface RunRow {
@@ -27,9 +29,12 @@ export function insertResponse(db: Connection, response: EncodedNew): number {
     isTaken,
     taken.map((item) => item.id),
   );
+  const { conversation } = response;
+  checkPlace(response, conversation && readState(db, owner, conversation.id));
   const key = db.insert(
-    `INSERT INTO responses (id, owner, status, is_background, model, created_at_ms, previous_response_id)
-      VALUES (?, ?, ?, ?, ?, ?, ?)`,
+    `INSERT INTO responses (id, owner, status, is_background, model, created_at_ms, previous_response_id,
+        conversation_id, is_closed)
+      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     id,
     owner,
     response.status,
@@ -37,6 +42,8 @@ export function insertResponse(db: Connection, response: EncodedNew): number {
     response.model,
     response.createdAtMs,
     response.previousResponseId,
+    conversation?.id ?? null,
+    Number(conversation?.isClosed ?? false),
   );
   db.change("INSERT INTO requests (response_key, data) VALUES (?, ?)", key, response.request);
   for (const [position, item] of input.entries()) {
@@ -162,5 +169,6 @@ function updateResponse(
       nowMs,
       run.key,
     );
+    if (update.status !== undefined && addsToConversation(update.status)) addResponse(db, run.key);
   }
 }

@@ -34,6 +34,7 @@ function operation<T>(
   return { owner, run, leasesIn, [fc.toStringMethod]: () => `${owner ?? "server"}: ${text}` };
 }
 
+const conversationIds = fc.constantFrom("c0", "c1");
 const responseIds = fc.constantFrom("r0", "r1", "r2", "r3");
 const statuses = fc.constantFrom<ResponseStatus>("in_progress", "completed", "cancelled", "requires_action");
 // Clients choose the ids of their items: anything may be in them.
@@ -54,10 +55,22 @@ function creates(owner: string): fc.Arbitrary<Operation> {
     createdAtMs: fc.integer({ min: 0, max: 3 }),
     input: fc.uniqueArray(itemIds, { maxLength: 2 }),
     firstEvent: fc.constantFrom(0, 0, 0, 1),
+    conversation: fc.option(
+      fc.record(
+        {
+          id: conversationIds.map((id) => named(owner, id)),
+          isClosed: fc.boolean(),
+          mustBeFree: fc.boolean(),
+          version: fc.nat({ max: 2 }),
+        },
+        { requiredKeys: ["id", "isClosed", "mustBeFree"] },
+      ),
+    ),
   });
-  return given.map(({ id, previous, input, firstEvent, ...rest }) => {
+  return given.map(({ id, previous, input, firstEvent, conversation, ...rest }) => {
     const response = newResponse(named(owner, id), {
       ...rest,
+      ...(conversation && { conversation }),
       owner,
       previousResponseId: previous === null ? null : named(owner, previous),
       input: input.map((item) => inputItem(item)),
@@ -127,6 +140,35 @@ function others(owner: string): fc.Arbitrary<Operation> {
   );
 }
 
+function conversations(owner: string): fc.Arbitrary<Operation> {
+  const items = fc.array(itemIds, { maxLength: 2 }).map((ids) => ids.map((id) => inputItem(id, "Given.")));
+  const call = (
+    text: string,
+    run: (store: Store, id: string, given: ReturnType<typeof inputItem>[]) => Promise<unknown>,
+  ) =>
+    fc
+      .tuple(conversationIds, items)
+      .map(([id, given]) =>
+        operation(owner, `${text} ${id} ${JSON.stringify(given)}`, ({ store }) =>
+          run(store, named(owner, id), given),
+        ),
+      );
+  const create = call("createConversation", (store, id, given) =>
+    store.createConversation({ id, owner, createdAtMs: given.length, metadata: {}, items: given }),
+  );
+  return fc.oneof(
+    { arbitrary: create, weight: 3 },
+    call("updateConversation", (store, id, given) =>
+      store.updateConversation(owner, id, { count: `${given.length}` }),
+    ),
+    call("removeConversation", (store, id) => store.removeConversation(owner, id)),
+    call("addConversationItems", (store, id, given) => store.addConversationItems(owner, id, given)),
+    call("removeConversationItem", (store, id, given) =>
+      store.removeConversationItem(owner, id, given[0]?.id ?? "a"),
+    ),
+  );
+}
+
 /** A claim is for all owners. */
 const claims = fc
   .record(
@@ -157,6 +199,7 @@ export function writesOf(owner: string): fc.Arbitrary<Operation> {
     { arbitrary: commits(owner), weight: 8 },
     { arbitrary: leaseOperations(owner), weight: 1 },
     { arbitrary: others(owner), weight: 2 },
+    { arbitrary: conversations(owner), weight: 3 },
   );
 }
 
@@ -200,5 +243,16 @@ export async function allOf({ store }: Subject, owner: string): Promise<unknown>
     })),
   );
   const items = await store.items(owner, itemNames);
-  return { data, pages, details, items: items.map((item) => JSON.stringify(item)).toSorted() };
+  const talks = await Promise.all(
+    ["c0", "c1"].map(async (name) => {
+      const id = named(owner, name);
+      return {
+        head: await store.getConversation(owner, id),
+        history: await store.readConversation(owner, id),
+        items: await store.listConversationItems(owner, id, { limit: 2, order: "desc" }),
+        item: await store.getConversationItem(owner, id, "a"),
+      };
+    }),
+  );
+  return { talks, data, pages, details, items: items.map((item) => JSON.stringify(item)).toSorted() };
 }

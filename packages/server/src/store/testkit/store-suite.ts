@@ -3,6 +3,7 @@
 import { describe } from "vitest";
 import { commitTests } from "./suite/commit-tests.ts";
 import { type OpenedStore, useStore } from "./suite/context.ts";
+import { conversationTests } from "./suite/conversation-tests.ts";
 import { createTests } from "./suite/create-tests.ts";
 import { leaseTests } from "./suite/lease-tests.ts";
 import { lifeTests } from "./suite/life-tests.ts";
@@ -19,5 +20,6 @@ export function storeSuite(name: string, open: (now: () => number) => OpenedStor
     listTests(context);
     readTests(context);
     lifeTests(context);
+    conversationTests(context);
   });
 }

@@ -1,0 +1,216 @@
+// Conversations in SQLite. Every query names the owner and finds its rows by an index; writes are done in a
+// transaction that the caller has begun, and refuse before the first change.
+
+import type {
+  ConversationHistory,
+  ConversationItem,
+  NewConversation,
+  StoredConversation,
+} from "../conversation-store.ts";
+import type { EncodedItem } from "../encode.ts";
+import { checkNewItems } from "../rules.ts";
+import { StoreError } from "../store-error.ts";
+import type { Connection } from "./connection.ts";
+
+export interface EncodedConversation extends Omit<NewConversation, "metadata" | "items"> {
+  readonly metadata: string;
+  readonly items: readonly EncodedItem[];
+}
+
+interface ConversationRow {
+  readonly key: number;
+  readonly owner: string;
+  readonly id: string;
+  readonly created_at_ms: number;
+  readonly metadata: string;
+  readonly version: number;
+}
+
+interface EntryRow {
+  readonly response_id: string | null;
+  readonly turn: number | null;
+  readonly is_closed: number;
+  readonly data: string;
+}
+
+/** Whether a response of it runs or waits to. Only the oldest may run. */
+const isBusy = `EXISTS (SELECT 1 FROM responses r WHERE r.owner = c.owner AND r.conversation_id = c.id
+  AND r.status IN ('queued', 'in_progress'))`;
+
+/** For claims of responses `r`: no older one of the same conversation is left, or it is only to be cancelled. */
+export const isItsTurn = `(r.conversation_id IS NULL OR r.is_cancel_requested = 1 OR NOT EXISTS (
+  SELECT 1 FROM responses o WHERE o.owner = r.owner AND o.conversation_id = r.conversation_id
+    AND o.status IN ('queued', 'in_progress') AND o.key < r.key))`;
+
+export function insertConversation(db: Connection, conversation: EncodedConversation): void {
+  const { owner, id, createdAtMs, metadata, items } = conversation;
+  if (findRow(db, owner, id))
+    throw new StoreError("duplicate_id", `There is a conversation ${id} already. Give it a new id.`);
+  checkItems(db, owner, items);
+  const key = db.insert(
+    "INSERT INTO conversations (owner, id, created_at_ms, metadata) VALUES (?, ?, ?, ?)",
+    owner,
+    id,
+    createdAtMs,
+    metadata,
+  );
+  insertItems(db, { key, owner }, items);
+}
+
+export function readConversationHead(
+  db: Connection,
+  owner: string,
+  id: string,
+): StoredConversation | undefined {
+  const row = findRow(db, owner, id);
+  return row && toConversation(row);
+}
+
+export function setMetadata(
+  db: Connection,
+  owner: string,
+  id: string,
+  metadata: string,
+): StoredConversation | undefined {
+  const [row] = db.all<ConversationRow>(
+    "UPDATE conversations SET metadata = ? WHERE owner = ? AND id = ? RETURNING *",
+    metadata,
+    owner,
+    id,
+  );
+  return row && toConversation(row);
+}
+
+export function addItems(db: Connection, owner: string, id: string, items: readonly EncodedItem[]): boolean {
+  const row = findRow(db, owner, id);
+  if (!row) return false;
+  checkItems(db, owner, items);
+  insertItems(db, row, items);
+  return true;
+}
+
+export function removeItem(db: Connection, owner: string, id: string, itemId: string): boolean {
+  const row = findRow(db, owner, id);
+  if (!row) return false;
+  const removed = db.change(
+    "DELETE FROM conversation_items WHERE owner = ? AND id = ? AND conversation_key = ?",
+    owner,
+    itemId,
+    row.key,
+  );
+  if (removed > 0) noteChange(db, row.key);
+  return removed > 0;
+}
+
+export function readItem(
+  db: Connection,
+  owner: string,
+  id: string,
+  itemId: string,
+): ConversationItem | undefined {
+  const [row] = db.all<{ data: string }>(
+    `SELECT i.data FROM conversation_items i JOIN conversations c ON c.key = i.conversation_key
+      WHERE i.owner = ? AND i.id = ? AND c.id = ?`,
+    owner,
+    itemId,
+    id,
+  );
+  return row && JSON.parse(row.data);
+}
+
+export function readHistory(db: Connection, owner: string, id: string): ConversationHistory | undefined {
+  const state = readState(db, owner, id);
+  if (!state) return undefined;
+  const rows = db.all<EntryRow>(
+    `SELECT response_id, turn, is_closed, data FROM conversation_items
+      WHERE conversation_key = ? ORDER BY key`,
+    state.key,
+  );
+  const entries = rows.map((row) => ({
+    item: JSON.parse(row.data),
+    responseId: row.response_id,
+    turn: row.turn,
+    isClosed: row.is_closed === 1,
+  }));
+  return { entries, version: state.version, isBusy: state.isBusy };
+}
+
+/** What decides whether a response may begin in a conversation. */
+export function readState(
+  db: Connection,
+  owner: string,
+  id: string,
+): { key: number; version: number; isBusy: boolean } | undefined {
+  const [row] = db.all<{ key: number; version: number; is_busy: number }>(
+    `SELECT c.key, c.version, ${isBusy} AS is_busy FROM conversations c WHERE c.owner = ? AND c.id = ?`,
+    owner,
+    id,
+  );
+  return row && { key: row.key, version: row.version, isBusy: row.is_busy === 1 };
+}
+
+/** Adds what a response has left, if it belongs to a conversation that still exists. */
+export function addResponse(db: Connection, responseKey: number): void {
+  const [row] = db.all<{ key: number }>(
+    `SELECT c.key FROM responses r JOIN conversations c ON c.owner = r.owner AND c.id = r.conversation_id
+      WHERE r.key = ?`,
+    responseKey,
+  );
+  if (!row) return;
+  const added = db.change(
+    `INSERT INTO conversation_items (conversation_key, owner, id, response_id, turn, is_closed, data)
+      SELECT ?, i.owner, i.id, r.id, CASE i.is_output WHEN 1 THEN i.turn END, r.is_closed, i.data
+        FROM responses r CROSS JOIN items i ON i.response_key = r.key
+       WHERE r.key = ? ORDER BY i.is_output, i.position
+      ON CONFLICT (owner, id) DO NOTHING`,
+    row.key,
+    responseKey,
+  );
+  if (added > 0) noteChange(db, row.key);
+}
+
+function findRow(db: Connection, owner: string, id: string): ConversationRow | undefined {
+  const [row] = db.all<ConversationRow>("SELECT * FROM conversations WHERE owner = ? AND id = ?", owner, id);
+  return row;
+}
+
+function checkItems(db: Connection, owner: string, items: readonly EncodedItem[]): void {
+  const taken = db.all<{ id: string }>(
+    "SELECT i.id FROM conversation_items i WHERE i.owner = ? AND i.id IN (SELECT value FROM json_each(?))",
+    owner,
+    JSON.stringify(items.map((item) => item.id)),
+  );
+  checkNewItems(
+    items,
+    taken.map((item) => item.id),
+  );
+}
+
+function insertItems(
+  db: Connection,
+  { key, owner }: Pick<ConversationRow, "key" | "owner">,
+  items: readonly EncodedItem[],
+): void {
+  for (const { id, data } of items)
+    db.change(
+      "INSERT INTO conversation_items (conversation_key, owner, id, is_closed, data) VALUES (?, ?, ?, 0, ?)",
+      key,
+      owner,
+      id,
+      data,
+    );
+  if (items.length > 0) noteChange(db, key);
+}
+
+function noteChange(db: Connection, key: number): void {
+  db.change("UPDATE conversations SET version = version + 1 WHERE key = ?", key);
+}
+
+function toConversation(row: ConversationRow): StoredConversation {
+  return {
+    id: row.id,
+    owner: row.owner,
+    createdAtMs: row.created_at_ms,
+    metadata: JSON.parse(row.metadata),
+  };
+}
