@@ -176,7 +176,8 @@ export class Journal {
     const isEmpty = !logsEvents && !this.#hasWrites;
     this.#forget();
     try {
-      if (!isEmpty) await kept?.store.commit(kept.lease, write);
+      // Waits in any case: whoever has called takes this for a write under way.
+      await (isEmpty ? undefined : kept?.store.commit(kept.lease, write));
     } catch (error) {
       this.#failure = { error };
       this.#broken.abort(error);
