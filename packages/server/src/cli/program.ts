@@ -5,6 +5,7 @@ import { Command, CommanderError } from "commander";
 import { ConfigError } from "../config/config-error.ts";
 import { chatCommand } from "./chat/chat.ts";
 import { type CliIo, Exit, exitCodes } from "./cli-io.ts";
+import { doctorCommand } from "./doctor/doctor.ts";
 import { keyCommand } from "./key.ts";
 import { serveCommand } from "./serve.ts";
 
@@ -30,7 +31,7 @@ function createProgram(io: CliIo): Command {
     .exitOverride()
     .configureOutput({ writeOut: (text) => io.write(text), writeErr: (text) => io.writeError(text) })
     .showHelpAfterError("(rondo --help shows the commands, rondo COMMAND --help the flags.)");
-  for (const command of [serveCommand(io), chatCommand(io), keyCommand(io)])
+  for (const command of [serveCommand(io), chatCommand(io), doctorCommand(io), keyCommand(io)])
     program.addCommand(command.copyInheritedSettings(program).helpOption("-h, --help", "Show this help."));
   return program;
 }
