@@ -25,6 +25,7 @@ const number: Schema = { type: "number" };
 
 /** The error codes of this server, in a failed response. Those of the public schema are allowed beside them. */
 const ownErrorCodes = [
+  "interrupted",
   "model_auth",
   "model_empty_answer",
   "model_idle_timeout",
@@ -36,7 +37,10 @@ const ownErrorCodes = [
   "model_timeout",
   "model_unexpected_answer",
   "model_unreachable",
+  "previous_response_not_found",
+  "response_deleted",
   "store_unavailable",
+  "too_many_attempts",
 ] as const;
 
 export const deviations: readonly Deviation[] = [
