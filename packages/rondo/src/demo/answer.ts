@@ -5,9 +5,9 @@ import type { ModelRequest } from "../model/provider.ts";
 import type { OpenAITool } from "../tool/tool.ts";
 import { failureIn, numberIn, readConversation } from "./conversation.ts";
 import { fillSchema } from "./fill-schema.ts";
-import type { PlannedCall } from "./math-tools.ts";
 import { excerpt, failureSentence, followChain, type Outcome, resultSentence } from "./outcomes.ts";
 import { callsNeeded, materialOf, readTasks } from "./tasks.ts";
+import { type PlannedCall, plannedCall } from "./tool-input.ts";
 import { namedTool } from "./tool-names.ts";
 import { Workbench } from "./workbench.ts";
 
@@ -31,7 +31,8 @@ export function answerTo(request: ModelRequest): Answer {
   // Calls that are answered otherwise than they were made must not be made for ever.
   const mayCall = isDemanded || rounds < callsNeeded(plan);
   const bench = new Workbench(tools, conversation, [...texts, ...plan.rest]);
-  const outcomes = plan.chains.flatMap((chain) => followChain(chain, bench, earlier));
+  const chains = plan.chains.map((chain) => followChain(chain, bench, earlier));
+  const outcomes = chains.flat();
   if (isDemanded && bench.calls.length === 0) bench.calls.push(...demandedCall(tools, prompt));
   if (bench.calls.length > 0 && mayCall) {
     const isOneAtATime = request.settings?.extraBody?.["parallel_tool_calls"] === false;
@@ -47,7 +48,7 @@ export function answerTo(request: ModelRequest): Answer {
   }
   const said = prompt.trim() === "" ? "You said nothing." : `You said: ${excerpt(prompt)}`;
   const text = sentences.length > 0 ? sentences.join(" ") : `${introduction} ${said}`;
-  return { thought: thoughtOf(outcomes, rounds), text: shaped(request, text, outcomes), calls: [] };
+  return { thought: thoughtOf(outcomes, rounds), text: shaped(request, text, { prompt, chains }), calls: [] };
 }
 
 /** The tools that this answer may call. */
@@ -59,10 +60,10 @@ function callable({ tools = [], toolChoice = "auto" }: ModelRequest): readonly O
 }
 
 function demandedCall(tools: readonly OpenAITool[], prompt: string): PlannedCall[] {
-  const tool = namedTool(tools, prompt.slice(0, 4_000)) ?? tools[0];
-  if (!tool) return [];
-  const input = fillSchema(tool.function.parameters, materialOf(prompt.slice(0, 4_000)));
-  return [{ tool, input: isPlainObject(input) ? input : {} }];
+  const text = prompt.slice(0, 4_000);
+  const tool = namedTool(tools, text) ?? tools[0];
+  // A tool with a schema that nothing fits is called all the same, as was demanded.
+  return tool ? [plannedCall(tool, materialOf(text)) ?? { tool, input: {} }] : [];
 }
 
 function calling(calls: readonly PlannedCall[], first: number): Answer {
@@ -84,12 +85,19 @@ function thoughtOf(outcomes: readonly Outcome[], rounds: number): string {
 }
 
 /** The text in the shape that the request asks for. */
-function shaped({ output, settings }: ModelRequest, text: string, outcomes: readonly Outcome[]): string {
-  const values = outcomes.flatMap((outcome) => (outcome.state === "done" ? [outcome.value] : []));
-  const numbers = values.flatMap((value) => numberIn(String(value)) ?? []);
+function shaped(
+  { output, settings }: ModelRequest,
+  text: string,
+  { prompt, chains }: { prompt: string; chains: readonly (readonly Outcome[])[] },
+): string {
   if (output) {
-    // The last result is what a chain was for.
-    const value = fillSchema(output.schema, { texts: [text], numbers: numbers.toReversed(), said: text });
+    // The last result is what a chain was for. Without any, the prompt has what there is.
+    const last = chains.flatMap((chain) => chain.findLast(({ state }) => state === "done") ?? []);
+    const numbers = last.flatMap((outcome) =>
+      "value" in outcome ? (numberIn(String(outcome.value)) ?? []) : [],
+    );
+    const material = { texts: [text], numbers, said: `${excerpt(prompt)} ${text}` };
+    const value = fillSchema(output.schema, chains.length > 0 ? material : materialOf(excerpt(prompt)));
     return JSON.stringify(value ?? {});
   }
   const format = settings?.extraBody?.["response_format"];

@@ -50,8 +50,13 @@ export function readConversation(messages: readonly Message[]): Conversation {
   };
 }
 
-/** The last number in a text, `undefined` if it has none. A result in JSON may have it in a field. */
+const resultNames = ["result", "value", "answer", "sum", "total", "product"];
+
+/** The number that a text is about: the last one in it, or the field of a JSON object that is called so. */
 export function numberIn(text: string): number | undefined {
+  const json = text.startsWith("{") ? objectIn(text) : undefined;
+  const field = resultNames.map((name) => json?.[name]).find((value) => typeof value === "number");
+  if (field !== undefined) return field;
   const found = text
     .slice(-2_000)
     .match(/-?\d+(?:\.\d+)?(?:e[+-]?\d+)?/gi)
@@ -62,10 +67,14 @@ export function numberIn(text: string): number | undefined {
 
 /** What a tool says that has failed; `undefined` if it has not. */
 export function failureIn(result: string): string | undefined {
-  if (!result.startsWith("{")) return undefined;
+  const error = result.startsWith("{") ? objectIn(result)?.["error"] : undefined;
+  return typeof error === "string" ? error : undefined;
+}
+
+function objectIn(text: string): Record<string, unknown> | undefined {
   try {
-    const value: unknown = JSON.parse(result);
-    return isPlainObject(value) && typeof value["error"] === "string" ? value["error"] : undefined;
+    const value: unknown = JSON.parse(text);
+    return isPlainObject(value) ? value : undefined;
   } catch {
     return undefined;
   }

@@ -2,7 +2,7 @@
 
 import { isPlainObject } from "../error/check.ts";
 import { setOwn } from "../json/copy.ts";
-import { compileJsonSchema, type JsonSchema } from "../tool/json-schema.ts";
+import { compileJsonSchema, type JsonSchema, type SchemaCheck } from "../tool/json-schema.ts";
 
 /** What values are made of. */
 export interface Material {
@@ -14,6 +14,8 @@ export interface Material {
 
 const nothing: Material = { texts: [], numbers: [], said: "" };
 const maxDepth = 12;
+// Schemas that refer to themselves, and lists of lists, ask for more values than anyone has.
+const maxValues = 1_000;
 const samples: { readonly [format: string]: string } = {
   date: "2000-01-01",
   time: "00:00:00Z",
@@ -44,13 +46,17 @@ function withGiven(value: unknown, given: Record<string, unknown>): unknown {
   return isPlainObject(value) ? { ...value, ...given } : value;
 }
 
+/** A schema that nothing can be held against fits nothing. */
 function checkOf(schema: JsonSchema): (value: unknown) => boolean {
-  try {
-    const check = compileJsonSchema(schema);
-    return (value) => check(value).length === 0;
-  } catch {
-    return () => false;
-  }
+  let check: SchemaCheck | undefined;
+  return (value) => {
+    try {
+      check ??= compileJsonSchema(schema);
+      return check(value).length === 0;
+    } catch {
+      return false;
+    }
+  };
 }
 
 class Filler {
@@ -58,6 +64,7 @@ class Filler {
   readonly #numbers: number[];
   readonly #texts: string[];
   readonly #said: string;
+  #left = maxValues;
 
   constructor(root: JsonSchema, { numbers, texts, said }: Material) {
     this.#root = root;
@@ -68,7 +75,8 @@ class Filler {
 
   fill(schema: unknown, name: string, depth: number): unknown {
     if (!isPlainObject(schema)) return this.#text({}, name);
-    if (depth > maxDepth) return null;
+    this.#left -= 1;
+    if (depth > maxDepth || this.#left < 0) return null;
     const { const: constant, enum: choices, anyOf, oneOf, allOf, $ref } = schema as JsonSchema;
     if (constant !== undefined) return constant;
     if (Array.isArray(choices) && choices.length > 0) return this.#choice(choices);
@@ -99,14 +107,11 @@ class Filler {
     }
   }
 
-  #object({ properties = {}, required = [] }: JsonSchema, depth: number): Record<string, unknown> {
+  #object({ properties, required }: JsonSchema, depth: number): Record<string, unknown> {
     const value: Record<string, unknown> = {};
+    const known = isPlainObject(properties) ? properties : {};
     for (const name of Array.isArray(required) ? required : [])
-      setOwn(
-        value,
-        name,
-        this.fill(Object.hasOwn(properties, name) ? properties[name] : {}, name, depth + 1),
-      );
+      setOwn(value, name, this.fill(Object.hasOwn(known, name) ? known[name] : {}, name, depth + 1));
     return value;
   }
 
@@ -147,7 +152,8 @@ export function isNumeric(schema: JsonSchema): boolean {
 }
 
 /** The type that a value is made of, the first of several. */
-export function typeOf({ type, properties, items }: JsonSchema): string {
+export function typeOf(schema: JsonSchema): string {
+  const { type, properties, items } = schema;
   const names = [type ?? []].flat().filter((name) => name !== "null");
   return (
     names[0] ??

@@ -42,7 +42,7 @@ const smallNumbers =
 // Dates, times, versions and addresses have numbers that are none.
 const notNumbers =
   /(?:\d{4}([-/.])\d\d?\1\d\d?|\d\d?([-/.])\d\d?\2\d{4}|\d+(?:\.\d+){2,}|\d+:\d+(?::\d+)?)(?!\d)/y;
-const numbers = /(?:\d{1,3}(?:,\d{3})+(?!\d)|\d+)(?:\.\d+)?(?:e[+-]?\d+)?(?![\p{L}_]|(?<=\d)x(?!\d))/iuy;
+const numbers = /(?:\d{1,3}(?:,\d{3})+(?!\d)|\d+)(?:\.\d+)?(?:e[+-]?\d+)?(?![\p{L}\p{N}_]|\.\d)/iuy;
 const multipliedNumbers = /\d+(?:\.\d+)?(?=x\d)/iuy;
 const operatorWords =
   /(?:multiplied by|divided by|to the power of|plus|minus|times|modulo|mod)(?![\p{L}\p{N}_])/iuy;

@@ -2,10 +2,10 @@
 
 import { numberIn } from "./conversation.ts";
 import { calculate, type Expression, operatorsIn, withPrevious, written } from "./expression.ts";
-import { fillSchema } from "./fill-schema.ts";
-import { callFor, expressionCall, type PlannedCall } from "./math-tools.ts";
+import { callFor, expressionCall } from "./math-tools.ts";
 import { findSentences } from "./sentences.ts";
 import { materialOf, type Task } from "./tasks.ts";
+import { type PlannedCall, plannedCall } from "./tool-input.ts";
 import { findTool } from "./tool-names.ts";
 import type { Workbench } from "./workbench.ts";
 
@@ -89,30 +89,30 @@ function numberFrom(call: PlannedCall, bench: Workbench): Outcome {
 
 function telling(text: string, bench: Workbench): Outcome {
   const tool = findTool(bench.tools, timeWords);
-  const input = tool && fillSchema(tool.function.parameters, materialOf(text));
-  if (tool && input !== undefined) return asking({ tool, input }, bench);
+  const call = tool && plannedCall(tool, materialOf(text));
+  if (call) return asking(call, bench);
   return failed("I have no clock: offer me a tool with “time” or “date” in its name, and I will ask it.");
 }
 
 function searching(words: string, bench: Workbench): Outcome {
   const tool = findTool(bench.tools, searchWords);
-  const input = tool && fillSchema(tool.function.parameters, { texts: [words], numbers: [], said: words });
-  if (tool && input !== undefined) return asking({ tool, input }, bench);
+  const call = tool && plannedCall(tool, { texts: [words], numbers: [], said: words });
+  if (call) return asking(call, bench);
   const found = findSentences(words, bench.texts);
   if (found.length === 0) return failed(`I find no “${excerpt(words)}” in this conversation.`);
   return done(found[0] as string, `I find “${excerpt(words)}” here: ${withStop(found.join(" … "))}`);
 }
 
 function using({ tool, material }: Task & { kind: "use" }, bench: Workbench): Outcome {
-  const input = fillSchema(tool.function.parameters, material);
-  if (input !== undefined) return asking({ tool, input }, bench);
+  const call = plannedCall(tool, material);
+  if (call) return asking(call, bench);
   return failed(`I cannot make up arguments for the tool ${tool.function.name}.`);
 }
 
 function echoing(text: string, bench: Workbench): Outcome {
   const tool = findTool(bench.tools, ["echo", "repeat", "say"]);
-  const input = tool && fillSchema(tool.function.parameters, { texts: [text], numbers: [], said: text });
-  if (tool && input !== undefined) return asking({ tool, input }, bench);
+  const call = tool && plannedCall(tool, { texts: [text], numbers: [], said: text });
+  if (call) return asking(call, bench);
   return done(text, excerpt(text));
 }
 

@@ -5,6 +5,7 @@ import { type Clause, clausesOf } from "./clauses.ts";
 import { type Expression, operatorsIn, refersBack } from "./expression.ts";
 import { isNumeric, type Material } from "./fill-schema.ts";
 import { findExpressions } from "./math-parser.ts";
+import { requiredParametersOf } from "./tool-input.ts";
 import { namedTool } from "./tool-names.ts";
 
 export type Task =
@@ -28,11 +29,13 @@ const maxTasks = 16;
 const echoAll = /^(?:please )?(?:say|echo|repeat)(?: after me| this| the following)?:\s*(\S.*)$/is;
 const echo = /^(?:please )?(?:say|echo|repeat)(?: after me)? (.+)$/i;
 const search = /\b(?:search|grep|google|find|look (?:up|for)|mentions?|contains?|where (?:is|are)) (.+)$/i;
-const time = /\b(?:what|which|what's|tell|show|give|current|and)\b.*\b(?:time|date|day)\b|^(?:the )?time$/i;
+const time =
+  /\b(?:what|what's|which|tell|show|give|current)\b.*\b(?:time|date)\b|\bwhat day\b|^(?:the )?time$/i;
 
 export function readTasks(prompt: string, tools: readonly OpenAITool[], hasPrevious: boolean): Plan {
   const whole = echoAll.exec(prompt.trim())?.[1];
-  if (whole !== undefined) return { chains: [[{ kind: "echo", text: whole }]], rest: [] };
+  if (whole !== undefined)
+    return { chains: [[{ kind: "echo", text: whole.slice(0, maxPromptLength) }]], rest: [] };
 
   const chains: Task[][] = [];
   const rest: string[] = [prompt.slice(maxPromptLength)];
@@ -41,7 +44,8 @@ export function readTasks(prompt: string, tools: readonly OpenAITool[], hasPrevi
     const last = chains.at(-1);
     const isNext = clause.isNext && last !== undefined;
     const tasks = tasksOf({ ...clause, isNext }, tools).filter(
-      (task) => isNext || hasPrevious || task.kind !== "calculate" || !refersBack(task.expression),
+      (task) =>
+        last !== undefined || hasPrevious || task.kind !== "calculate" || !refersBack(task.expression),
     );
     count += tasks.length;
     if (tasks.length === 0 || count > maxTasks) rest.push(clause.text);
@@ -91,8 +95,7 @@ function useOf(text: string, tools: readonly OpenAITool[]): Task[] {
   const tool = namedTool(tools, text);
   if (!tool) return [];
   const { numbers, texts, said } = materialOf(text);
-  const { properties = {}, required = [] } = tool.function.parameters ?? {};
-  const wanted = required.map((name) => properties[name] ?? {});
+  const wanted = requiredParametersOf(tool);
   // What needs numbers that are not there is talked about, not asked for.
   if (wanted.filter((schema) => isNumeric(schema)).length > numbers.length) return [];
   const places = (texts[0] ?? "").split(/,? and (?:in |for |of )?|, /);

@@ -11,9 +11,9 @@ export function wordsOf(text: string): string[] {
   return text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
 }
 
-/** The first tool with one of the words in its name, or else in its description. */
+/** The first tool with one of the words in its name. */
 export function findTool(tools: readonly OpenAITool[], words: readonly string[]): OpenAITool | undefined {
-  return toolsFor(tools, words)[0];
+  return tools.find((tool) => wordsOfName(tool.function.name).some((word) => words.includes(word)));
 }
 
 /** All tools with one of the words: first those with it in their name, then those with it in their description. */

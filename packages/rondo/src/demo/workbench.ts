@@ -2,7 +2,7 @@
 
 import type { OpenAITool } from "../tool/tool.ts";
 import { type AnsweredCall, type Conversation, failureIn } from "./conversation.ts";
-import type { PlannedCall } from "./math-tools.ts";
+import type { PlannedCall } from "./tool-input.ts";
 
 export interface ToolResult {
   readonly text: string;
