@@ -30,6 +30,8 @@ const libraryLayers = {
     client: [...foundation, "tool", "turn", "agent", "model", "loop"],
     demo: ["error", "async", "json", "tool", "model"],
     testing: ["error", "async", "json", "tool", "model"],
+    // Of the models, only what a function that fetches is.
+    mcp: ["error", "async", "tool", "model"],
   },
   vocabulary: [
     "hook/events.ts",
@@ -71,7 +73,7 @@ describe("the server", () => {
 
   test("uses of the library only what it exports", () => {
     const inside = globSync("**/*.ts", { cwd: serverTree }).filter((file) =>
-      /["'](\.\.\/)+rondo|["']rondo\/(?!(?:demo|testing)["'])/.test(
+      /["'](\.\.\/)+rondo|["']rondo\/(?!(?:demo|mcp|testing)["'])/.test(
         readFileSync(join(serverTree, file), "utf8"),
       ),
     );
@@ -112,13 +114,22 @@ describe("the library", () => {
     expect(status).toBe(0);
   });
 
-  test("depends on three packages, and imports no other", () => {
+  test("depends on three packages and one optional peer, and imports no other", () => {
     const manifest = JSON.parse(readFileSync(join(library, "package.json"), "utf8"));
     const packages = ["@cfworker/json-schema", "eventsource-parser", "jsonrepair"];
     expect(Object.keys(manifest.dependencies)).toEqual(packages);
-    expect(manifest).not.toHaveProperty("peerDependencies");
+    const peer = "@modelcontextprotocol/client";
+    expect(Object.keys(manifest.peerDependencies)).toEqual([peer]);
+    expect(manifest.peerDependenciesMeta).toEqual({ [peer]: { optional: true } });
     expect(manifest).not.toHaveProperty("optionalDependencies");
-    expect(packagesImported(libraryTree)).toEqual(packages);
+    expect(packagesImported(libraryTree)).toEqual([...packages, peer].toSorted());
+  });
+
+  test("needs the peer for rondo/mcp alone", () => {
+    const folders = Object.keys(libraryLayers.below).filter((folder) => folder !== "mcp");
+    const packages = folders.flatMap((folder) => packagesImported(join(libraryTree, folder)));
+    expect(packages).not.toContain("@modelcontextprotocol/client");
+    expect([...reachableFrom(libraryEntry).keys()].filter((file) => file.includes("/src/mcp/"))).toEqual([]);
   });
 
   test("needs only one of them below the models", () => {

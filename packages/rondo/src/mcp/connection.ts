@@ -1,0 +1,190 @@
+// One connection to an MCP server, from its start to its end. The SDK speaks both eras of the protocol.
+
+import {
+  type CallToolResult,
+  Client,
+  type JsonSchemaValidator,
+  type Progress,
+  ProtocolError,
+  SdkError,
+  SdkErrorCode,
+  SdkHttpError,
+  StreamableHTTPClientTransport,
+  type Tool,
+  type Transport,
+} from "@modelcontextprotocol/client";
+import { McpCallError, McpConnectionError } from "./mcp-error.ts";
+import type { CheckedMcpOptions } from "./mcp-options.ts";
+
+export interface ConnectionEvents {
+  onClose(): void;
+  onToolsChanged(): void;
+}
+
+const acceptAnything: JsonSchemaValidator<never> = (data) => ({
+  valid: true,
+  data: data as never,
+  errorMessage: undefined,
+});
+
+/** The longest that a timer can wait. The turn of a call has its own limit, and aborts it. */
+const forever = 2 ** 31 - 1;
+/** How long a server may think about a question that only new ones understand. */
+const probeMs = 5000;
+const lastWords = 1000;
+
+export class Connection {
+  readonly #client: Client;
+  readonly #options: CheckedMcpOptions;
+  readonly #events: ConnectionEvents;
+  #stderr = "";
+  #hasWarned = false;
+  #isOpen = false;
+
+  constructor(options: CheckedMcpOptions, events: ConnectionEvents) {
+    this.#options = options;
+    this.#events = events;
+    this.#client = new Client(
+      { name: "rondo", version: "0.1.0" },
+      {
+        versionNegotiation: { mode: "auto", probe: { timeoutMs: probeMs } },
+        listChanged: {
+          tools: { autoRefresh: false, debounceMs: 0, onChanged: () => events.onToolsChanged() },
+        },
+        // What a tool returns is for a model to read: it is not checked.
+        jsonSchemaValidator: { getValidator: () => acceptAnything },
+      },
+    );
+  }
+
+  get isOpen(): boolean {
+    return this.#isOpen;
+  }
+
+  /** `2026-07-28` for example. */
+  get protocolVersion(): string | undefined {
+    return this.#client.getNegotiatedProtocolVersion();
+  }
+
+  async open(signal: AbortSignal): Promise<void> {
+    this.#client.onclose = () => {
+      this.#isOpen = false;
+      this.#events.onClose();
+    };
+    this.#client.onerror = (error) => this.#warnOnce(error);
+    const timeout = Math.min(this.#options.connectTimeoutMs, forever);
+    try {
+      await this.#client.connect(await this.#transport(), { signal, timeout });
+      this.#isOpen = true;
+    } catch (error) {
+      await this.close();
+      signal.throwIfAborted();
+      throw this.#failure("did not start", error);
+    }
+  }
+
+  async list(signal: AbortSignal): Promise<Tool[]> {
+    try {
+      const timeout = Math.min(this.#options.connectTimeoutMs, forever);
+      const { tools } = await this.#client.listTools(undefined, { signal, timeout, cacheMode: "refresh" });
+      return tools;
+    } catch (error) {
+      throw await this.#read(error, "did not list its tools");
+    }
+  }
+
+  async call(name: string, input: Record<string, unknown>, signal: AbortSignal): Promise<CallToolResult> {
+    const { onProgress } = this.#options;
+    const options = {
+      signal,
+      timeout: forever,
+      ...(onProgress && {
+        onprogress: ({ progress, total, message }: Progress) =>
+          onProgress({ tool: name, progress, total, message }),
+      }),
+    };
+    try {
+      return await this.#client.callTool({ name, arguments: input }, options);
+    } catch (error) {
+      signal.throwIfAborted();
+      throw await this.#read(error, "was lost during the call");
+    }
+  }
+
+  /** Ends the server, if it is a process, and the connection. */
+  async close(): Promise<void> {
+    this.#isOpen = false;
+    await this.#client.close().catch(() => {});
+  }
+
+  async #transport(): Promise<Transport> {
+    const { target } = this.#options;
+    if ("url" in target)
+      return new StreamableHTTPClientTransport(target.url, {
+        requestInit: { headers: target.headers },
+        ...(target.fetch && { fetch: target.fetch as typeof fetch }),
+      });
+    // Only here, for it needs Node.
+    const { StdioClientTransport } = await import("@modelcontextprotocol/client/stdio");
+    const { command, args, env, cwd } = target;
+    const transport = new StdioClientTransport({
+      command,
+      args,
+      env,
+      stderr: "pipe",
+      ...(cwd !== undefined && { cwd }),
+    });
+    const stderr = transport.stderr as { on(event: "data", fn: (chunk: unknown) => void): void } | null;
+    stderr?.on("data", (chunk) => {
+      this.#stderr = (this.#stderr + String(chunk)).slice(-lastWords);
+    });
+    return transport;
+  }
+
+  /** What an error means. One that is not the server's answer, nor a matter of time, ends the connection. */
+  async #read(error: unknown, problem: string): Promise<Error> {
+    if (error instanceof ProtocolError) return new McpCallError(this.#options.name, error);
+    if (error instanceof SdkError && harmless.has(error.code))
+      return new McpCallError(this.#options.name, error);
+    const isForgotten = error instanceof SdkHttpError && (error.status === 404 || error.status === 400);
+    await this.close();
+    return isForgotten ? new SessionLostError(this.#options.name, error) : this.#failure(problem, error);
+  }
+
+  #failure(problem: string, cause: unknown): McpConnectionError {
+    const reason = cause instanceof Error ? reasonOf(cause) : String(cause);
+    const said = this.#stderr.trim();
+    const words = said === "" ? "" : ` It said: ${said}`;
+    return new McpConnectionError(this.#options.name, `${problem}: ${reason}.${words}`, { cause });
+  }
+
+  /** A server that prints what is no message does so again and again. */
+  #warnOnce(error: Error): void {
+    if (this.#hasWarned || !this.#isOpen) return;
+    this.#hasWarned = true;
+    this.#options.onWarning(`The MCP server '${this.#options.name}' had a problem: ${error.message}`);
+  }
+}
+
+/** A server over HTTP knows nothing of the session any more: it was started anew, and did not run the call. */
+export class SessionLostError extends McpConnectionError {
+  constructor(server: string, cause: Error) {
+    super(server, `does not know the session any more: ${cause.message}.`, { cause });
+  }
+}
+
+/** What went wrong with one request, and says nothing of the connection. */
+const harmless = new Set<SdkErrorCode>([
+  SdkErrorCode.RequestTimeout,
+  SdkErrorCode.InvalidResult,
+  SdkErrorCode.UnsupportedResultType,
+  SdkErrorCode.InputRequiredRoundsExceeded,
+  SdkErrorCode.CapabilityNotSupported,
+  SdkErrorCode.ListPaginationExceeded,
+]);
+
+function reasonOf(error: Error): string {
+  const { cause } = error;
+  const words = cause instanceof Error && !error.message.includes(cause.message) ? `: ${cause.message}` : "";
+  return `${error.message}${words}`.replace(/\.$/, "");
+}

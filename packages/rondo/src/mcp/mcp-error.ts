@@ -1,0 +1,32 @@
+// What goes wrong between this library and an MCP server.
+
+import { brandError, RondoError } from "../error/rondo-error.ts";
+
+/** The server cannot be reached, has died, or was closed. The message says which, and what it said last. */
+export class McpConnectionError extends RondoError {
+  static {
+    brandError(McpConnectionError, "McpConnectionError");
+  }
+  readonly code = "mcp_unreachable";
+  /** The name of the server. */
+  readonly server: string;
+
+  constructor(server: string, problem: string, options?: ErrorOptions) {
+    super(`The MCP server '${server}' ${problem}`, options);
+    this.server = server;
+  }
+}
+
+/** The server has answered a call with an error of the protocol: it knows no such tool, for example. */
+export class McpCallError extends RondoError {
+  static {
+    brandError(McpCallError, "McpCallError");
+  }
+  readonly code = "mcp_call_failed";
+  readonly server: string;
+
+  constructor(server: string, cause: Error) {
+    super(`The MCP server '${server}' refused the call: ${cause.message}`, { cause });
+    this.server = server;
+  }
+}
