@@ -10,7 +10,7 @@ import { type Schema, schemaOfTypes } from "./schema-of-types.ts";
 
 const root = new URL("../../../../../", import.meta.url);
 const declared = {
-  "responses/responses.d.ts": ["Response", "ResponseStreamEvent"],
+  "responses/responses.d.ts": ["Response", "ResponseStreamEvent", "ResponseCreateParamsNonStreaming"],
   "responses/input-items.d.ts": ["ResponseItemList"],
   "responses/input-tokens.d.ts": ["InputTokenCountResponse"],
   "models.d.ts": ["Model"],
