@@ -30,9 +30,7 @@ const commands: Readonly<Record<string, Command>> = {
       const width = Math.max(...names.map(({ length }) => length));
       for (const [index, { description }] of Object.values(commands).entries())
         say(`  ${names[index]?.padEnd(width)}  ${description}`);
-      say("Ctrl-C interrupts the answer, and leaves when pressed again; Ctrl-D leaves. The arrow keys bring");
-      say("back earlier prompts; one that begins with a space is not kept. A line that ends in \\ goes on");
-      say("in the next one.");
+      for (const line of keys) say(line);
       return undefined;
     },
   },
@@ -86,6 +84,12 @@ const commands: Readonly<Record<string, Command>> = {
   },
   exit: { description: "Leave.", run: async () => "exit" },
 };
+
+const keys = [
+  "Ctrl-C interrupts the answer, and leaves when pressed again. Ctrl-D leaves.",
+  "The arrow keys bring back prompts; one that begins with a space is not kept.",
+  "A line that ends in \\ goes on in the next one, and so does Alt-Enter.",
+];
 
 /** Whether a line is a command. `/usr/bin` and `/ ` are not: they may well begin a prompt. */
 export function isCommand(line: string): boolean {

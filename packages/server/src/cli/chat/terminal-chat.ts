@@ -54,7 +54,8 @@ async function submit(session: ChatSession, prompt: string, gate: KeyGate, io: C
   }
 }
 
+/** A timer stands still as long as the process does; and where nobody can stop it, it goes on at once. */
 function suspend(onBack: () => void): void {
-  process.once("SIGCONT", onBack);
   process.kill(process.pid, "SIGTSTP");
+  setTimeout(onBack, 50);
 }

@@ -12,7 +12,7 @@ const pasteEnd = "\u001b[201~";
 const altEnter = "\u001b\r";
 const ctrlC = "\u0003";
 const escapeKey = "\u001b";
-const lineEnds = ["\r", "\n"];
+const enter = "\r";
 
 export class KeyGate implements Disposable {
   readonly #input: InputStream;
@@ -77,9 +77,10 @@ export class KeyGate implements Disposable {
   }
 
   readonly #onData = (chunk: Buffer | string) => {
-    this.#held += typeof chunk === "string" ? chunk : this.#decoder.write(chunk);
+    const text = typeof chunk === "string" ? chunk : this.#decoder.write(chunk);
+    this.#held += text;
     if (this.#keys) this.#pass();
-    else if (!this.#isPasting && this.#held.includes(ctrlC)) {
+    else if (text === ctrlC || withoutPastes(this.#held).includes(ctrlC)) {
       this.#held = "";
       this.#onInterrupt();
     }
@@ -97,8 +98,8 @@ export class KeyGate implements Disposable {
       const piece = this.#isPasting ? this.#nextOfPaste() : this.#nextKeys();
       if (piece === undefined) break;
       text += piece;
-      if (/[\r\n]$/.test(piece)) {
-        // The next line is for the next reader.
+      if (piece === enter || piece === ctrlC) {
+        // Either ends the line, and what follows is for the next reader.
         this.#keys.write(text);
         this.close();
         return;
@@ -121,11 +122,14 @@ export class KeyGate implements Disposable {
     }
     // The Escape key alone looks like the start of anything, so only what looks like nothing else is waited for.
     if (!this.#isOver && this.#held.length > 2 && pasteStart.startsWith(this.#held)) return undefined;
+    if (this.#held.startsWith(ctrlC)) return this.#take(1);
     if (/^[\r\n]/.test(this.#held)) {
       this.#take(this.#held.startsWith("\r\n") ? 2 : 1);
-      return "\r";
+      return enter;
     }
-    const ends = [...lineEnds, escapeKey].map((sign) => this.#held.indexOf(sign, 1)).filter((at) => at > 0);
+    const ends = [enter, "\n", ctrlC, escapeKey]
+      .map((sign) => this.#held.indexOf(sign, 1))
+      .filter((at) => at > 0);
     return this.#take(Math.min(this.#held.length, ...ends));
   }
 
@@ -145,4 +149,12 @@ export class KeyGate implements Disposable {
     this.#held = this.#held.slice(length);
     return taken;
   }
+}
+
+/** What is left when pasted texts are taken out: only there is Ctrl-C a key. */
+function withoutPastes(text: string): string {
+  return text
+    .split(pasteStart)
+    .map((part, index) => (index === 0 ? part : (part.split(pasteEnd, 2)[1] ?? "")))
+    .join("");
 }
