@@ -238,7 +238,9 @@ describe("whatever comes", () => {
     }),
     { maxLength: 4 },
   );
-  const choices = fc.constantFrom<ModelRequest["toolChoice"]>("auto", "none", "required", { name: "add" });
+  const choices = fc.constantFrom<NonNullable<ModelRequest["toolChoice"]>>("auto", "none", "required", {
+    name: "add",
+  });
 
   test("it answers, the same each time, with arguments that fit", () => {
     fc.assert(
