@@ -67,6 +67,7 @@ export function offerTools({ requested, local, executors, responseId, owner }: O
   for (const it of localChoice(requested, local)) add({ tool: it, runsHere: true, label: localLabel });
 
   const all = [...byName.values()];
+  for (const it of all) checkSubtools(it.tool, byName);
   const byFullName = new Map(all.map((offered) => [offered.tool.name, offered]));
   return {
     tools: all.map((offered) => offered.tool),
@@ -99,6 +100,16 @@ function allowedNames(allowed: JsonValue | undefined): readonly JsonValue[] | un
 
 function withSubtools(it: AnyTool): AnyTool[] {
   return [it, ...it.subtools.flatMap(withSubtools)];
+}
+
+/** The loop offers a tool with its subtools, so that none of them can be replaced alone. */
+function checkSubtools(parent: AnyTool, byName: ReadonlyMap<string, Offered>): void {
+  for (const { name, wireName } of withSubtools(parent).slice(1))
+    if ((byName.get(wireName)?.tool.name ?? name) !== name)
+      throw invalidRequest(
+        "tools",
+        `The name '${wireName}' belongs to a part of the server's tool '${parent.name}'. Give your function another name.`,
+      );
 }
 
 function toOffered(

@@ -1,0 +1,144 @@
+// Who runs which tool.
+
+import { type AnyTool, tool } from "rondo";
+import { describe, expect, test } from "vitest";
+import type { ToolDefinition } from "../protocol/tools.ts";
+import type { ToolExecutor } from "./executor.ts";
+import { type OfferOptions, offerTools } from "./offer.ts";
+
+const local = (name: string): AnyTool =>
+  tool({ name, description: name, input: {}, registry: false }, async () => name);
+const clock = local("clock");
+const lamp = local("lamp");
+
+function offer(requested: readonly ToolDefinition[], options: Partial<OfferOptions> = {}) {
+  return offerTools({
+    requested,
+    local: [clock, lamp],
+    executors: [],
+    responseId: "resp_1",
+    owner: "ada",
+    ...options,
+  });
+}
+
+const names = ({ tools }: { tools: readonly AnyTool[] }) => tools.map(({ wireName }) => wireName);
+const call = (name: string): ToolDefinition => ({ type: "function", name, parameters: { type: "object" } });
+
+describe("a function of the request", () => {
+  test("is the client's", () => {
+    const made = offer([call("weather")], { local: [] });
+    expect(made.find("weather")).toMatchObject({ runsHere: false });
+    expect(made.isAgentic).toBe(false);
+    expect(made.runsHere(made.tools[0] as AnyTool)).toBe(false);
+  });
+
+  test("stands before a tool of the config with its name", () => {
+    const made = offer([call("clock")]);
+    expect(names(made)).toEqual(["clock", "lamp"]);
+    expect(made.find("clock")).toMatchObject({ runsHere: false });
+    expect(made.find("lamp")).toMatchObject({ runsHere: true, label: "local" });
+    expect(made.isAgentic).toBe(true);
+  });
+
+  test("that cannot be a tool is refused with its place", () => {
+    expect(() => offer([call("fine"), call("not fine!")])).toThrow(
+      expect.objectContaining({ status: 400, param: "tools[1]" }),
+    );
+  });
+});
+
+describe("the server `local`", () => {
+  const server = (rest: object): ToolDefinition => ({ type: "mcp", server_label: "local", ...rest });
+
+  test.each([
+    [{}, ["clock", "lamp"]],
+    [{ allowed_tools: ["lamp"] }, ["lamp"]],
+    [{ allowed_tools: [] }, []],
+    [{ allowed_tools: { tool_names: ["clock"] } }, ["clock"]],
+    [{ allowed_tools: { read_only: true } }, ["clock", "lamp"]],
+  ])("with %o offers %o", (rest, expected) => {
+    expect(names(offer([server(rest)]))).toEqual(expected);
+  });
+});
+
+describe("a tool that nobody can run", () => {
+  test("is left out, and named for the log", () => {
+    const made = offer([{ type: "web_search" }, { type: "mcp", server_label: "elsewhere", name: "wiki" }]);
+    expect(made.ignored).toEqual(["web_search", "wiki"]);
+    expect(names(made)).toEqual(["clock", "lamp"]);
+  });
+
+  test("is refused where it is a code interpreter: the model would go on as if it had one", () => {
+    expect(() => offer([call("f"), { type: "code_interpreter", container: { type: "auto" } }])).toThrow(
+      expect.objectContaining({
+        status: 400,
+        param: "tools[1]",
+        code: "unsupported_tool",
+        message: expect.stringContaining("no sandbox"),
+      }),
+    );
+  });
+});
+
+describe("an executor of the config", () => {
+  function executor(rest: Partial<ToolExecutor> & Pick<ToolExecutor, "canExecute">) {
+    const made: ToolExecutor = {
+      kind: "own",
+      execute: async ({ id }) => ({ callId: id, output: "done" }),
+      ...rest,
+    };
+    return { made };
+  }
+
+  test("runs functions that it knows, before the client does", () => {
+    const { made } = executor({ canExecute: ({ name }) => name === "search" });
+    const { find } = offer([call("search"), call("weather")], { executors: [made] });
+    expect(find("weather")).toMatchObject({ runsHere: false });
+    expect(find("search")).toMatchObject({ runsHere: true, label: "own" });
+  });
+
+  test("runs types of its own, as it describes them to the model", async () => {
+    const { made } = executor({
+      canExecute: ({ type }) => type === "web_search",
+      describe: ({ type }) => ({
+        name: `do_${type}`,
+        description: "Searches.",
+        parameters: { properties: { q: {} } },
+      }),
+      isIdempotent: true,
+      timeoutMs: 1234,
+    });
+    const { find, ignored } = offer([{ type: "web_search" }], { executors: [made] });
+    const { tool: found } = find("do_web_search") ?? {};
+    expect(found?.toOpenAI().function).toMatchObject({
+      description: "Searches.",
+      parameters: { type: "object" },
+    });
+    expect(found?.isIdempotent).toBe(true);
+    expect(ignored).toEqual([]);
+  });
+
+  test("may run the code interpreter", () => {
+    const { made } = executor({
+      canExecute: ({ type }) => type === "code_interpreter",
+      describe: () => ({ name: "python", description: "Runs code.", parameters: {} }),
+    });
+    expect(names(offer([{ type: "code_interpreter" }], { executors: [made], local: [] }))).toEqual([
+      "python",
+    ]);
+  });
+
+  test("of several, the first that can does", () => {
+    const first = executor({ kind: "first", canExecute: () => true }).made;
+    const second = executor({ kind: "second", canExecute: () => true }).made;
+    expect(offer([call("f")], { executors: [first, second] }).find("f")).toMatchObject({ label: "first" });
+  });
+
+  test("needs a name for a tool that it does not describe", () => {
+    const { made } = executor({ canExecute: () => true });
+    expect(() => offer([{ type: "odd" }], { executors: [made] })).toThrow(
+      expect.objectContaining({ status: 400, param: "tools[0].name" }),
+    );
+  });
+});
