@@ -136,6 +136,7 @@ export type { ExecuteOptions } from "./tool/run-as-turn.ts";
 export type { StandardSchema } from "./tool/standard-schema.ts";
 export type { AnyTool, DocTree, InputOf, ItemOf, OpenAITool, OutputOf, Tool } from "./tool/tool.ts";
 export type { ToolContext } from "./tool/tool-context.ts";
+export type { ToolSource } from "./tool/tool-source.ts";
 export { Turn, type TurnInput } from "./turn/turn.ts";
 export type { RunTurnOptions, ToolScope, TurnOptions } from "./turn/turn-options.ts";
 export type { StopReason } from "./turn/turn-state.ts";

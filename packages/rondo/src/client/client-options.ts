@@ -14,9 +14,11 @@ import { type OpenAICompatibleOptions, openaiCompatible } from "../model/chat-co
 import { checkSettings } from "../model/check-settings.ts";
 import type { ModelProvider, ModelSettings } from "../model/provider.ts";
 import type { InputSchema, ParsedInput } from "../tool/infer.ts";
-import { AnyTool } from "../tool/tool.ts";
+import type { AnyTool } from "../tool/tool.ts";
+import type { ToolSource } from "../tool/tool-source.ts";
 import { withSubtools } from "../turn/turn-options.ts";
 import { type ClientHooks, checkClientHooks } from "./client-hooks.ts";
+import { ClientTools } from "./client-tools.ts";
 
 /** Says whether a tool may run: `true`, `false`, or a decision with a reason or another input. */
 export type CanUseTool = (
@@ -45,8 +47,11 @@ export interface ClientOptions<S extends InputSchema | undefined = InputSchema |
   model?: ModelProvider | string;
   /** What the model is told first. Default: nothing. */
   systemPrompt?: string;
-  /** The tools that the model is offered, with their subtools. Default: none. */
-  tools?: Iterable<AnyTool>;
+  /**
+   * The tools that the model is offered, with their subtools, and sources of tools, such as `mcpServer()` of
+   * `rondo/mcp`, which are asked before each run. Default: none.
+   */
+  tools?: Iterable<AnyTool | ToolSource>;
   /** Whether tools run by themselves. Default: false, you run them. */
   autoExecuteTools?: boolean;
   /** In automatic mode, how often tools are run for one prompt. Default: 5. */
@@ -116,7 +121,7 @@ const knownKeys = [
 export interface CheckedOptions {
   readonly model: ModelProvider;
   readonly systemPrompt: string;
-  readonly tools: readonly AnyTool[];
+  readonly tools: ClientTools;
   readonly autoExecuteTools: boolean;
   readonly maxToolIterations: number;
   readonly maxTurns: number;
@@ -150,7 +155,7 @@ export function checkClientOptions(options: ClientOptions): CheckedOptions {
     });
   if (canUseTool !== undefined && typeof canUseTool !== "function")
     throw new InvalidTypeError({ field: "canUseTool", expected: "a function", received: canUseTool });
-  const tools = checkTools(options.tools ?? []);
+  const tools = new ClientTools(options.tools ?? []);
   const limit = (field: "maxToolIterations" | "maxTurns", value: number) =>
     value === Number.POSITIVE_INFINITY ? value : checkLimit(field, value);
   return {
@@ -197,40 +202,18 @@ function toModel(options: ClientOptions): ModelProvider {
   return model;
 }
 
-function checkTools(tools: Iterable<AnyTool>): AnyTool[] {
-  if (typeof (tools as Partial<Iterable<unknown>> | null)?.[Symbol.iterator] !== "function")
-    throw new InvalidTypeError({ field: "tools", expected: "a list of tools", received: tools });
-  const names = new Set<string>();
-  return [...tools].map((tool, index) => {
-    if (!(tool instanceof AnyTool))
-      throw new InvalidTypeError({
-        field: `tools[${index}]`,
-        expected: "a tool made by tool()",
-        received: tool,
-      });
-    if (names.has(tool.name))
-      throw new InvalidArgumentError({
-        field: `tools[${index}]`,
-        expected: "each tool name once",
-        received: tool.name,
-        hint: `Duplicate tool name: ${tool.name}.`,
-      });
-    names.add(tool.name);
-    return tool;
-  });
-}
-
 function permission(
   { allowedTools, disallowedTools }: ClientOptions,
-  tools: readonly AnyTool[],
+  tools: ClientTools,
 ): (tool: AnyTool) => boolean {
-  const known = tools.flatMap(withSubtools).map(({ name }) => name);
+  const known = tools.all.flatMap(withSubtools).map(({ name }) => name);
   const list = (field: string, names: readonly string[] | undefined) => {
     if (names === undefined) return undefined;
     if (!Array.isArray(names))
       throw new InvalidTypeError({ field, expected: "a list of tool names", received: names });
+    // What sources will give is not known yet.
     for (const [index, name] of names.entries())
-      if (!known.includes(checkString(`${field}[${index}]`, name)))
+      if (!known.includes(checkString(`${field}[${index}]`, name)) && !tools.hasSources)
         throw new InvalidArgumentError({
           field: `${field}[${index}]`,
           expected: `one of the tools: ${known.join(", ") || "none"}`,

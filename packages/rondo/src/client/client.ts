@@ -85,7 +85,7 @@ export class Client<const S extends InputSchema | undefined = undefined> impleme
     return this.#options.model;
   }
 
-  /** The names of the tools that the model is offered. */
+  /** The names of the tools that the model is offered; of sources, those that the last run had. */
   get toolNames(): string[] {
     return this.#offeredTools().map(({ name }) => name);
   }
@@ -158,6 +158,7 @@ export class Client<const S extends InputSchema | undefined = undefined> impleme
       this.#checkQuery(prompt);
       if (isContinuation && this.#active) await this.#readOut(this.#active);
       const content = isContinuation ? "" : await this.#submit(prompt, starting.signal);
+      await this.#renewTools(starting.signal);
       if (starting.signal.aborted) {
         this.#wasAsked = true;
         this.#isInterrupted = true;
@@ -244,6 +245,16 @@ export class Client<const S extends InputSchema | undefined = undefined> impleme
     } catch (error) {
       if (interrupted.aborted && error === interrupted.reason) return prompt;
       throw error;
+    }
+  }
+
+  /** Asks the sources of tools what they have now; they are not waited for once the query is interrupted. */
+  async #renewTools(interrupted: AbortSignal): Promise<void> {
+    const { tools, signal } = this.#options;
+    try {
+      await tools.renew(signal ? AbortSignal.any([signal, interrupted]) : interrupted);
+    } catch (error) {
+      if (!interrupted.aborted) throw error;
     }
   }
 
@@ -419,12 +430,14 @@ export class Client<const S extends InputSchema | undefined = undefined> impleme
 
   /** The name of a tool as it was defined, of the one that models know. */
   #toolName(wireName: string): string {
-    return this.#options.tools.flatMap(withSubtools).find((it) => it.wireName === wireName)?.name ?? wireName;
+    return (
+      this.#options.tools.all.flatMap(withSubtools).find((it) => it.wireName === wireName)?.name ?? wireName
+    );
   }
 
   #offeredTools(): AnyTool[] {
     const { tools, isAllowed } = this.#options;
-    return tools.flatMap(withSubtools).filter(isAllowed);
+    return tools.all.flatMap(withSubtools).filter(isAllowed);
   }
 
   #systemMessages(): Message[] {

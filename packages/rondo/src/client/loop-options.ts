@@ -24,7 +24,7 @@ export function loopOptions(
     settings,
     parallelToolCalls,
     maxToolIterations,
-    tools: answerTool ? [...tools, answerTool] : tools,
+    tools: answerTool ? [...tools.all, answerTool] : tools.all,
     isAllowed: (tool) => tool === answerTool || options.isAllowed(tool),
     runsHere: (tool) => options.autoExecuteTools && tool !== answerTool,
     onMessage: (message, clientCalls) => {

@@ -139,6 +139,27 @@ describe("a result is told to the model", () => {
       },
       "a\nb",
     ],
+    [
+      "MCP's other blocks as notes",
+      {
+        content: [
+          { type: "text", text: "Here:" },
+          { type: "image", data: "AAAA", mimeType: "image/png" },
+          { type: "audio", data: "A".repeat(4000) },
+          { type: "resource_link", uri: "file:///a", name: "A", description: "the first" },
+          { type: "resource", resource: { uri: "file:///b", text: "inside" } },
+          { type: "resource", resource: { uri: "file:///c", blob: "AA==", mimeType: "application/pdf" } },
+        ],
+      },
+      "Here:\n[image, image/png, 3 bytes: not shown]\n[audio, of an unknown type, 3 kB: not shown]\n" +
+        "[link: A – file:///a – the first]\ninside\n[resource file:///c, application/pdf, 1 bytes: not shown]",
+    ],
+    [
+      "MCP's structure as JSON, if it is all there is",
+      { content: [], structuredContent: { a: 1 } },
+      '{"a":1}',
+    ],
+    ["content of another shape as JSON", { content: [{ type: "mail" }] }, '{"content":[{"type":"mail"}]}'],
     ["a bigint as text", 10n, '"10"'],
     ["a cycle as far as it goes", cyclic, '{"name":"x","self":"(itself)","list":[1,"2"]}'],
   ])("%s", async (_how, value, content) => {

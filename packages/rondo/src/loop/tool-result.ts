@@ -1,7 +1,7 @@
 // What a model is told about a tool's result.
 
-import { isPlainObject } from "../error/check.ts";
 import type { ToolMessage } from "../model/message.ts";
+import { isMcpResult, mcpText } from "./mcp-text.ts";
 
 /** What a failed call is answered with, for the model to read. */
 export interface ToolFailure {
@@ -32,11 +32,11 @@ export function toToolMessage(
   return { role: "tool", tool_call_id: id, name: wireName, content: toContent(result) };
 }
 
-/** Strings as they are, MCP's text blocks as their text, everything else as JSON. */
+/** Strings as they are, MCP's blocks as text, everything else as JSON. */
 function toContent(result: unknown): string {
   if (typeof result === "string") return result;
-  if (isMcpResult(result) && result.content.every(isTextBlock))
-    return result.content.map((block) => (block as { text: string }).text).join("\n");
+  const text = isMcpResult(result) ? mcpText(result) : undefined;
+  if (text !== undefined) return text;
   try {
     return JSON.stringify(result) ?? "null";
   } catch {
@@ -60,12 +60,4 @@ function withoutLimits(): (this: unknown, key: string, value: unknown) => unknow
 /** The words of whatever was thrown. */
 export function errorText(error: unknown): string {
   return error instanceof Error ? error.message : toContent(error);
-}
-
-function isMcpResult(value: unknown): value is { content: unknown[]; isError?: unknown } {
-  return isPlainObject(value) && Array.isArray(value["content"]) && value["content"].every(isPlainObject);
-}
-
-function isTextBlock(block: unknown): boolean {
-  return isPlainObject(block) && block["type"] === "text" && typeof block["text"] === "string";
 }

@@ -67,10 +67,12 @@ export class Connection {
   }
 
   async open(signal: AbortSignal): Promise<void> {
+    // oxlint-disable-next-line unicorn/prefer-add-event-listener -- no event target
     this.#client.onclose = () => {
       this.#isOpen = false;
       this.#events.onClose();
     };
+    // oxlint-disable-next-line unicorn/prefer-add-event-listener -- no event target
     this.#client.onerror = (error) => this.#warnOnce(error);
     const timeout = Math.min(this.#options.connectTimeoutMs, forever);
     try {

@@ -101,7 +101,7 @@ class ConnectedServer implements McpServer {
   }
 
   definitionOf(tool: AnyTool): McpToolDefinition | undefined {
-    return this.#definitions.get(tool) as McpToolDefinition | undefined;
+    return this.#definitions.get(tool);
   }
 
   onToolsChanged(fn: () => void): () => void {

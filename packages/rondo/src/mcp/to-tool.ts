@@ -24,7 +24,7 @@ export function toTool(
       name,
       description: description ?? title ?? annotations?.title ?? "",
       input: inputSchema as JsonSchema,
-      ...(outputSchema && { output: outputSchema as JsonSchema }),
+      ...(outputSchema && { output: outputSchema }),
       // Hints are only claims; but a server that says so must stand a second call.
       idempotent: annotations?.readOnlyHint === true || annotations?.idempotentHint === true,
       timeoutMs,
