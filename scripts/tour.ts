@@ -1,4 +1,4 @@
-// A guided tour of the examples, behind `npm start`. At a terminal it waits between them; anywhere else it
+// A guided tour of the examples, behind `npm run tour`. At a terminal it waits between them; anywhere else it
 // runs through. The folder may be given, which is how the tests have a tour of their own.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -59,7 +59,7 @@ async function pause(): Promise<void> {
 }
 
 function leave(code: number): never {
-  console.log("\nThe tour ends here. `npm start` begins it again.");
+  console.log("\nThe tour ends here. `npm run tour` begins it again.");
   process.exit(code);
 }
 

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import type { Found } from "../config/discover.ts";
 import type { ServerConfig } from "../config/schema.ts";
 import { settings } from "../config/settings.ts";
 import { folderWith } from "../config/testkit/folder.ts";
@@ -9,11 +10,11 @@ import { testIo } from "./testkit/test-io.ts";
 const url = "http://localhost:11434/v1";
 
 /** Runs `serve` with a server that only notes what it is told. */
-function serving(args: readonly string[], io = testIo()) {
+function serving(args: readonly string[], io = testIo(), found: readonly Found[] = []) {
   const configs: ServerConfig[] = [];
   const closing = Promise.withResolvers<void>();
   let closeCount = 0;
-  const command = serveCommand(io, async (config) => {
+  const start = async (config: ServerConfig) => {
     configs.push(config);
     return {
       url: "http://127.0.0.1:4500",
@@ -22,7 +23,8 @@ function serving(args: readonly string[], io = testIo()) {
         return closing.promise;
       },
     };
-  });
+  };
+  const command = serveCommand(io, { start, discover: async () => found });
   const done = command.parseAsync(args, { from: "user" });
   return { io, configs, closing, done, closeCount: () => closeCount };
 }
@@ -88,11 +90,12 @@ describe("Ctrl-C", () => {
   test("before the server has started is not forgotten", async () => {
     const io = testIo();
     const started = Promise.withResolvers<void>();
-    const command = serveCommand(io, async () => {
+    const start = async () => {
       io.stop();
       await started.promise;
       return { url: "http://127.0.0.1:1", close: async () => {} };
-    });
+    };
+    const command = serveCommand(io, { start });
     const done = command.parseAsync(["--model-url", url], { from: "user" });
     started.resolve();
     await done;
@@ -102,7 +105,6 @@ describe("Ctrl-C", () => {
 
 describe("is refused with exit code 2:", () => {
   test.each([
-    ["no model", [], "there is no model to serve. Pass --model-url URL"],
     ["a wrong flag", ["--port", "x"], "port (the flag --port): expected a whole number from 0 to 65535"],
     [
       "an open address without auth",
@@ -133,4 +135,34 @@ test("its help has every flag with its variable and default", async () => {
   );
   expect(help).toContain("(RONDO_PORT; default: 4500)");
   expect(help).not.toContain("`");
+});
+
+describe("where nobody says what to serve", () => {
+  const welcomed = async (found: readonly Found[]) => {
+    const { io, configs, closing, done } = serving(["--store", "memory"], testIo(), found);
+    await io.written;
+    closing.resolve();
+    io.stop();
+    await done;
+    return { out: io.out, config: configs[0] };
+  };
+
+  test("the models of this machine are served, and what was found is told", async () => {
+    const { out, config } = await welcomed([
+      { kind: "ollama", url, models: ["qwen3:8b", "a", "b", "c"] },
+      { kind: "lmstudio", url: "http://localhost:1234/v1", models: [] },
+    ]);
+    expect(config?.endpoints).toMatchObject([{ url, server: "ollama" }]);
+    expect(out).toContain(`Ollama answers at ${url}: qwen3:8b, a, b and 1 more.`);
+    expect(out).toContain("LM Studio answers at http://localhost:1234/v1, but has no models yet.");
+    expect(out).toContain(`-d '{"model":"qwen3:8b","input":"What is 25 + 17?"}'`);
+    expect(out).toContain("chat --server http://127.0.0.1:4500");
+  });
+
+  test("the demo model stands in where there is none, and says so", async () => {
+    const { out, config } = await welcomed([]);
+    expect(Object.keys(config?.models ?? {})).toEqual(["demo"]);
+    expect(out).toContain("No model server answers on this machine");
+    expect(out).toContain(`"model":"demo"`);
+  });
 });

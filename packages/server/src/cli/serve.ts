@@ -1,12 +1,17 @@
 // `rondo serve`: reads the config, starts the server, and ends it in good order.
 
+import { existsSync } from "node:fs";
+import { join } from "node:path";
 import { Command } from "commander";
 import { labelOf } from "../config/endpoint-models.ts";
-import { checkExposure, checkModels } from "../config/exposure.ts";
+import { checkExposure } from "../config/exposure.ts";
 import { loadConfig } from "../config/load.ts";
 import type { ServerConfig } from "../config/schema.ts";
 import { defaultText, modelUrl, settings } from "../config/settings.ts";
+import { ListenError } from "../http/listen-error.ts";
 import { type CliIo, exitCodes } from "./cli-io.ts";
+import { type Discover, fillModels } from "./found-models.ts";
+import { type CommandName, welcome } from "./welcome.ts";
 
 interface RunningServer {
   readonly url: string;
@@ -16,9 +21,17 @@ interface RunningServer {
 /** Starts a server for a config. */
 export type StartServer = (config: ServerConfig) => Promise<RunningServer>;
 
-/** The command. `start` is what starts the server; tests bring their own. */
-export function serveCommand(io: CliIo, start: StartServer = startHttpServer): Command {
-  const command = new Command("serve").description("Serve the Responses API.");
+export interface ServeOptions {
+  /** Starts the server. Default: `startServer`. */
+  readonly start?: StartServer;
+  /** Finds model servers where the config has none. Default: the usual ports of this machine. */
+  readonly discover?: Discover;
+}
+
+export function serveCommand(io: CliIo, options: ServeOptions = {}): Command {
+  const command = new Command("serve").description(
+    "Serve the Responses API. Without a config and --model-url, serves the models of this machine.",
+  );
   command.option(modelUrl.flag, plain(`${modelUrl.description} (${modelUrl.env})`));
   for (const setting of settings) {
     const { flag, description, env } = setting;
@@ -33,30 +46,55 @@ export function serveCommand(io: CliIo, start: StartServer = startHttpServer): C
       "--config <file>",
       "The config file; else rondo.config.ts or rondo.yaml of this folder, if there.",
     )
-    .action(({ config: file, ...flags }: Record<string, string | undefined>) =>
-      serve(io, start, file, flags),
+    .option("--free-port", "Takes another port if that one is in use.")
+    .addHelpText("after", examples)
+    .action(({ config: file, freePort, ...flags }: Flags) =>
+      serve(io, options, { file, flags, mayMove: freePort === true }),
     );
+}
+
+type Flags = Record<string, string | undefined> & { config?: string; freePort?: true };
+
+const examples = `
+Examples:
+  rondo serve
+  rondo serve --model-url http://localhost:11434/v1 --store memory
+  rondo serve --config rondo.config.ts --port 8123`;
+
+interface Wanted {
+  readonly file: string | undefined;
+  readonly flags: Record<string, string | undefined>;
+  readonly mayMove: boolean;
 }
 
 async function serve(
   io: CliIo,
-  start: StartServer,
-  file: string | undefined,
-  flags: Record<string, string | undefined>,
+  { start = startHttpServer, discover }: ServeOptions,
+  { file, flags, mayMove }: Wanted,
 ): Promise<void> {
-  const config = await loadConfig({ file, flags, env: io.env, cwd: io.cwd });
-  checkExposure(config);
-  checkModels(config);
+  const given = await loadConfig({ file, flags, env: io.env, cwd: io.cwd });
+  checkExposure(given);
+  const { config, found } = await fillModels(given, io.env, discover);
   const stop = stopRequest(io, config.shutdownMs);
   try {
-    const server = await start(config);
+    const server = await start(config).catch((error: unknown) => {
+      const isTaken = error instanceof ListenError && error.code === "EADDRINUSE";
+      if (mayMove && isTaken) return start({ ...config, port: 0 });
+      throw error;
+    });
     // The program that waits for this line may ask to stop as soon as it has read it.
-    io.write(`${announcement(server.url, config)}\n`);
+    const more = found ? `\n${welcome({ url: server.url, found, command: commandName(io) })}` : "";
+    io.write(`${announcement(server.url, config)}\n${more}`);
     await stop.requested;
     await server.close();
   } finally {
     stop.release();
   }
+}
+
+/** In a clone the command is linked; elsewhere it comes with the package. */
+function commandName({ cwd }: CliIo): CommandName {
+  return existsSync(join(cwd, "node_modules/.bin/rondo")) ? "npx rondo" : "npx @rondo/server";
 }
 
 async function startHttpServer(config: ServerConfig): Promise<RunningServer> {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { resolveConfig } from "./check-config.ts";
 import { ConfigError } from "./config-error.ts";
-import { checkExposure, checkModels } from "./exposure.ts";
+import { checkExposure } from "./exposure.ts";
 
 const auth = { keys: [{ owner: "a", hash: `sha256:${"0".repeat(64)}` }] };
 
@@ -37,11 +37,4 @@ describe("a server without auth", () => {
 
 test("a server with auth may listen anywhere", () => {
   expect(() => checkExposure(resolveConfig({ host: "0.0.0.0", auth }))).not.toThrow();
-});
-
-test("a server needs an endpoint or a model", () => {
-  const url = "http://localhost:11434/v1";
-  expect(() => checkModels(resolveConfig({}))).toThrow(/--model-url URL/);
-  expect(() => checkModels(resolveConfig({ endpoints: [{ url }] }))).not.toThrow();
-  expect(() => checkModels(resolveConfig({ models: { a: { url } } }))).not.toThrow();
 });

@@ -1,4 +1,4 @@
-// Refuses to start where others would get in, or where there is nothing to serve.
+// Refuses to start where others would get in.
 
 import { BlockList, isIP } from "node:net";
 import { ConfigError } from "./config-error.ts";
@@ -23,13 +23,4 @@ export function checkExposure({ host, auth }: Pick<ServerConfig, "host" | "auth"
     "responses. Make a key with `rondo key` and put its hash into auth.keys of the config or into " +
     "RONDO_AUTH_KEYS, or configure auth.jwt, or listen on 127.0.0.1.";
   throw new ConfigError([{ key: "auth", source: "not set", message }]);
-}
-
-/** Throws a `ConfigError` if no model is configured. */
-export function checkModels({ endpoints, models }: Pick<ServerConfig, "endpoints" | "models">): void {
-  if (endpoints.length > 0 || Object.keys(models).length > 0) return;
-  const message =
-    "there is no model to serve. Pass --model-url URL (such as http://localhost:11434/v1), set " +
-    "RONDO_MODEL_URL, or write a config file (rondo.config.ts or rondo.yaml) with endpoints or models.";
-  throw new ConfigError([{ key: "endpoints", source: "not set", message }]);
 }

@@ -1,0 +1,38 @@
+// Behind `npm start`: builds what is needed, and serves the models of this machine, or a stand-in for them.
+import { spawn, spawnSync } from "node:child_process";
+import { existsSync, mkdirSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const root = fileURLToPath(new URL("..", import.meta.url));
+const program = join(root, "packages/server/dist/cli/main.js");
+const store = join(root, ".cache/rondo.db");
+
+console.log(existsSync(program) ? "Looking for changes …" : "Building, this once …");
+const { status, stdout, stderr } = spawnSync(
+  process.execPath,
+  [join(root, "node_modules/@typescript/native/bin/tsc"), "-b", "packages/server"],
+  { cwd: root, encoding: "utf8" },
+);
+if (status !== 0) {
+  console.error(`${stdout}${stderr}\nThe build has failed, see above.`);
+  process.exit(1);
+}
+
+mkdirSync(dirname(store), { recursive: true });
+const args = [
+  "serve",
+  "--free-port",
+  "--store",
+  `sqlite:${store}`,
+  "--log",
+  "warn",
+  ...process.argv.slice(2),
+];
+const server = spawn(process.execPath, [program, ...args], { cwd: root, stdio: "inherit" });
+// At a terminal Ctrl-C reaches the server too, and it decides when to end; other signals are passed on.
+process.on("SIGINT", () => {});
+process.on("SIGTERM", () => server.kill("SIGTERM"));
+server.on("close", (code, signal) => {
+  process.exitCode = code ?? (signal === null ? 1 : 130);
+});
