@@ -1,0 +1,234 @@
+// `rondo chat` in pipes, straight to a model server.
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { startModelServer } from "rondo/testing";
+import { describe, expect, test } from "vitest";
+import { folderWith } from "../../config/testkit/folder.ts";
+import { runCli } from "../program.ts";
+import { testIo } from "../testkit/test-io.ts";
+import { chatCommand } from "./chat.ts";
+import { chatPiped } from "./testkit/chatting.ts";
+
+const usage = { inputTokens: 1200, outputTokens: 3, totalTokens: 1203 };
+
+test("only the answer goes to standard output; thoughts and numbers go to standard error, without colours", async () => {
+  await using server = await startModelServer([
+    { thinking: "Hm, easy.", text: ["\n\n25 + 17 ", "is 42."], usage },
+  ]);
+  const { exitCode, out, err } = await chatPiped(["--model-url", server.url], "What is 25 + 17?\n");
+  expect({ exitCode, out }).toEqual({ exitCode: 0, out: "25 + 17 is 42.\n" });
+  expect(err).toMatch(/^thinking: Hm, easy\.\n1,200 tokens in, 3 out · \d+\.\d s\n$/);
+});
+
+test("each line is a prompt of one conversation; a backslash goes on; the system prompt is first", async () => {
+  await using server = await startModelServer(["One.", "Two."]);
+  const { exitCode, out } = await chatPiped(
+    ["--model-url", server.url, "--system", "Be brief."],
+    "first \\\nstill first\n\nsecond",
+  );
+  expect({ exitCode, out }).toEqual({ exitCode: 0, out: "One.\nTwo.\n" });
+  expect(server.requests[1]?.body.messages).toEqual([
+    { role: "system", content: "Be brief." },
+    { role: "user", content: "first \nstill first" },
+    { role: "assistant", content: "One." },
+    { role: "user", content: "second" },
+  ]);
+});
+
+test("the arguments are one prompt, and standard input is left alone", async () => {
+  await using server = await startModelServer(["Hello!"]);
+  const { out } = await chatPiped(["--model-url", server.url, "say", "hello"], "not read\n");
+  expect(out).toBe("Hello!\n");
+  expect(server.requests[0]?.body.messages).toEqual([{ role: "user", content: "say hello" }]);
+});
+
+test("the model is the first that can chat, or the one that is named", async () => {
+  const options = { models: ["nomic-embed-text", "qwen3:8b", "llama3:latest"] };
+  await using server = await startModelServer("Hi.", options);
+  await chatPiped(["--model-url", server.url, "Hi"]);
+  await chatPiped(["--model-url", server.url, "--model", "llama3", "Hi"]);
+  await chatPiped(["Hi"], "", { env: { RONDO_MODEL_URL: server.url, RONDO_MODEL_API_KEY: "secret" } });
+  expect(server.requests.map(({ body }) => body.model)).toEqual(["qwen3:8b", "llama3", "qwen3:8b"]);
+  expect(server.requests[2]?.headers["authorization"]).toBe("Bearer secret");
+});
+
+test("a failed answer is told in words, the next prompt is asked, and the exit code is 1", async () => {
+  await using server = await startModelServer([{ status: 400, body: { error: { message: "no" } } }, "Fine."]);
+  const { exitCode, out, err } = await chatPiped(["--model-url", server.url], "one\ntwo\n");
+  expect({ exitCode, out }).toEqual({ exitCode: 1, out: "Fine.\n" });
+  expect(err).toContain("refuses the request (status 400: no)");
+  expect(err).not.toContain("    at ");
+  expect(server.requests[1]?.body.messages).toEqual([{ role: "user", content: "two" }]);
+});
+
+test("what an answer cannot bring onto a terminal it can bring into a file", async () => {
+  await using server = await startModelServer("a\u001b[31mb\u0007");
+  const args = ["--model-url", server.url, "Hi"];
+  expect((await chatPiped(args)).out).toBe("a\u001b[31mb\u0007\n");
+  const io = testIo({ output: { isTTY: true } });
+  await runCli(["chat", ...args], io);
+  expect(io.out).toBe("a[31mb\n");
+});
+
+describe("says in words that", () => {
+  test("nobody answers", async () => {
+    const server = await startModelServer([]);
+    await server.close();
+    const { exitCode, out, err } = await chatPiped(["--model-url", server.url, "Hi"]);
+    expect({ exitCode, out }).toEqual({ exitCode: 1, out: "" });
+    expect(err).toBe(
+      `rondo: No model server answers at ${server.url}. Start it (Ollama: \`ollama serve\`), or pass --model-url URL of one that runs.\n`,
+    );
+  });
+
+  test("a model is missing, and which there are", async () => {
+    await using server = await startModelServer([], { models: ["a", "b"] });
+    const { exitCode, err } = await chatPiped(["--model-url", server.url, "--model", "c", "Hi"]);
+    expect(exitCode).toBe(1);
+    expect(err).toBe(`rondo: There is no model 'c' at ${server.url}. There are: a, b.\n`);
+  });
+
+  test("a model is missing where models come and go", async () => {
+    await using server = await startModelServer([
+      { status: 404, body: { error: { message: "model 'test-model' not found" } } },
+    ]);
+    const { err } = await chatPiped(["--model-url", server.url, "Hi"]);
+    expect(err).toContain("There is no model 'test-model'");
+    expect(err).toContain("There are: test-model.");
+  });
+
+  test("the key is wrong", async () => {
+    await using server = await startModelServer([{ status: 401 }]);
+    const { exitCode, err } = await chatPiped(["--model-url", server.url, "Hi"]);
+    expect(exitCode).toBe(1);
+    expect(err).toContain("does not accept this key (status 401). Pass the right one with --api-key");
+  });
+
+  test("it is no model server", async () => {
+    await using server = await startModelServer([], {
+      routes: { "GET /v1/models": { body: "<html>", headers: { "content-type": "text/html" } } },
+    });
+    const { err } = await chatPiped(["--model-url", server.url, "Hi"]);
+    expect(err).toContain("is no model server. Check --model-url");
+  });
+
+  test.each([
+    ["a URL is none", ["--model-url", "localhost:11434"], "Expected an http or https URL."],
+    ["there are two", ["--model-url", "http://a", "--server", "http://b"], "cannot both be given"],
+    ["a flag is unknown", ["--modle", "x"], "(Did you mean --model?)"],
+  ])("%s", async (_, args, expected) => {
+    const { exitCode, err } = await chatPiped([...args, "Hi"]);
+    expect(exitCode).toBe(2);
+    expect(err).toContain(expected);
+  });
+});
+
+describe("without a name", () => {
+  async function chatWith(found: { url: string; models: string[] }[], args: string[] = []) {
+    const io = testIo();
+    const discover = async () => found.map((server) => ({ kind: "other" as const, ...server }));
+    await chatCommand(io, discover).parseAsync([...args, "What is 25 + 17?"], { from: "user" });
+    return { out: io.out, err: io.err };
+  }
+
+  test("the model servers of this machine are asked, and the one that has the model", async () => {
+    await using one = await startModelServer(["One."], { models: ["a"] });
+    await using two = await startModelServer(["Two."], { models: ["b"] });
+    const found = [
+      { url: one.url, models: ["a"] },
+      { url: two.url, models: ["b"] },
+    ];
+    expect((await chatWith(found)).out).toBe("One.\n");
+    expect((await chatWith(found, ["--model", "b"])).out).toBe("Two.\n");
+    await expect(chatWith(found, ["--model", "c"])).rejects.toThrow(
+      "There is no model 'c'. There are: a, b.",
+    );
+  });
+
+  test("there is the demo model where there is no other, and it says so", async () => {
+    const { out, err } = await chatWith([{ url: "http://127.0.0.1:9/v1", models: [] }]);
+    expect(out).toBe("25 + 17 is 42.\n");
+    expect(err).toContain("No model server was found on this machine, so this is the demo model");
+    expect((await chatPiped(["--model", "demo", "What is 3 * 4?"])).out).toContain("12");
+  });
+});
+
+describe("commands", () => {
+  test("list models, change the model, save, begin anew and leave", async () => {
+    await using server = await startModelServer(["One.", "Two.", "Three."], { models: ["a", "b"] });
+    using folder = folderWith();
+    const lines = [
+      "Hi",
+      "/models",
+      "/model b",
+      "/model",
+      "Again",
+      "/save c.json",
+      "/clear",
+      "New",
+      "/exit",
+      "no",
+    ];
+    const { exitCode, out, err } = await chatPiped(["--model-url", server.url], lines.join("\n"), {
+      cwd: folder.path,
+    });
+    expect({ exitCode, out }).toEqual({ exitCode: 0, out: "One.\nTwo.\nThree.\n" });
+    expect(err).toContain("  a\n  b\n");
+    expect(err).toContain(`The model is b at ${server.url}.\n`);
+    expect(server.requests.map(({ body }) => [body.model, body.messages.length])).toEqual([
+      ["a", 1],
+      ["b", 3],
+      ["b", 1],
+    ]);
+    expect(JSON.parse(readFileSync(join(folder.path, "c.json"), "utf8"))).toMatchObject({
+      model: "b",
+      messages: [{ content: "Hi" }, { content: "One." }, { content: "Again" }, { content: "Two." }],
+    });
+  });
+
+  test("that there are not, or that cannot be done, are told, and nothing is sent", async () => {
+    await using server = await startModelServer([]);
+    using folder = folderWith({ "there.json": "old" });
+    const lines = "/nope\n/toString\n/model missing\n/save\n/save there.json\n/save no/such/folder.json\n";
+    const { exitCode, out, err } = await chatPiped(["--model-url", server.url], lines, { cwd: folder.path });
+    expect({ exitCode, out }).toEqual({ exitCode: 1, out: "" });
+    expect(err.split("\n")).toEqual([
+      expect.stringContaining("There is no command /nope. /help lists"),
+      expect.stringContaining("There is no command /toString."),
+      expect.stringContaining("There is no model 'missing'"),
+      "/save needs the name of a file: /save chat.json",
+      "there.json is there already, and was left as it is. Choose another name.",
+      expect.stringContaining("no/such/folder.json could not be written: ENOENT"),
+      "",
+    ]);
+    expect(readFileSync(join(folder.path, "there.json"), "utf8")).toBe("old");
+  });
+
+  test("are not what only looks like one", async () => {
+    await using server = await startModelServer("Ok.");
+    await chatPiped(["--model-url", server.url], "/usr/bin is what?\n /help\n");
+    expect(server.requests.map(({ body }) => body.messages.at(-1).content)).toEqual([
+      "/usr/bin is what?",
+      " /help",
+    ]);
+  });
+});
+
+test("Ctrl-C closes the connection and ends the command with 130", async () => {
+  await using server = await startModelServer([{ text: "Half", stall: true }]);
+  const io = testIo({ input: "one\ntwo\n" });
+  const ended = runCli(["chat", "--model-url", server.url], io);
+  await io.written;
+  io.stop();
+  expect(await ended).toBe(130);
+  await server.requests[0]?.closed;
+  expect(server.requests[0]?.wasLeft).toBe(true);
+  expect(io.out).toBe("Half\n");
+  expect(io.listenerCount).toBe(0);
+});
+
+test("RONDO_DEBUG shows where an error comes from", async () => {
+  await using server = await startModelServer([{ status: 401 }]);
+  const { err } = await chatPiped(["--model-url", server.url, "Hi"], "", { env: { RONDO_DEBUG: "1" } });
+  expect(err).toContain("\n    at ");
+});
