@@ -133,7 +133,7 @@ function hangWords({ url }: Asked, seconds: string): Words {
       ];
 }
 
-export function isTimeout(error: unknown): boolean {
+function isTimeout(error: unknown): boolean {
   return error instanceof DOMException && error.name === "TimeoutError";
 }
 

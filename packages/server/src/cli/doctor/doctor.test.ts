@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { startModelServer } from "rondo/testing";
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { ConfigError } from "../../config/config-error.ts";
 import { folderWith } from "../../config/testkit/folder.ts";
 import { runCli } from "../program.ts";
@@ -73,13 +73,13 @@ describe("on a terminal", () => {
       await open.promise;
       return (ableModel as (it: typeof request) => string)(request);
     });
-    const io = { output: { isTTY: true, columns: 200 }, env: { NO_COLOR: "" } };
-    const running = runDoctor(["--model-url", server.url, "--timeout", "60"], io);
-    // The line comes when there is something to wait for.
-    setTimeout(() => open.resolve(), 400);
-    const { out } = await running;
+    const io = testIo({ output: { isTTY: true, columns: 200 }, env: { NO_COLOR: "" } });
+    const ended = runCli(["doctor", "--model-url", server.url, "--timeout", "60"], io);
+    await vi.waitFor(() => expect(io.out).toMatch(/asking for an answer .*, up to 60 s/));
+    open.resolve();
+    expect(await ended).toBe(0);
+    const { out } = io;
     expect(out).toContain("\u001b[32m✓\u001b[39m");
-    expect(out).toMatch(/asking for an answer .*, up to 60 s/);
     const lastDrawn = out.lastIndexOf("up to 60 s");
     expect(out.indexOf("\r\u001b[K", lastDrawn)).toBeGreaterThan(lastDrawn);
   });

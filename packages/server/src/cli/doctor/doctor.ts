@@ -148,20 +148,15 @@ function summary(servers: readonly ServerReport[]): Finding {
   );
   if (working.length > 0)
     return { status: "ok", code: "ok", message: `Works end to end: ${working.join(", ")}.` };
-  const isReachable = servers.some(({ checked }) => checked.length > 0);
-  if (isReachable)
-    return {
-      status: "failed",
-      code: "no_working_model",
-      message: "No model works end to end.",
-      advice: "Do what stands beside the first ✗ above, and run rondo doctor again.",
-    };
+  const wasAsked = servers.some(({ checked }) => checked.length > 0);
+  const hasAdvice = wasAsked || servers.some(({ status }) => status === "failed");
   return {
     status: "failed",
-    code: "no_model",
-    message: "No model could be asked.",
-    advice:
-      "Start a model server and get a model (Ollama: `ollama serve`, then `ollama pull qwen3:8b`), or name one with --model-url URL. Without any, `rondo serve --demo` shows how all of it works.",
+    code: wasAsked ? "no_working_model" : "no_model",
+    message: wasAsked ? "No model works end to end." : "No model could be asked.",
+    advice: hasAdvice
+      ? "Do what stands below the first ✗, and run rondo doctor again."
+      : "Start a model server and get a model (Ollama: `ollama serve`, then `ollama pull qwen3:8b`), or name one with --model-url URL. Without any, `rondo serve --demo` shows how all of it works.",
   };
 }
 

@@ -219,9 +219,7 @@ describe("a model", () => {
   });
 
   test("whose server refuses tools", async () => {
-    const { steps } = await stepsOf(
-      withTool({ status: 400, body: { error: "m does not support tools" } } as never),
-    );
+    const { steps } = await stepsOf(withTool({ status: 400, body: { error: "m does not support tools" } }));
     expect(steps[2]).toMatchObject({
       code: "no_tools",
       message: "it refuses a request with tools (m does not support tools)",
@@ -229,7 +227,7 @@ describe("a model", () => {
   });
 
   test("that calls with arguments that cannot be run", async () => {
-    const { steps } = await stepsOf(withTool({ calls: [{ name: "add", input: { x: "?" } }] } as never));
+    const { steps } = await stepsOf(withTool({ calls: [{ name: "add", input: { x: "?" } }] }));
     expect(steps[2]).toMatchObject({ code: "wrong_call", message: expect.stringContaining("add with") });
   });
 

@@ -92,7 +92,7 @@ export function checkStore(config: ServerConfig | undefined, cwd: string): Insta
       return said("in use by a server that runs, and left alone");
     case "ready":
       return said("can be read and written");
-    case "unusable":
+    default:
       return {
         ...said(`cannot be used. ${found.message}`),
         status: "failed",

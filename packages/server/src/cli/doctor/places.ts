@@ -3,7 +3,7 @@
 import type { ModelProvider } from "rondo";
 import { type CandidateOptions, candidates, placeOf } from "../../config/discover.ts";
 import { labelOf } from "../../config/endpoint-models.ts";
-import { type EndpointConfig, isProvider, type NamedModelConfig } from "../../config/model-schema.ts";
+import { type EndpointConfig, isProvider } from "../../config/model-schema.ts";
 import type { ServerConfig } from "../../config/schema.ts";
 import { modelApiKey, modelUrl } from "../../config/settings.ts";
 
@@ -52,7 +52,7 @@ export function placesOf({ config, modelUrl: typed, ...options }: PlaceOptions):
   }
   for (const [name, access] of Object.entries(config?.models ?? {})) {
     if (isProvider(access)) continue;
-    const { model = name } = access as NamedModelConfig;
+    const { model = name } = access;
     named.push({ source: `models.${name} of the config`, isNamed: true, access, model });
   }
   const known = new Set(named.map(({ access }) => placeOf(access.url)));

@@ -1,5 +1,8 @@
 // The steps of a round trip through the Responses API, with nothing kept on the server.
 
+import type { JsonObject } from "rondo";
+import { createApiClient } from "../api-client.ts";
+import { refusal } from "../api-client-error.ts";
 import { quote } from "./ask.ts";
 import {
   answerPrompt,
@@ -34,6 +37,8 @@ interface ResponseBody {
   readonly output?: readonly Item[];
 }
 
+const common = { store: false, max_output_tokens: maxTokens };
+
 export function responsesSteps(target: Target): Steps {
   return {
     answer: (signal) => answerStep(target, signal),
@@ -43,7 +48,7 @@ export function responsesSteps(target: Target): Steps {
 }
 
 async function answerStep(target: Target, signal: AbortSignal): Promise<Finding> {
-  const { output = [] } = await respond(target, { input: answerPrompt }, signal);
+  const output = await whole(target, answerPrompt, signal);
   const text = textIn(output);
   return (
     withoutText({ text, thinking: thinkingIn(output) }) ?? {
@@ -55,26 +60,7 @@ async function answerStep(target: Target, signal: AbortSignal): Promise<Finding>
 }
 
 async function streamStep(target: Target, signal: AbortSignal): Promise<Finding> {
-  const startedAt = performance.now();
-  const answer = await post(target, { input: streamPrompt, stream: true }, signal);
-  let firstMs = 0;
-  let pieceCount = 0;
-  let rest = "";
-  let end: { type?: string; response?: ResponseBody } | undefined;
-  for await (const bytes of answer.body?.pipeThrough(new TextDecoderStream()) ?? []) {
-    const frames = (rest + bytes).split("\n\n");
-    rest = frames.pop() ?? "";
-    for (const frame of frames) {
-      const data = /^data: (\{.*\})$/m.exec(frame)?.[1];
-      if (data === undefined) continue;
-      const event = JSON.parse(data) as NonNullable<typeof end>;
-      if (event.type === "response.output_text.delta" && ++pieceCount === 1)
-        firstMs = performance.now() - startedAt;
-      if (event.response !== undefined) end = event;
-    }
-  }
-  if (end?.type === "response.failed") throw new Error(end.response?.error?.message ?? "the response failed");
-  const output = end?.response?.output ?? [];
+  const { output, pieceCount, firstMs } = await streamed(target, { input: streamPrompt }, signal);
   return (
     withoutText({ text: textIn(output), thinking: thinkingIn(output) }) ?? wordPieces(pieceCount, firstMs)
   );
@@ -91,7 +77,7 @@ async function toolStep(target: Target, signal: AbortSignal): Promise<Finding> {
     },
   ];
   const question = { type: "message", role: "user", content: toolPrompt };
-  const { output = [] } = await respond(target, { input: [question], tools }, signal);
+  const { output } = await streamed(target, { input: [question], tools }, signal);
   const call = output.find(({ type, name }) => type === "function_call" && name === toolName);
   if (call === undefined)
     return {
@@ -101,36 +87,49 @@ async function toolStep(target: Target, signal: AbortSignal): Promise<Finding> {
       advice: "Run `rondo doctor --model-url URL` with the address of the model server: it tells why.",
     };
   const { a, b } = JSON.parse(call.arguments ?? "{}") as { a: number; b: number };
-  const result = { type: "function_call_output", call_id: call.call_id, output: String(a + b) };
-  const second = await respond(target, { input: [question, ...output, result], tools }, signal);
-  return judgeUse(`add(${a}, ${b})`, textIn(second.output ?? []), thinkingIn(second.output ?? []));
+  const result = { type: "function_call_output", call_id: call.call_id ?? "", output: String(a + b) };
+  const input = [question, ...(output as JsonObject[]), result];
+  const second = await streamed(target, { input, tools }, signal);
+  return judgeUse(`add(${a}, ${b})`, textIn(second.output), thinkingIn(second.output));
 }
 
-async function respond(target: Target, body: object, signal: AbortSignal): Promise<ResponseBody> {
-  const answer = (await (await post(target, body, signal)).json()) as ResponseBody;
-  if (answer.error) throw new Error(answer.error.message ?? "the response failed");
-  return answer;
+/** A response that is streamed: what came out, and how it came. */
+async function streamed({ base, apiKey, model }: Target, body: JsonObject, signal: AbortSignal) {
+  const api = createApiClient({ baseUrl: base, apiKey });
+  const startedAt = performance.now();
+  let output: readonly Item[] = [];
+  let firstMs = 0;
+  let pieceCount = 0;
+  for await (const event of api.create({ model, ...common, ...body }, signal)) {
+    if (event.type === "error") throw new Error(event.message);
+    if (event.type === "response.output_text.delta" && ++pieceCount === 1)
+      firstMs = performance.now() - startedAt;
+    if (!("response" in event)) continue;
+    if (event.response.error) throw new Error(event.response.error.message);
+    output = event.response.output;
+  }
+  return { output, pieceCount, firstMs };
 }
 
-async function post({ base, apiKey, model }: Target, body: object, signal: AbortSignal): Promise<Response> {
+/** A response in one piece of JSON. */
+async function whole(
+  { base, apiKey, model }: Target,
+  input: string,
+  signal: AbortSignal,
+): Promise<readonly Item[]> {
   const answer = await fetch(`${base}/responses`, {
     method: "POST",
     headers: {
       "content-type": "application/json",
       ...(apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` }),
     },
-    body: JSON.stringify({ model, store: false, max_output_tokens: maxTokens, ...body }),
+    body: JSON.stringify({ model, input, ...common }),
     signal,
   });
-  if (answer.ok) return answer;
-  const text = await answer.text();
-  let said = text.slice(0, 200);
-  try {
-    said = (JSON.parse(text) as ResponseBody).error?.message ?? said;
-  } catch {
-    // A proxy may answer with anything.
-  }
-  throw new Error(`status ${answer.status}: ${said}`);
+  if (!answer.ok) throw await refusal(base, answer);
+  const { output = [], error } = (await answer.json()) as ResponseBody;
+  if (error) throw new Error(error.message);
+  return output;
 }
 
 function textIn(output: readonly Item[]): string {

@@ -63,7 +63,7 @@ export async function checkRondoServer(
 
 /** The version of the Rondo server there; undefined if it is something else. */
 async function versionOf(base: string, signal: AbortSignal): Promise<string | undefined> {
-  const answer = await fetch(new URL("/openapi.json", base), { signal, redirect: "manual" });
+  const answer = await fetch(base.replace(/\/v1$/, "/openapi.json"), { signal, redirect: "manual" });
   if (!answer.ok) return undefined;
   const { info } = (await answer.json()) as { info?: { title?: unknown; version?: unknown } };
   return info?.title === "Rondo" ? String(info.version) : undefined;

@@ -67,11 +67,12 @@ function note(event: LoopEvent, seen: Seen): void {
       seen.thinking += event.text;
       break;
     case "tool.finished":
-      if (!event.isError) seen.call = `add(${event.input["a"]}, ${event.input["b"]})`;
+      if (!event.isError) seen.call = `add(${String(event.input["a"])}, ${String(event.input["b"])})`;
       break;
     case "call.rejected":
       seen.rejected = `${event.name} with ${quote(event.raw)}`;
       break;
+    default: // nothing to be seen in it
   }
 }
 

@@ -8,7 +8,7 @@ import { doctorCommand, type UsualPlaces } from "../doctor.ts";
 import type { DoctorReport } from "../report.ts";
 
 /** No port of this machine, and one at which nobody can listen. */
-export const nowhere: UsualPlaces = { modelPorts: {}, rondoPort: 0 };
+const nowhere: UsualPlaces = { modelPorts: {}, rondoPort: 0 };
 
 export async function runDoctor(
   args: readonly string[],

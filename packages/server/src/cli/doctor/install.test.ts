@@ -1,0 +1,41 @@
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { resolveConfig } from "../../config/check-config.ts";
+import { folderWith } from "../../config/testkit/folder.ts";
+import { openStore } from "../../store/open-store.ts";
+import { checkNode, checkStore } from "./install.ts";
+
+test.each([
+  ["24.0.0", "ok"],
+  ["26.1.0", "ok"],
+  ["22.19.0", "failed"],
+])("Node %s: %s", (version, status) => {
+  expect(checkNode(version)).toMatchObject({ status, message: `Node ${version} (needed: 24 or newer)` });
+});
+
+describe("the store", () => {
+  const look = (store: string, cwd: string) => checkStore(resolveConfig({ store }), cwd);
+
+  test("in memory, and one that another server has open, are fine", async () => {
+    using folder = folderWith();
+    const store = openStore(`sqlite:${join(folder.path, "rondo.db")}`);
+    expect(look("memory", folder.path)).toMatchObject({ status: "ok", code: "memory" });
+    expect(look("sqlite:./rondo.db", folder.path)).toMatchObject({
+      status: "ok",
+      code: "in_use",
+      message: "store sqlite:./rondo.db: in use by a server that runs, and left alone",
+    });
+    await store.close();
+    expect(look("sqlite:./rondo.db", folder.path)).toMatchObject({ status: "ok", code: "ready" });
+  });
+
+  test("that is another file is told, with what to do", () => {
+    using folder = folderWith({ "rondo.db": "a letter to my aunt ".repeat(100) });
+    expect(look("sqlite:./rondo.db", folder.path)).toMatchObject({
+      status: "failed",
+      code: "unusable",
+      message: expect.stringContaining("not a SQLite database"),
+      advice: expect.stringContaining("RONDO_STORE"),
+    });
+  });
+});
