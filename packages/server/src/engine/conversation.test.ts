@@ -231,7 +231,7 @@ describe("the output of a call", () => {
         message: expect.stringMatching(/^No tool output found for function call b\./),
       }),
     );
-    expect(toMessages([{ item: called("a") as InputItem, group: "r 0", isClosed: true }])).toMatchObject([
+    expect(toMessages([{ item: called("a"), group: "r 0", isClosed: true }])).toMatchObject([
       { role: "assistant" },
       { role: "tool", tool_call_id: "a", content: "This call was not run." },
     ]);
@@ -261,12 +261,16 @@ describe("a sealed thought", () => {
     expect(thoughtOf(sealed, sealer("secret", "bob").unseal)).toBeUndefined();
     expect(thoughtOf(sealed, sealer("other", "ada").unseal)).toBeUndefined();
     fc.assert(
-      fc.property(fc.nat(sealed.length - 1), fc.constantFrom(..."Aa0-_.!"), (at, letter) => {
-        const changed = sealed.slice(0, at) + letter + sealed.slice(at + 1);
-        // The last letter holds bits that mean nothing.
-        fc.pre(changed !== sealed && at < sealed.length - 1);
-        expect(ada.unseal(changed)).toBeUndefined();
-      }),
+      fc.property(
+        fc.nat(sealed.length - 1),
+        fc.constantFrom("A", "a", "0", "-", "_", ".", "!"),
+        (at, letter) => {
+          const changed = sealed.slice(0, at) + letter + sealed.slice(at + 1);
+          // The last letter holds bits that mean nothing.
+          fc.pre(changed !== sealed && at < sealed.length - 1);
+          expect(ada.unseal(changed)).toBeUndefined();
+        },
+      ),
     );
     fc.assert(fc.property(fc.string(), (text) => ada.unseal(text) === undefined));
   });
@@ -281,7 +285,7 @@ describe("a sealed thought", () => {
 });
 
 // Any history that a client can have: calls get their outputs somewhere after them, ids may come back.
-const word = fc.string({ minLength: 1, maxLength: 6, unit: fc.constantFrom(..."abc ") });
+const word = fc.string({ minLength: 1, maxLength: 6, unit: fc.constantFrom("a", "b", " ") });
 const turn = fc.record({
   kind: fc.constantFrom("user", "developer", "answer", "answer", "thought"),
   text: word,

@@ -4,9 +4,10 @@ import { describe, expect, onTestFinished, test, vi } from "vitest";
 import type { EventBody, StreamEvent } from "../protocol/events.ts";
 import type { MessageItem } from "../protocol/items.ts";
 import { memoryStore } from "../store/memory.ts";
-import type { RunWrite, Store } from "../store/store.ts";
+import type { RunWrite } from "../store/store.ts";
 import { StoreError } from "../store/store-error.ts";
 import { message, newResponse } from "../store/testkit/build.ts";
+import { type StoreHook, storeAround } from "../store/testkit/store-around.ts";
 import { Journal, type JournalOptions } from "./journal.ts";
 
 /** A store that commits when it is told to. */
@@ -14,16 +15,15 @@ async function openJournal(options: Partial<JournalOptions> & { isKept?: boolean
   const store = memoryStore();
   const lease = await store.create(newResponse("resp_1"), "worker", 30_000);
   const commits: { write: RunWrite; pass: () => void; refuse: (error: Error) => void }[] = [];
-  const slow: Pick<Store, "commit"> = {
-    commit: async (held, write) => {
-      await new Promise<void>((pass, refuse) => commits.push({ write, pass, refuse }));
-      await store.commit(held, write);
-    },
+  const slow: StoreHook = async (method, call, args) => {
+    const write = args[1] as RunWrite;
+    if (method === "commit") await new Promise<void>((pass, refuse) => commits.push({ write, pass, refuse }));
+    return call();
   };
   const heard: StreamEvent[] = [];
   const { isKept = true, ...rest } = options;
   const journal = new Journal({
-    ...(isKept && { kept: { store: { ...store, ...slow } as Store, lease } }),
+    ...(isKept && { kept: { store: storeAround(store, slow), lease } }),
     logsEvents: false,
     sink: { drained: undefined, send: (_type, json) => void heard.push(JSON.parse(json) as StreamEvent) },
     ...rest,

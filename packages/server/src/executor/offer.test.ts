@@ -93,9 +93,9 @@ describe("an executor of the config", () => {
 
   test("runs functions that it knows, before the client does", () => {
     const { made } = executor({ canExecute: ({ name }) => name === "search" });
-    const { find } = offer([call("search"), call("weather")], { executors: [made] });
-    expect(find("weather")).toMatchObject({ runsHere: false });
-    expect(find("search")).toMatchObject({ runsHere: true, label: "own" });
+    const offered = offer([call("search"), call("weather")], { executors: [made] });
+    expect(offered.find("weather")).toMatchObject({ runsHere: false });
+    expect(offered.find("search")).toMatchObject({ runsHere: true, label: "own" });
   });
 
   test("runs types of its own, as it describes them to the model", async () => {
@@ -109,14 +109,14 @@ describe("an executor of the config", () => {
       isIdempotent: true,
       timeoutMs: 1234,
     });
-    const { find, ignored } = offer([{ type: "web_search" }], { executors: [made] });
-    const { tool: found } = find("do_web_search") ?? {};
+    const offered = offer([{ type: "web_search" }], { executors: [made] });
+    const { tool: found } = offered.find("do_web_search") ?? {};
     expect(found?.toOpenAI().function).toMatchObject({
       description: "Searches.",
       parameters: { type: "object" },
     });
     expect(found?.isIdempotent).toBe(true);
-    expect(ignored).toEqual([]);
+    expect(offered.ignored).toEqual([]);
   });
 
   test("may run the code interpreter", () => {

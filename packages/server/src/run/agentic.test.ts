@@ -210,7 +210,10 @@ test("in a mixed turn the server's calls run first, and then the client's are as
   expect(model.requests[1]?.messages.map(({ role }) => role)).toEqual([
     "user",
     "assistant",
-    ...["tool", "tool", "tool", "tool"],
+    "tool",
+    "tool",
+    "tool",
+    "tool",
   ]);
 });
 

@@ -6,9 +6,9 @@ import type { StreamEvent } from "../../protocol/events.ts";
 import type { ResponseObject } from "../../protocol/response.ts";
 import { memoryStore } from "../../store/memory.ts";
 import type { Store } from "../../store/store.ts";
+import { powerCut } from "../../store/testkit/store-around.ts";
 import type { Responses } from "../responses.ts";
 import { collector, lastResponse, never, type ServiceSetup, startService } from "./service.ts";
-import { powerCut } from "./store-around.ts";
 
 /** What the model says, turn by turn; a piece of text is followed by a pause, in which it is written down. */
 export type CrashScript = readonly (Omit<ScriptedAnswer, "thinking" | "text" | "chunks"> & {

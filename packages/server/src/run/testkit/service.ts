@@ -37,6 +37,7 @@ export async function startService({ model, store = memoryStore(), warnings = []
     limits: { maxItems: 1000, maxTools: 128 },
     isStrict: false,
     saysRequiresAction: true,
+    conversations: "queue",
     runs: { concurrency: 4, leaseMs: 30_000, maxAttempts: 10 },
     observer: {
       warn: (message, fields) => warnings.push(`${message} ${JSON.stringify(fields)}`),

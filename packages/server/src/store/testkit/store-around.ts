@@ -1,14 +1,17 @@
 // A store of which every call can be delayed, refused or lost on its way.
 
-import type { Store } from "../../store/store.ts";
+import type { Store } from "../store.ts";
 
 export type StoreMethod = keyof Store;
 
+export type StoreHook = (
+  method: StoreMethod,
+  call: () => Promise<unknown>,
+  args: readonly unknown[],
+) => Promise<unknown>;
+
 /** Passes each call of the store to `hook`, which makes it, or does something else. */
-export function storeAround(
-  store: Store,
-  hook: (method: StoreMethod, call: () => Promise<unknown>, args: readonly unknown[]) => Promise<unknown>,
-): Store {
+export function storeAround(store: Store, hook: StoreHook): Store {
   return new Proxy(store, {
     get(target, name: StoreMethod) {
       const method = target[name] as (...args: unknown[]) => Promise<unknown>;
