@@ -60,6 +60,10 @@ export const configSchema = group({
   onLimit: choice(["incomplete", "final_answer"])
     .default("incomplete")
     .meta({ description: "What happens then: stop, or one last model call without tools." }),
+  conversations: choice(["queue", "reject"]).default("queue").meta({
+    description:
+      "What a request does while another one of its conversation runs: wait for its turn, or be refused with 409.",
+  }),
   runs: group({
     concurrency: wholeNumber(1).default(8).meta({ description: "How many background runs work at once." }),
     leaseMs: milliseconds(1000)

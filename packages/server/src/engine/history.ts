@@ -4,7 +4,7 @@ import { notFound } from "../protocol/api-error.ts";
 import type { InputItem } from "../protocol/items.ts";
 import type { RequestOptions } from "../protocol/stored-request.ts";
 import { fromStoredRequest } from "../protocol/stored-request.ts";
-import type { ChainLink, Store, StoredOutput } from "../store/store.ts";
+import type { ChainLink, Store } from "../store/store.ts";
 import type { Entry } from "./conversation.ts";
 
 /** The chain that ends in `previousId`, oldest first. Throws 404 when it is not whole, or another's. */
@@ -67,8 +67,13 @@ function linkEntries({ response, input, output }: ChainLink): Entry[] {
   ];
 }
 
+interface Cuttable {
+  readonly turn: number;
+  readonly item: { readonly type: string; readonly status?: unknown };
+}
+
 /** An answer that a crash has cut was made again: only the last one of a response can be meant as it is. */
-function withoutCutAnswers(output: readonly StoredOutput[]): StoredOutput[] {
+export function withoutCutAnswers<T extends Cuttable>(output: readonly T[]): T[] {
   const last = output.at(-1)?.turn;
   const cut = new Set(
     output.filter(({ item, turn }) => item.status === "incomplete" && turn !== last).map(({ turn }) => turn),

@@ -7,6 +7,7 @@ import { type Context, Hono } from "hono";
 import type { JsonObject } from "rondo";
 import { ApiError, notFound } from "../protocol/api-error.ts";
 import { type BrowserGuard, browserGuard } from "./browser-guard.ts";
+import { type ConversationsApi, conversationRoutes } from "./conversation-routes.ts";
 import { answerError, stopping } from "./errors.ts";
 import { Exchange, Exchanges } from "./exchange.ts";
 import type { Logger } from "./log.ts";
@@ -19,6 +20,7 @@ import { serverRoutes } from "./server-routes.ts";
 
 export interface AppOptions {
   responses: ResponsesApi;
+  conversations: ConversationsApi;
   /** Says who asks. Throws a 401. */
   authenticate: (headers: { authorization?: string | undefined }) => Promise<{ owner: string }>;
   logger: Logger;
@@ -43,7 +45,7 @@ type App = Hono<{ Bindings: HttpBindings }>;
 export function createApp(options: AppOptions): App {
   const { bodyBytes = 10_000_000, keepAliveMs = 15_000, exchanges = new Exchanges() } = options;
   const settled = { ...options, bodyBytes, keepAliveMs, exchanges };
-  const routes = [...responseRoutes(settled), ...serverRoutes(settled)];
+  const routes = [...responseRoutes(settled), ...conversationRoutes(settled), ...serverRoutes(settled)];
   const wrap = wrapper(settled, browserGuard(options));
   const app: App = new Hono({ strict: false });
   for (const route of routes) app.on(route.method, route.path, wrap(route));
@@ -131,7 +133,7 @@ function otherRoute(routes: readonly Route[], guard: BrowserGuard): Omit<Route, 
 }
 
 function noSuchPath(method: string, path: string): ApiError {
-  const hint = /^\/(?:responses|models)\b/.test(path)
+  const hint = /^\/(?:responses|conversations|models|chat)\b/.test(path)
     ? ` Did you mean /v1${path}? The base URL ends with /v1.`
     : "";
   return notFound(`There is no ${method} ${path} here.${hint}`, "unknown_path");

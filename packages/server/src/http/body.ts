@@ -23,6 +23,12 @@ export async function readJson(incoming: IncomingMessage, limitBytes: number): P
   return parseJson(isPacked ? await unpack(received, limitBytes) : received);
 }
 
+/** Whether the request comes with a body. */
+export function hasBody({ headers }: IncomingMessage): boolean {
+  const { "content-length": length, "transfer-encoding": encoding } = headers;
+  return encoding !== undefined || Number(length ?? 0) > 0;
+}
+
 function checkType(type: string | undefined): void {
   // `application/json` alone is by far the most common.
   if (type === undefined || type === "application/json") return;

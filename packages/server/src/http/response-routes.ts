@@ -5,7 +5,7 @@ import { parseListQuery, parsePageQuery, parseRetrieveQuery } from "../protocol/
 import { readJson } from "./body.ts";
 import type { Exchange } from "./exchange.ts";
 import type { ResponsesApi } from "./responses-api.ts";
-import { ownerOf, type Route } from "./route.ts";
+import { ownerOf, queryOf, type Route } from "./route.ts";
 import { answerStream, type StreamOptions } from "./stream.ts";
 
 export interface ResponseRoutesOptions extends StreamOptions {
@@ -107,9 +107,4 @@ function idOf(exchange: Exchange, request: HonoRequest): string {
   const id = request.param("id") ?? "";
   exchange.responseId = id;
   return id;
-}
-
-function queryOf({ url }: HonoRequest): URLSearchParams {
-  const start = url.indexOf("?");
-  return new URLSearchParams(start < 0 ? "" : url.slice(start + 1));
 }

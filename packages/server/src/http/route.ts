@@ -18,3 +18,9 @@ export function ownerOf({ owner }: Exchange): string {
   if (owner === undefined) throw new Error("This route is not public, but the request has no owner.");
   return owner;
 }
+
+/** The query of a request. */
+export function queryOf({ url }: HonoRequest): URLSearchParams {
+  const start = url.indexOf("?");
+  return new URLSearchParams(start < 0 ? "" : url.slice(start + 1));
+}

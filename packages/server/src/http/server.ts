@@ -6,6 +6,7 @@ import { checkExposure, isLoopback } from "../config/exposure.ts";
 import { ConfiguredModels } from "../config/models.ts";
 import type { ConfigInput, ServerConfig } from "../config/schema.ts";
 import { openapiDocument } from "../protocol/openapi.ts";
+import { Conversations } from "../run/conversations.ts";
 import { Responses } from "../run/responses.ts";
 import { openStore } from "../store/open-store.ts";
 import type { Store } from "../store/store.ts";
@@ -51,6 +52,7 @@ export async function startServer(input: ConfigInput, options: StartOptions = {}
     responses = await startResponses(config, store, logger, metrics);
     const app = createApp({
       responses,
+      conversations: new Conversations({ store, limits: { maxItems: config.limits.items } }),
       exchanges,
       logger,
       metrics,
@@ -78,7 +80,7 @@ function startResponses(
   logger: Logger,
   metrics: Metrics,
 ): Promise<Responses> {
-  const { tools, executors, maxAgenticTurns, onLimit, limits, compat, runs } = config;
+  const { tools, executors, conversations, maxAgenticTurns, onLimit, limits, compat, runs } = config;
   return Responses.start({
     store,
     models: new ConfiguredModels(config, { onWarning: (message) => logger.warn(message) }),
@@ -89,6 +91,7 @@ function startResponses(
     limits: { maxItems: limits.items, maxTools: limits.tools },
     isStrict: compat.strict,
     saysRequiresAction: compat.requiresActionStatus,
+    conversations,
     runs,
     observer: runObserver(logger, metrics),
   });

@@ -15,7 +15,7 @@ const count = (min: number, max?: number) => {
   return (max === undefined ? whole : whole.max(max)).nullish();
 };
 
-const metadata = z
+export const metadataSchema = z
   .record(z.string(), z.union([z.string(), z.number(), z.boolean(), z.null()]))
   .refine((pairs) => Object.keys(pairs).length <= 16, { error: "an object of at most 16 pairs" });
 
@@ -52,7 +52,7 @@ export const createRequestSchema = z.looseObject({
   frequency_penalty: share(-2, 2),
   top_logprobs: count(0, 20),
   include: z.array(z.string()).nullish(),
-  metadata: metadata.nullish(),
+  metadata: metadataSchema.nullish(),
   service_tier: word,
   user: word,
   safety_identifier: word,

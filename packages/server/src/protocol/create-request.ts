@@ -8,6 +8,7 @@ import { fieldError } from "./field-error.ts";
 import { inputItem, toItems } from "./input-items.ts";
 import type { InputItem } from "./items.ts";
 import { checkSize } from "./json-size.ts";
+import { toMetadata } from "./metadata.ts";
 import type { ServiceTier } from "./response.ts";
 import { type ReasoningOptions, type TextOptions, toReasoningOptions, toTextOptions } from "./text-format.ts";
 import { echoChoice, type ToolChoice, toChoice } from "./tool-choice.ts";
@@ -180,11 +181,6 @@ export function parseInputTokensRequest(
   return parseCreateRequest(Object.fromEntries(known), options);
 }
 
-function toMetadata(given: z.infer<typeof frame>["metadata"]): Record<string, string> {
-  const pairs = Object.entries(given ?? {}).filter(([, value]) => value !== null);
-  return Object.fromEntries(pairs.map(([key, value]) => [key, String(value)]));
-}
-
 /** What is wrong only together with something else. */
 function checkTogether(request: CreateRequest): void {
   const isFollowUp = request.previous_response_id !== undefined || request.conversation !== undefined;
@@ -196,7 +192,12 @@ function checkTogether(request: CreateRequest): void {
   if (request.input.length === 0 && !isFollowUp)
     throw invalidRequest(
       "input",
-      "input: expected a text or a list of items, got nothing. Only a request that follows another (previous_response_id) may leave it out.",
+      "input: expected a text or a list of items, got nothing. Only a request that follows another (previous_response_id, conversation) may leave it out.",
+    );
+  if (request.conversation !== undefined && !request.store)
+    throw invalidRequest(
+      "store",
+      "store: expected true as conversation is given, got false. What a conversation gets has to be stored.",
     );
   if (request.background && !request.store)
     throw invalidRequest(

@@ -1,26 +1,10 @@
 // The endpoints, for the description of the API: what each takes and answers.
 
-import type { JsonObject, JsonValue } from "rondo";
-import { z } from "zod";
-import { schemaOptions } from "./openapi-schema.ts";
+import type { JsonObject } from "rondo";
+import { conversationPaths } from "./openapi-conversation-paths.ts";
+import { anyJson, jsonOf, operation, plain, ref } from "./openapi-operation.ts";
 import { listQuerySchema, pageQuerySchema, retrieveQuerySchema } from "./query.ts";
 
-interface Operation {
-  id: string;
-  summary: string;
-  /** The schema of the body that it takes. */
-  takes?: string;
-  query?: z.ZodObject;
-  /** What it answers when all is well, by kind of content. */
-  gives: JsonObject;
-  /** Other answers than the common ones, by status. */
-  errors?: Record<string, string>;
-}
-
-const ref = (name: string): JsonObject => ({ $ref: `#/components/schemas/${name}` });
-const jsonOf = (name: string): JsonObject => ({ "application/json": { schema: ref(name) } });
-const plain = { "text/plain": { schema: { type: "string" } } };
-const anyJson = { "application/json": { schema: { type: "object" } } };
 /** A stream of `event: TYPE`, `data: JSON` with the schema here, and `data: [DONE]` at the end. */
 const events = { "text/event-stream": { schema: ref("StreamEvent") } };
 const unknownId = { "404": "There is no such response, or it belongs to another owner." };
@@ -93,6 +77,7 @@ export function openapiPaths(): JsonObject {
         errors: unknownId,
       }),
     },
+    ...conversationPaths(),
     "/v1/models": {
       get: operation({ id: "listModels", summary: "List the models.", gives: jsonOf("ModelList") }),
     },
@@ -117,31 +102,3 @@ export function openapiPaths(): JsonObject {
 }
 
 const responseId = { name: "response_id", in: "path", required: true, schema: { type: "string" } };
-
-function operation({ id, summary, takes, query, gives, errors }: Operation): JsonObject {
-  const answers = Object.entries({
-    ...(takes || query ? { "400": "The request is wrong." } : {}),
-    ...errors,
-  });
-  return {
-    operationId: id,
-    summary,
-    ...(query ? { parameters: parametersOf(query) } : {}),
-    ...(takes ? { requestBody: { required: true, content: jsonOf(takes) } } : {}),
-    responses: {
-      "200": { description: "All is well.", content: gives },
-      ...Object.fromEntries(
-        answers.map(([status, description]) => [status, { description, content: jsonOf("Error") }]),
-      ),
-      default: { description: "Anything else that has gone wrong.", content: jsonOf("Error") },
-    },
-  };
-}
-
-function parametersOf(query: z.ZodObject): JsonValue[] {
-  const { properties = {} } = z.toJSONSchema(query, schemaOptions);
-  return Object.entries(properties).map(([name, property]) => {
-    const { description, ...schema } = property as JsonObject;
-    return { name, in: "query", required: false, schema, ...(description ? { description } : {}) };
-  });
-}

@@ -2,6 +2,12 @@
 
 import type { JsonObject } from "rondo";
 import { z } from "zod";
+import {
+  addItemsSchema,
+  conversationSchema,
+  createConversationSchema,
+  updateConversationSchema,
+} from "./conversation.ts";
 import { createRequestSchema, inputTokensSchema } from "./create-request-schema.ts";
 import { streamEventSchema } from "./event-schema.ts";
 import { inputItem } from "./input-items.ts";
@@ -56,10 +62,14 @@ function componentSchemas(): JsonObject {
     created: z.int(),
     owned_by: z.string(),
   });
+  const item = z.union([outputItemSchema, inputItem]);
   const input = {
     CreateResponse: createRequestSchema,
     InputTokensRequest: inputTokensSchema,
     InputItem: inputItem,
+    CreateConversation: createConversationSchema,
+    UpdateConversation: updateConversationSchema,
+    AddConversationItems: addItemsSchema,
     Tool: tool,
   };
   const output = {
@@ -69,7 +79,14 @@ function componentSchemas(): JsonObject {
     ResponseError: responseErrorSchema,
     StreamEvent: streamEventSchema,
     ResponseList: listOf(responseSchema),
-    ItemList: listOf(z.union([outputItemSchema, inputItem])),
+    Item: item,
+    ItemList: listOf(item),
+    Conversation: conversationSchema,
+    DeletedConversation: z.object({
+      id: z.string(),
+      object: z.literal("conversation.deleted"),
+      deleted: z.literal(true),
+    }),
     DeletedResponse: z.object({ id: z.string(), object: z.literal("response"), deleted: z.literal(true) }),
     InputTokens: z.object({ object: z.literal("response.input_tokens"), input_tokens: z.int() }),
     ModelList: z.object({ object: z.literal("list"), data: z.array(model) }),

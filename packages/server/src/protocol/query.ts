@@ -51,10 +51,19 @@ export const listQuerySchema = z.object({
   background: z.boolean().optional(),
 });
 
+const include = z
+  .array(z.string())
+  .default([])
+  .describe("Data to add, such as `reasoning.encrypted_content`.");
+
+/** Of conversation items. What they have is always shown, so `include` adds nothing. */
+export const itemQuerySchema = z.object({ include });
+export const itemsQuerySchema = z.object({ ...pageShape, include });
+
 export const retrieveQuerySchema = z.object({
   stream: z.boolean().default(false).describe("Whether to get the events, and follow those that come."),
   starting_after: z.int().min(0).optional().describe("The sequence number after which the events begin."),
-  include: z.array(z.string()).default([]).describe("Data to add, such as `reasoning.encrypted_content`."),
+  include,
 });
 
 /** `limit` (1 to 100, default 20), `order` (default: newest first), `after` and `before`. Throws a 400. */

@@ -67,7 +67,14 @@ describe("a response object", () => {
       ["prompt_cache_key", null],
     ]);
     expect(Object.keys(response)).toHaveLength(31);
-    expect(Object.keys(response)).toEqual(Object.keys(responseSchema.shape));
+    const { conversation: _onlyWithOne, ...always } = responseSchema.shape;
+    expect(Object.keys(response)).toEqual(Object.keys(always));
+  });
+
+  test("names its conversation if it has one", () => {
+    expect(responseObject(partsOf({ conversation: { id: "conv_1" } }))).toMatchObject({
+      conversation: { id: "conv_1" },
+    });
   });
 
   test("echoes what the request has said", () => {

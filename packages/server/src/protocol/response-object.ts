@@ -33,6 +33,7 @@ export function responseObject(parts: ResponseParts): ResponseObject {
     incomplete_details: incompleteReason === null ? null : { reason: incompleteReason },
     model: parts.model,
     previous_response_id: parts.previousResponseId,
+    ...(request.conversation !== undefined && { conversation: { id: request.conversation } }),
     instructions: request.echo.instructions,
     output: [...parts.output],
     error: parts.error,

@@ -98,6 +98,7 @@ export const responseSchema = z.object({
   incomplete_details: z.object({ reason: incompleteReason }).nullable(),
   model: z.string(),
   previous_response_id: z.string().nullable(),
+  conversation: z.object({ id: z.string() }).exactOptional(),
   instructions: z.union([z.string(), z.array(json)]).nullable(),
   output: z.array(outputItemSchema),
   error: responseErrorSchema.nullable(),

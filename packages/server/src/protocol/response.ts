@@ -49,6 +49,8 @@ export interface ResponseObject {
   output: OutputItem[];
   parallel_tool_calls: boolean;
   previous_response_id: string | null;
+  /** The conversation that its items are added to, if there is one. */
+  conversation?: { id: string };
   prompt_cache_key: string | null;
   reasoning: ReasoningOptions;
   safety_identifier: string | null;

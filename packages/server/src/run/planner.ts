@@ -3,6 +3,7 @@
 import type { AnyTool } from "rondo";
 import type { Models } from "../config/models.ts";
 import { type Entry, toMessages } from "../engine/conversation.ts";
+import { loadConversation } from "../engine/conversation-history.ts";
 import { loadChain, resolveReferences } from "../engine/history.ts";
 import type { Plan } from "../engine/plan.ts";
 import { sealer } from "../engine/seal.ts";
@@ -32,6 +33,8 @@ export interface Wanted {
   readonly createdAtMs: number;
   readonly request: RequestOptions;
   readonly input: readonly InputItem[];
+  /** Whether it waits while others of its conversation run. Default: it is its turn. */
+  readonly waits?: boolean;
 }
 
 export interface Planned {
@@ -40,31 +43,37 @@ export interface Planned {
   readonly input: readonly (InputItem | OutputItem)[];
   /** What of the request is left out, for the log. */
   readonly ignored: readonly string[];
+  /** The version of the conversation that it was planned with; undefined if others run first, or without one. */
+  readonly version: number | undefined;
 }
 
 /** Throws an `ApiError` for what does not fit together. */
 export async function planRun(wanted: Wanted, options: PlannerOptions): Promise<Planned> {
   const { id, owner, createdAtMs, request } = wanted;
   const { store, models, tools, executors } = options;
-  if (request.conversation !== undefined)
-    throw invalidRequest("conversation", "This server has no conversations. Use previous_response_id.");
   const { name, provider } = await models.resolve(request.model);
   const offer = offerTools({ requested: request.tools, local: tools, executors, responseId: id, owner });
   checkForcedTool(
     request,
     offer.tools.map((it) => it.wireName),
   );
-  const previous = request.previous_response_id;
-  const before: Entry[] = previous === undefined ? [] : await loadChain(store, owner, previous);
+  const { previous_response_id: previous, conversation } = request;
+  const talk = conversation === undefined ? undefined : await loadConversation(store, owner, conversation);
+  const before: readonly Entry[] =
+    previous === undefined ? (talk?.entries ?? []) : await loadChain(store, owner, previous);
+  // What those who run first will add is not known yet, so nothing can be said of what follows it.
+  const isEarly = wanted.waits === true && talk?.isBusy === true;
   const own = await resolveReferences(store, owner, wanted.input);
   const ignored = offer.ignored.map((it) => `the tool '${it}'`);
   const { seal, unseal } = sealer(options.secret, owner);
-  const messages = toMessages([...before, ...own], {
-    instructions: request.instructions,
-    unseal,
-    onIgnored: (what) => ignored.push(what),
-  });
-  if (messages.length === 0)
+  const messages = isEarly
+    ? []
+    : toMessages([...before, ...own], {
+        instructions: request.instructions,
+        unseal,
+        onIgnored: (what) => ignored.push(what),
+      });
+  if (messages.length === 0 && !isEarly)
     throw invalidRequest("input", "Expected something for the model to read, got nothing.");
   const plan: Plan = {
     id,
@@ -79,5 +88,6 @@ export async function planRun(wanted: Wanted, options: PlannerOptions): Promise<
     asksForFinalAnswer: options.asksForFinalAnswer,
     seal: request.include.includes("reasoning.encrypted_content") ? seal : undefined,
   };
-  return { plan, input: own.map(({ item }) => item), ignored };
+  const version = isEarly ? undefined : talk?.version;
+  return { plan, input: own.map(({ item }) => item), ignored, version };
 }

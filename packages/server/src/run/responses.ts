@@ -11,18 +11,22 @@ import { type RunEnd, runResponse } from "../engine/run-response.ts";
 import { noUsage } from "../engine/usage.ts";
 import { type ApiError, invalidRequest, notFound } from "../protocol/api-error.ts";
 import { type CreateRequest, type Limits, parseCreateRequest } from "../protocol/create-request.ts";
-import { type IdPrefix, newId } from "../protocol/ids.ts";
+import { newId } from "../protocol/ids.ts";
 import type { InputItem, OutputItem } from "../protocol/items.ts";
 import type { ListQuery, PageQuery } from "../protocol/query.ts";
 import type { ResponseObject } from "../protocol/response.ts";
 import { shownInput } from "../protocol/shown-input.ts";
 import { isTerminal } from "../protocol/status.ts";
-import { toStoredRequest } from "../protocol/stored-request.ts";
-import type { ListOptions, NewResponse, Page, Store, StoredResponse } from "../store/store.ts";
+import { fromStoredRequest, toStoredRequest } from "../protocol/stored-request.ts";
+import type { Lease, ListOptions, NewResponse, Store, StoredResponse } from "../store/store.ts";
 import { StoreError } from "../store/store-error.ts";
 import { ActiveRuns, RunStopped } from "./active-runs.ts";
+import { beginInTurn, conversationBusy, toConversationError, type WhenBusy } from "./begin-in-turn.ts";
 import { followLog } from "./follow.ts";
 import { Hub } from "./hub.ts";
+import { Line } from "./line.ts";
+import { type ListObject, toCursorError, toList } from "./list-object.ts";
+import { withNewId } from "./new-item.ts";
 import type { RunObserver } from "./observer.ts";
 import { type Planned, type PlannerOptions, planRun } from "./planner.ts";
 import { Worker } from "./worker.ts";
@@ -35,6 +39,8 @@ export interface ResponsesOptions extends Omit<PlannerOptions, "secret"> {
   readonly isStrict: boolean;
   /** Whether a response that waits for the client says so. */
   readonly saysRequiresAction: boolean;
+  /** What a request does whose conversation is at work. */
+  readonly conversations: WhenBusy;
   readonly runs: { readonly concurrency: number; readonly leaseMs: number; readonly maxAttempts: number };
   readonly observer: RunObserver;
   /** Default: `Date.now`. */
@@ -49,15 +55,6 @@ export interface PreparedRun {
   readonly planned: Planned;
 }
 
-/** A page of a list, as the API has it. */
-export interface ListObject<T> {
-  object: "list";
-  data: T[];
-  first_id: string | null;
-  last_id: string | null;
-  has_more: boolean;
-}
-
 export class Responses {
   readonly #options: ResponsesOptions;
   readonly #planner: PlannerOptions;
@@ -65,6 +62,7 @@ export class Responses {
   readonly #now: () => number;
   readonly #workerName = randomUUID();
   readonly #hub = new Hub();
+  readonly #line = new Line();
   readonly #active: ActiveRuns;
   readonly #worker: Worker;
 
@@ -99,6 +97,14 @@ export class Responses {
   }
 
   async prepare(owner: string, body: unknown): Promise<PreparedRun> {
+    const prepared = await this.#prepare(owner, body, { waits: true });
+    const { conversation } = prepared.request;
+    const isEarly = conversation !== undefined && prepared.planned.version === undefined;
+    if (isEarly && this.#options.conversations === "reject") throw conversationBusy(conversation);
+    return prepared;
+  }
+
+  async #prepare(owner: string, body: unknown, { waits }: { waits: boolean }): Promise<PreparedRun> {
     const { limits, isStrict, executors, observer } = this.#options;
     const { request, warnings } = parseCreateRequest(body, {
       limits,
@@ -107,7 +113,7 @@ export class Responses {
     });
     const id = newId("resp");
     const planned = await planRun(
-      { id, owner, createdAtMs: this.#now(), request, input: request.input },
+      { id, owner, createdAtMs: this.#now(), request, input: request.input, waits },
       this.#planner,
     );
     const ignored = [...warnings, ...planned.ignored];
@@ -131,11 +137,12 @@ export class Responses {
   async enqueue(prepared: PreparedRun): Promise<ResponseObject> {
     const response = this.#present(planParts(prepared.planned.plan, "queued", []));
     const created = { type: "response.created", sequence_number: 0, response };
-    await this.#options.store.create(
-      { ...this.#newResponse(prepared, "queued"), events: [{ sequence: 0, data: JSON.stringify(created) }] },
-      this.#workerName,
-      this.#options.runs.leaseMs,
-    );
+    await this.#create({
+      ...this.#newResponse(prepared, "queued"),
+      events: [{ sequence: 0, data: JSON.stringify(created) }],
+    }).catch((error: unknown) => {
+      throw toConversationError(error, prepared.request.conversation ?? "");
+    });
     this.#worker.wake();
     return response;
   }
@@ -176,11 +183,12 @@ export class Responses {
   }
 
   async remove(owner: string, id: string): Promise<{ id: string; object: "response"; deleted: true }> {
-    await this.#find(owner, id);
+    const { request } = await this.#find(owner, id);
     // First from the store, so that no worker takes up what is being stopped.
     await this.#options.store.remove(owner, id);
     await this.#active.stop(id, "removed");
     this.#hub.ring(id);
+    this.#freeConversation(fromStoredRequest(request).conversation);
     return { id, object: "response", deleted: true };
   }
 
@@ -201,7 +209,7 @@ export class Responses {
     owner: string,
     body: unknown,
   ): Promise<{ object: "response.input_tokens"; input_tokens: number }> {
-    const { planned } = await this.prepare(owner, body);
+    const { planned } = await this.#prepare(owner, body, { waits: false });
     const { messages, offer } = planned.plan;
     const tools = offer.tools.map((it) => JSON.stringify(it.toOpenAI())).join("\n");
     const extra = tools === "" ? [] : [{ role: "system" as const, content: tools }];
@@ -235,9 +243,8 @@ export class Responses {
   }
 
   async #run(prepared: PreparedRun, gone: AbortSignal, sink: EventSink | undefined): Promise<RunEnd> {
-    const { plan } = prepared.planned;
-    const { store, runs, observer } = this.#options;
-    const work = async (stopped?: AbortSignal, lease?: Awaited<ReturnType<Store["create"]>>) => {
+    const { store, observer } = this.#options;
+    const work = async ({ plan }: Planned, stopped?: AbortSignal, lease?: Lease) => {
       const journal = new Journal({ kept: lease && { store, lease }, logsEvents: false, sink });
       const signal = stopped ? AbortSignal.any([gone, stopped]) : gone;
       try {
@@ -256,13 +263,53 @@ export class Responses {
         journal.close();
       }
     };
-    if (!plan.request.store) return work();
-    const lease = await store.create(
-      this.#newResponse(prepared, "in_progress"),
-      this.#workerName,
-      runs.leaseMs,
+    if (!prepared.request.store) return work(prepared.planned);
+    return this.#begin(prepared, gone, (planned, lease) =>
+      this.#active.hold(lease, (stopped) => work(planned, stopped, lease)),
     );
-    return this.#active.hold(lease, (stopped) => work(stopped, lease));
+  }
+
+  /** Creates a response that runs at once, or as soon as its conversation is free, and lets it work. */
+  async #begin<T>(
+    prepared: PreparedRun,
+    gone: AbortSignal,
+    work: (planned: Planned, lease: Lease) => Promise<T>,
+  ): Promise<T> {
+    const { id, owner, request, planned } = prepared;
+    const { conversation } = request;
+    const create = (current: Planned) =>
+      this.#create(this.#newResponse({ ...prepared, planned: current }, "in_progress"));
+    if (conversation === undefined) return work(planned, await create(planned));
+    const { conversations: whenBusy } = this.#options;
+    const leave = whenBusy === "queue" ? await this.#line.enter(conversation, gone) : () => {};
+    try {
+      const { createdAtMs } = planned.plan;
+      const begun = await beginInTurn({
+        id: conversation,
+        planned,
+        whenBusy,
+        hub: this.#hub,
+        signal: gone,
+        create,
+        plan: () =>
+          planRun({ id, owner, createdAtMs, request, input: request.input, waits: true }, this.#planner),
+      });
+      return await work(begun.planned, begun.lease);
+    } finally {
+      leave();
+      this.#freeConversation(conversation);
+    }
+  }
+
+  #create(response: NewResponse): Promise<Lease> {
+    return this.#options.store.create(response, this.#workerName, this.#options.runs.leaseMs);
+  }
+
+  /** Tells those who wait for a conversation that it may be their turn. */
+  #freeConversation(id: string | undefined): void {
+    if (id === undefined) return;
+    this.#hub.ring(id);
+    this.#worker.wake();
   }
 
   /** The run cannot be kept any more: its client is told, and nothing that was told before is taken back. */
@@ -287,6 +334,7 @@ export class Responses {
   }
 
   #newResponse({ id, owner, request, planned }: PreparedRun, status: NewResponse["status"]): NewResponse {
+    const { conversation } = request;
     return {
       id,
       owner,
@@ -295,8 +343,17 @@ export class Responses {
       model: planned.plan.model,
       createdAtMs: planned.plan.createdAtMs,
       previousResponseId: request.previous_response_id ?? null,
+      ...(conversation !== undefined && {
+        conversation: {
+          id: conversation,
+          isClosed: request.tool_choice === "none",
+          mustBeFree: status === "in_progress" || this.#options.conversations === "reject",
+          // One that waits is planned when it is its turn.
+          ...(status === "in_progress" && planned.version !== undefined && { version: planned.version }),
+        },
+      }),
       request: toStoredRequest(request),
-      input: planned.input.map(withId),
+      input: planned.input.map(withNewId),
       events: [],
     };
   }
@@ -315,32 +372,4 @@ export class Responses {
 
 function unknownResponse(id: string): ApiError {
   return notFound(`Response with id '${id}' not found.`, "response_not_found");
-}
-
-function toCursorError(error: unknown): never {
-  if (error instanceof StoreError && error.code === "unknown_cursor")
-    throw invalidRequest("after", error.message);
-  throw error;
-}
-
-function toList<T extends { id?: string }>({ data, hasMore }: Page<T>): ListObject<T> {
-  return {
-    object: "list",
-    data: [...data],
-    first_id: data[0]?.id ?? null,
-    last_id: data.at(-1)?.id ?? null,
-    has_more: hasMore,
-  };
-}
-
-/** Every item that is kept has an id of its own: the same item may be sent with many requests. */
-function withId(item: InputItem | OutputItem): InputItem & { id: string } {
-  return { ...(item as unknown as InputItem), id: newId(prefixOf(item.type)) };
-}
-
-function prefixOf(type: string): IdPrefix {
-  if (type === "message") return "msg";
-  if (type === "function_call") return "fc";
-  if (type === "reasoning") return "rs";
-  return type === "mcp_call" ? "mcp" : "in";
 }

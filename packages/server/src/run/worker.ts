@@ -128,6 +128,8 @@ export class Worker {
       await store.release(claim).catch(() => {});
     } finally {
       hub.ring(responseId);
+      const { conversation } = response.request;
+      if (typeof conversation === "string") hub.ring(conversation);
     }
   }
 

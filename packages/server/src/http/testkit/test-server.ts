@@ -1,5 +1,7 @@
 // The app on a free port of loopback, with a service that a test gives, and a log that it can read.
 
+import { Conversations } from "../../run/conversations.ts";
+import { memoryStore } from "../../store/memory.ts";
 import { type AppOptions, createApp } from "../app.ts";
 import { Exchanges } from "../exchange.ts";
 import { type Listening, listen } from "../listen.ts";
@@ -33,6 +35,7 @@ export async function testServer(
   const exchanges = new Exchanges();
   const app = createApp({
     responses,
+    conversations: new Conversations({ store: memoryStore(), limits: { maxItems: 1000 } }),
     authenticate: async () => ({ owner: "local" }),
     logger,
     metrics,

@@ -1,0 +1,40 @@
+// Who came first is served first: those of this process that wait for the same conversation.
+
+export class Line {
+  /** The last in each line: resolved when it has left. */
+  readonly #last = new Map<string, Promise<void>>();
+
+  /**
+   * Waits until all who came before have left. Gives the function to leave with. Throws the signal's reason when
+   * it is aborted before that; the place is then given up.
+   */
+  async enter(id: string, signal: AbortSignal): Promise<() => void> {
+    const before = this.#last.get(id);
+    const { promise: own, resolve: leave } = Promise.withResolvers<void>();
+    // Whoever gives up leaves when those before it have.
+    const left = Promise.all([before, own]).then(() => {
+      if (this.#last.get(id) === left) this.#last.delete(id);
+    });
+    this.#last.set(id, left);
+    try {
+      await (before && untilAborted(before, signal));
+      signal.throwIfAborted();
+      return leave;
+    } catch (error) {
+      leave();
+      throw error;
+    }
+  }
+}
+
+function untilAborted(promise: Promise<void>, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const onAbort = () => reject(signal.reason);
+    signal.addEventListener("abort", onAbort);
+    void promise.then(() => {
+      signal.removeEventListener("abort", onAbort);
+      resolve();
+    });
+    if (signal.aborted) onAbort();
+  });
+}

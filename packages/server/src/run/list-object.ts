@@ -1,0 +1,30 @@
+// A page of a list, as the API has it.
+
+import { invalidRequest } from "../protocol/api-error.ts";
+import type { Page } from "../store/store.ts";
+import { StoreError } from "../store/store-error.ts";
+
+export interface ListObject<T> {
+  object: "list";
+  data: T[];
+  first_id: string | null;
+  last_id: string | null;
+  has_more: boolean;
+}
+
+export function toList<T extends { id?: string }>({ data, hasMore }: Page<T>): ListObject<T> {
+  return {
+    object: "list",
+    data: [...data],
+    first_id: data[0]?.id ?? null,
+    last_id: data.at(-1)?.id ?? null,
+    has_more: hasMore,
+  };
+}
+
+/** Throws a 400 for a cursor that is not of the list. */
+export function toCursorError(error: unknown): never {
+  if (error instanceof StoreError && error.code === "unknown_cursor")
+    throw invalidRequest("after", error.message);
+  throw error;
+}
