@@ -5,6 +5,7 @@ import { resolveConfig } from "../config/check-config.ts";
 import { discoverModelServers, type Found } from "../config/discover.ts";
 import type { Environment } from "../config/overrides.ts";
 import type { ServerConfig } from "../config/schema.ts";
+import { modelUrl } from "../config/settings.ts";
 
 /** Finds model servers. Tests bring their own. */
 export type Discover = (options: { env: Environment }) => Promise<readonly Found[]>;
@@ -15,19 +16,29 @@ export interface Filled {
   readonly found: readonly Found[] | undefined;
 }
 
-/** The config as it is, or with what this machine has. A server without models is found, but not served. */
+/**
+ * The config as it is, or with what this machine has. A server that is named by the environment alone is one of
+ * those; one without models is found, but not served.
+ */
 export async function fillModels(
   config: ServerConfig,
   env: Environment,
   discover: Discover = discoverModelServers,
 ): Promise<Filled> {
-  if (config.endpoints.length > 0 || Object.keys(config.models).length > 0)
-    return { config, found: undefined };
+  const named = env[modelUrl.env]?.trim();
+  const isSettled =
+    config.endpoints.some(({ url }) => url !== named) || Object.keys(config.models).length > 0;
+  if (isSettled) return { config, found: undefined };
   const found = await discover({ env });
   const endpoints = found
-    .filter(({ models }) => models.length > 0)
+    .filter(({ url, models }) => models.length > 0 && url !== named)
     .map(({ url, kind }) => ({ url, ...(kind === "other" ? {} : { server: kind }) }));
-  if (endpoints.length > 0) return { config: resolveConfig({ ...config, endpoints }), found };
-  // Slow enough to be seen.
-  return { config: { ...config, models: { demo: demoModel({ delayMs: 15 }) } }, found };
+  const all = [...config.endpoints, ...endpoints];
+  if (all.length > 0) return { config: resolveConfig({ ...config, endpoints: all }), found };
+  return { config: withDemo(config), found };
+}
+
+/** The config with the stand-in as one of its models. It is slow enough to be seen. */
+export function withDemo(config: ServerConfig): ServerConfig {
+  return { ...config, models: { ...config.models, demo: demoModel({ delayMs: 15 }) } };
 }

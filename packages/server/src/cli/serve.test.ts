@@ -159,6 +159,16 @@ describe("where nobody says what to serve", () => {
     expect(out).toContain("chat --server http://127.0.0.1:4500");
   });
 
+  test("--demo serves the demo model beside the others", async () => {
+    const { io, configs, closing, done } = serving(["--demo", "--model-url", url]);
+    await io.written;
+    closing.resolve();
+    io.stop();
+    await done;
+    expect(io.out).toContain(`Rondo serves demo and all models of ${url} at`);
+    expect(configs[0]?.endpoints).toMatchObject([{ url }]);
+  });
+
   test("the demo model stands in where there is none, and says so", async () => {
     const { out, config } = await welcomed([]);
     expect(Object.keys(config?.models ?? {})).toEqual(["demo"]);

@@ -10,7 +10,7 @@ import type { ServerConfig } from "../config/schema.ts";
 import { defaultText, modelUrl, settings } from "../config/settings.ts";
 import { ListenError } from "../http/listen-error.ts";
 import { type CliIo, exitCodes } from "./cli-io.ts";
-import { type Discover, fillModels } from "./found-models.ts";
+import { type Discover, fillModels, withDemo } from "./found-models.ts";
 import { type CommandName, welcome } from "./welcome.ts";
 
 interface RunningServer {
@@ -47,13 +47,14 @@ export function serveCommand(io: CliIo, options: ServeOptions = {}): Command {
       "The config file; else rondo.config.ts or rondo.yaml of this folder, if there.",
     )
     .option("--free-port", "Takes another port if that one is in use.")
+    .option("--demo", "Serves the demo model too: no language model, but something to try things with.")
     .addHelpText("after", examples)
-    .action(({ config: file, freePort, ...flags }: Flags) =>
-      serve(io, options, { file, flags, mayMove: freePort === true }),
+    .action(({ config: file, freePort, demo, ...flags }: Flags) =>
+      serve(io, options, { file, flags, mayMove: freePort === true, hasDemo: demo === true }),
     );
 }
 
-type Flags = Record<string, string | undefined> & { config?: string; freePort?: true };
+type Flags = Record<string, string | undefined> & { config?: string; freePort?: true; demo?: true };
 
 const examples = `
 Examples:
@@ -65,15 +66,17 @@ interface Wanted {
   readonly file: string | undefined;
   readonly flags: Record<string, string | undefined>;
   readonly mayMove: boolean;
+  readonly hasDemo: boolean;
 }
 
 async function serve(
   io: CliIo,
   { start = startHttpServer, discover }: ServeOptions,
-  { file, flags, mayMove }: Wanted,
+  { file, flags, mayMove, hasDemo }: Wanted,
 ): Promise<void> {
-  const given = await loadConfig({ file, flags, env: io.env, cwd: io.cwd });
-  checkExposure(given);
+  const loaded = await loadConfig({ file, flags, env: io.env, cwd: io.cwd });
+  checkExposure(loaded);
+  const given = hasDemo ? withDemo(loaded) : loaded;
   const { config, found } = await fillModels(given, io.env, discover);
   const stop = stopRequest(io, config.shutdownMs);
   try {

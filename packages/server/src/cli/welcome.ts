@@ -23,7 +23,7 @@ export function welcome({ url, found, command }: WelcomeOptions): string {
   const model = found.find(({ models }) => models.length > 0)?.models[0] ?? "demo";
   return [
     ...found.map(foundLine),
-    ...(model === "demo" ? noModel : []),
+    ...(found.length === 0 ? noModel : []),
     "",
     "Try it, in another terminal:",
     "",
