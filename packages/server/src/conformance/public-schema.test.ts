@@ -57,6 +57,7 @@ describe("the public schema", () => {
 
 describe("each deviation", () => {
   const event = { sequence_number: 0 };
+  const emptyPage = { object: "list", data: [], first_id: null, last_id: null, has_more: false };
   const error = { type: "server_error", code: "server_error", message: "m", param: null };
   const samples: Record<string, [Parameters<typeof flawsOf>[0], unknown]> = {
     "Response.status": ["Response", responseOf({ status: "requires_action" })],
@@ -84,6 +85,8 @@ describe("each deviation", () => {
         ...event,
       },
     ],
+    "ConversationItemList.first_id": ["ConversationItemList", emptyPage],
+    "ConversationItemList.last_id": ["ConversationItemList", emptyPage],
     "Response.usage": ["Response", responseOf({ usage: null })],
   };
 

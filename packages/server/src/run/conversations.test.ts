@@ -34,7 +34,7 @@ async function shown(conversations: Conversations, id: string): Promise<unknown[
 }
 
 const said = (messages: readonly Message[] | undefined) =>
-  messages?.map(({ role, content }) => `${role}: ${String(content)}`);
+  messages?.map(({ role, content }) => `${role}: ${typeof content === "string" ? content : "…"}`);
 
 const weather = { type: "function", name: "weather", parameters: { type: "object", properties: {} } };
 
@@ -127,7 +127,7 @@ describe("a response of a conversation", () => {
       { text: ["Half", new Promise(() => {})] },
       "Hello.",
     ]);
-    await expect(plain(service, { input: "1", conversation: id })).rejects.toThrow();
+    await expect(plain(service, { input: "1", conversation: id })).rejects.toMatchObject({ status: 500 });
     const gone = new AbortController();
     const prepared = await service.prepare(owner, { model: "test", input: "2", conversation: id });
     const cut = service.runPlain(prepared, gone.signal);

@@ -25,6 +25,7 @@ const number: Schema = { type: "number" };
 
 /** The error codes of this server, in a failed response. Those of the public schema are allowed beside them. */
 const ownErrorCodes = [
+  "conversation_not_found",
   "interrupted",
   "model_auth",
   "model_empty_answer",
@@ -117,6 +118,20 @@ export const deviations: readonly Deviation[] = [
     key: "frequency_penalty",
     schema: number,
     text: "A response has the key `frequency_penalty`, as OpenResponses has it.",
+  },
+  {
+    kind: "value",
+    in: "ConversationItemList",
+    key: "first_id",
+    values: [null],
+    text: "`first_id` of a page of conversation items is null where there are none.",
+  },
+  {
+    kind: "value",
+    in: "ConversationItemList",
+    key: "last_id",
+    values: [null],
+    text: "`last_id` of a page of conversation items is null where there are none.",
   },
   {
     kind: "left out",

@@ -109,10 +109,18 @@ function exchangeFlaws({ method, path, status, isStream, text, isWhole }: Exchan
   if (status >= 400) return flawsOf("ErrorObject", (value as { error?: unknown }).error ?? null);
   if (path.endsWith("/input_items")) return flawsOf("ResponseItemList", value);
   if (path.endsWith("/input_tokens")) return flawsOf("InputTokenCountResponse", value);
+  if (path.startsWith("/v1/conversations")) return flawsOf(conversationType(method, path), value);
   if (path === "/v1/models") return listFlaws("Model", value);
   if (method === "GET" && path === "/v1/responses") return listFlaws("Response", value);
   // What a deletion answers is declared nowhere.
   return method === "DELETE" ? [] : flawsOf("Response", value);
+}
+
+function conversationType(method: string, path: string): PublicType {
+  const [, , , , items, item] = path.split("/");
+  if (items === undefined) return method === "DELETE" ? "ConversationDeletedResource" : "Conversation";
+  if (item === undefined) return "ConversationItemList";
+  return method === "DELETE" ? "Conversation" : "ConversationItem";
 }
 
 function listFlaws(type: PublicType, list: unknown): string[] {

@@ -13,6 +13,9 @@ const declared = {
   "responses/responses.d.ts": ["Response", "ResponseStreamEvent", "ResponseCreateParamsNonStreaming"],
   "responses/input-items.d.ts": ["ResponseItemList"],
   "responses/input-tokens.d.ts": ["InputTokenCountResponse"],
+  "conversations/conversations.d.ts": ["Conversation", "ConversationDeletedResource"],
+  "conversations/items.d.ts": ["ConversationItem", "ConversationItemList"],
+  "chat/completions/completions.d.ts": ["ChatCompletion", "ChatCompletionChunk"],
   "models.d.ts": ["Model"],
   "shared.d.ts": ["ErrorObject"],
 };
@@ -22,6 +25,12 @@ export type PublicType =
   | "ResponseStreamEvent"
   | "ResponseItemList"
   | "InputTokenCountResponse"
+  | "Conversation"
+  | "ConversationDeletedResource"
+  | "ConversationItem"
+  | "ConversationItemList"
+  | "ChatCompletion"
+  | "ChatCompletionChunk"
   | "Model"
   | "ErrorObject";
 
