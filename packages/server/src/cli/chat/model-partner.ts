@@ -1,7 +1,8 @@
 // Talks straight to a model, with the library's client.
 
-import { type AnyTool, type Block, Client, type ModelProvider, type RunReason } from "rondo";
-import { type ChatEvent, type ChatPartner, type EndReason, maxToolRounds } from "./chat-partner.ts";
+import { type AnyTool, Client, type ModelProvider } from "rondo";
+import { BlockEvents, endReasons } from "./block-events.ts";
+import { type ChatEvent, type ChatPartner, maxToolRounds } from "./chat-partner.ts";
 import { inWords } from "./model-error-words.ts";
 import type { ModelSource } from "./model-source.ts";
 
@@ -33,7 +34,7 @@ export class ModelPartner implements ChatPartner {
     const client = this.#client;
     const interrupt = () => void client.interrupt().catch(() => {});
     signal.addEventListener("abort", interrupt);
-    const calls = new CallReader();
+    const calls = new BlockEvents();
     try {
       await client.query(prompt);
       for await (const block of client.receiveMessages()) yield* calls.read(block);
@@ -43,7 +44,7 @@ export class ModelPartner implements ChatPartner {
       signal.removeEventListener("abort", interrupt);
     }
     const { stopReason = "completed", usage } = client.result ?? {};
-    yield { type: "end", reason: signal.aborted ? "interrupted" : reasons[stopReason], usage };
+    yield { type: "end", reason: signal.aborted ? "interrupted" : endReasons[stopReason], usage };
   }
 
   clear(): void {
@@ -83,55 +84,5 @@ export class ModelPartner implements ChatPartner {
       includeToolUseDeltas: true,
       ...(systemPrompt !== undefined && { systemPrompt }),
     });
-  }
-}
-
-const reasons: Record<RunReason, EndReason> = {
-  completed: "completed",
-  client_calls: "completed",
-  max_turns: "limit",
-  max_tool_calls: "limit",
-  length: "length",
-  aborted: "interrupted",
-};
-
-/** The blocks of an answer as events: one call and one result each, however it went. */
-class CallReader {
-  readonly #names = new Map<string, string>();
-  readonly #failed = new Set<string>();
-
-  *read(block: Block): Generator<ChatEvent> {
-    switch (block.type) {
-      case "text":
-        yield { type: "text", text: block.text };
-        return;
-      case "thinking":
-        yield { type: "thinking", text: block.thinking };
-        return;
-      case "tool_use_delta":
-        yield { type: "call.delta" };
-        return;
-      case "tool_use":
-        yield this.#call(block.id, block.name, block.input);
-        return;
-      case "tool_use_error": {
-        // One that could not even be read was never a call.
-        if (!this.#names.has(block.id)) yield this.#call(block.id, block.name, block.raw_data ?? "");
-        this.#failed.add(block.id);
-        yield { type: "result", id: block.id, name: block.name, output: block.error, isError: true };
-        return;
-      }
-      case "tool_result": {
-        const id = block.tool_use_id;
-        if (this.#failed.has(id)) return;
-        const name = this.#names.get(id) ?? "";
-        yield { type: "result", id, name, output: block.content, isError: block.is_error };
-      }
-    }
-  }
-
-  #call(id: string, name: string, input: unknown): ChatEvent {
-    this.#names.set(id, name);
-    return { type: "call", id, name, input };
   }
 }

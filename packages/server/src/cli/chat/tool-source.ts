@@ -1,8 +1,8 @@
 // Where the tools of a chat come from. So far that is a file; whatever else brings tools gives the same.
 
 import { basename, resolve } from "node:path";
-import { pathToFileURL } from "node:url";
 import type { AnyTool } from "rondo";
+import { loadModule } from "../load-module.ts";
 
 export interface ToolSource extends AsyncDisposable {
   readonly tools: readonly AnyTool[];
@@ -14,9 +14,7 @@ export interface ToolSource extends AsyncDisposable {
  */
 export async function toolsOfFile(file: string, cwd: string): Promise<ToolSource> {
   const name = basename(file);
-  const module = (await import(pathToFileURL(resolve(cwd, file)).href).catch((error: unknown) => {
-    throw new Error(`The tools of ${file} could not be loaded: ${reasonOf(error)}`, { cause: error });
-  })) as Record<string, unknown>;
+  const module = await loadModule(resolve(cwd, file), `The tools of ${file}`);
   return { tools: toolsIn(module, name), async [Symbol.asyncDispose]() {} };
 }
 
@@ -35,14 +33,4 @@ export function toolsIn(module: Readonly<Record<string, unknown>>, name: string)
 function isTool(value: unknown): value is AnyTool {
   const { wireName, toOpenAI, execute } = Object(value) as Partial<AnyTool>;
   return typeof wireName === "string" && typeof toOpenAI === "function" && typeof execute === "function";
-}
-
-function reasonOf(error: unknown): string {
-  if (!(error instanceof Error)) return `it threw ${String(error)}`;
-  if (/^Cannot find package '(@rondo\/server|rondo)'/.test(error.message))
-    return "it needs the package 'rondo', which is not installed beside it. Run `npm install rondo` in its folder.";
-  // A syntax error tells its place only in the stack, before the message.
-  const [place = ""] = error.stack?.split("\n") ?? [];
-  const line = /^(?:file:|\/|[A-Za-z]:\\).*:(\d+)$/.exec(place)?.[1];
-  return `${error.message}${line === undefined ? "" : ` (line ${line})`}`;
 }

@@ -1,0 +1,223 @@
+// `rondo chat --server` with a real Rondo server.
+import { once } from "node:events";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { type AnyTool, tool } from "rondo";
+import { type ScriptedStep, scriptedModel } from "rondo/testing";
+import { expect, onTestFinished, test } from "vitest";
+import { resolveConfig } from "../../config/check-config.ts";
+import type { ConfigInput } from "../../config/schema.ts";
+import { folderWith } from "../../config/testkit/folder.ts";
+import { hashKey } from "../../http/auth-keys.ts";
+import { startServer } from "../../http/server.ts";
+import { createApiClient } from "../api-client.ts";
+import { keys } from "../terminal/testkit/fake-terminal.ts";
+import type { ChatEvent } from "./chat-partner.ts";
+import { ServerPartner } from "./server-partner.ts";
+import { chatInFakeTerminal, chatPiped } from "./testkit/chatting.ts";
+
+async function serve(script: readonly ScriptedStep[], config: ConfigInput = {}) {
+  const model = scriptedModel(script, { name: "test" });
+  const server = await startServer(
+    resolveConfig({
+      port: 0,
+      store: "memory",
+      models: { test: model },
+      log: { level: "silent" },
+      shutdownMs: 0,
+      ...config,
+    }),
+  );
+  onTestFinished(async () => {
+    await server.close();
+    model.assertUsedUp();
+  });
+  return { url: server.url, model, close: () => server.close() };
+}
+
+const usage = { inputTokens: 5, outputTokens: 7, totalTokens: 12 };
+const add = tool("add", "Add two numbers.", { a: Number, b: Number }, ({ a, b }) => a + b);
+const callAdd = { name: "add", input: { a: 25, b: 17 } };
+
+/** The events of one prompt. */
+async function ask(partner: ServerPartner, prompt: string, signal = new AbortController().signal) {
+  const events: ChatEvent[] = [];
+  for await (const event of partner.ask(prompt, signal)) events.push(event);
+  return events;
+}
+
+function partnerOf(url: string, tools: readonly AnyTool[] = [], model?: string) {
+  return new ServerPartner({ api: createApiClient({ baseUrl: url }), tools, model });
+}
+
+test("each answer goes on from the last one", async () => {
+  const { url, model } = await serve([
+    { thinking: "Hm.", text: ["Hello, ", "Ada."], usage },
+    "You are Ada.",
+    "Who are you?",
+  ]);
+  const { exitCode, out, err } = await chatPiped(
+    ["--server", url, "--system", "Be brief."],
+    "I am Ada.\nWho am I?\n/clear\nWho am I?\n",
+  );
+  expect({ exitCode, out }).toEqual({ exitCode: 0, out: "Hello, Ada.\nYou are Ada.\nWho are you?\n" });
+  expect(err).toMatch(/^thinking: Hm\.\n5 tokens in, 7 out · \d+\.\d s\n/);
+  expect(model.requests.map(({ messages }) => messages.map(({ role }) => role))).toEqual([
+    ["system", "user"],
+    ["system", "user", "assistant", "user"],
+    ["system", "user"],
+  ]);
+});
+
+test("tools of the chat run here, at the same time and over several rounds", async () => {
+  const { url, model } = await serve([
+    { text: "So.", calls: [callAdd, { name: "add", input: { a: 1, b: 2 } }], usage },
+    { calls: [callAdd], usage },
+    { text: "42 and 3.", usage },
+    "Bye.",
+  ]);
+  const partner = partnerOf(url, [add]);
+  const events = await ask(partner, "What is 25 + 17, and 1 + 2?");
+  const shown = events.flatMap((event) =>
+    event.type === "call" ? [event.name] : event.type === "result" ? [event.output] : [],
+  );
+  expect(shown).toEqual(["add", "add", 42, 3, "add", 42]);
+  expect(events.at(-1)).toEqual({
+    type: "end",
+    reason: "completed",
+    usage: { inputTokens: 15, outputTokens: 21 },
+  });
+  expect(model.requests[0]?.tools).toEqual([add.toOpenAI()]);
+  await ask(partner, "Bye!");
+  const roles = model.requests[3]?.messages.map(({ role }) => role).join(" ");
+  expect(roles).toBe("user assistant tool tool assistant tool assistant user");
+});
+
+test("a tool that fails, or that there is not, is told to the model", async () => {
+  const fail = tool("fail", "Fail.", {}, () => {
+    throw new Error("It is broken.");
+  });
+  const { url, model } = await serve([{ calls: [{ name: "fail" }] }, "Sorry."]);
+  const events = await ask(partnerOf(url, [fail]), "Go");
+  expect(events).toContainEqual(
+    expect.objectContaining({ type: "result", output: "It is broken.", isError: true }),
+  );
+  expect(model.requests[1]?.messages.at(-1)).toMatchObject({
+    role: "tool",
+    content: '{"error":"It is broken.","tool":"fail"}',
+  });
+});
+
+test("tools of the server are shown as they run", async () => {
+  const clock = tool("clock", "Tells the time.", { city: String }, ({ city }) => `12:00 in ${city}`);
+  const { url } = await serve([{ calls: [{ name: "clock", input: { city: "Oslo" } }] }, "Noon."], {
+    tools: [clock],
+  });
+  const { out, err } = await chatPiped(["--server", url, "What time is it in Oslo?"]);
+  expect(out).toBe("Noon.\n");
+  expect(err).toContain('→ clock {"city":"Oslo"}\n← clock 12:00 in Oslo\n');
+});
+
+test("Ctrl-C interrupts the answer on the server too, and the conversation goes on from what was said", async () => {
+  const { url, model } = await serve([{ text: ["Once upon", new Promise(() => {})] }, "Sorry."]);
+  const chat = chatInFakeTerminal(["--server", url, "Tell me a story."]);
+  await chat.sees("Once upon");
+  chat.press(keys.ctrlC);
+  await chat.sees("interrupted · ");
+  await model.requests[0]?.ended;
+  expect(model.requests[0]?.wasLeft).toBe(true);
+  await chat.sees("> ");
+  chat.press("Never mind.\r");
+  await chat.sees("Sorry.");
+  await chat.sees("> ", 2);
+  chat.press(keys.ctrlD);
+  expect(await chat.ended).toBe(0);
+  expect(model.requests[1]?.messages.map(({ content }) => content)).toEqual([
+    "Tell me a story.",
+    "Once upon",
+    "Never mind.",
+  ]);
+});
+
+test("a call that is interrupted while it runs here is answered before the next prompt", async () => {
+  const controller = new AbortController();
+  const slow = tool("slow", "Takes its time.", {}, (_, { signal }) => {
+    const stopped = once(signal, "abort");
+    controller.abort();
+    return stopped;
+  });
+  const { url, model } = await serve([{ calls: [{ name: "slow" }] }, "Fine."]);
+  const partner = partnerOf(url, [slow]);
+  expect((await ask(partner, "Go", controller.signal)).at(-1)).toMatchObject({ reason: "interrupted" });
+  await ask(partner, "Never mind.");
+  expect(model.requests[1]?.messages.map(({ role }) => role)).toEqual(["user", "assistant", "tool", "user"]);
+  expect(JSON.stringify(model.requests[1]?.messages[2])).toContain("cancelled");
+});
+
+test("a response that has failed is told, and is not part of the conversation", async () => {
+  const { url, model } = await serve([{ text: "Ha", error: new Error("x") }, "Fine."]);
+  const { exitCode, out, err } = await chatPiped(["--server", url], "one\ntwo\n");
+  expect(exitCode).toBe(1);
+  expect(out).toBe("Ha\nFine.\n");
+  expect(err).toContain("Something went wrong in this server");
+  expect(model.requests[1]?.messages).toEqual([{ role: "user", content: "two" }]);
+});
+
+test("where the server wants a model to be named, it is its first, and others can be chosen", async () => {
+  const other = scriptedModel(["Other.", "Other again."], { name: "other" });
+  const { url } = await serve([], { models: { other, test: scriptedModel("Test.", { name: "test" }) } });
+  const { out, err } = await chatPiped(["--server", url], "Hi\n/models\n/model test\nHi\n/model none\n");
+  expect(out).toBe("Other.\nTest.\n");
+  expect(err).toContain("The server has several models; this is other.");
+  expect(err).toContain("  other\n  test\n");
+  expect(err).toContain(`There is no model 'none' at ${url}/v1. There are: other, test.`);
+  const named = await chatPiped(["--model", "other", "Hi"], "", { env: { RONDO_SERVER: url } });
+  expect(named.out).toBe("Other again.\n");
+});
+
+test("the conversation can be saved", async () => {
+  using folder = folderWith();
+  const { url } = await serve(["Hello."]);
+  await chatPiped(["--server", url], "Hi\n/save chat.json\n", { cwd: folder.path });
+  expect(JSON.parse(readFileSync(join(folder.path, "chat.json"), "utf8"))).toMatchObject({
+    model: "test",
+    endpoint: `${url}/v1`,
+    responseId: expect.stringMatching(/^resp_/),
+    items: [
+      { type: "message", role: "user", content: "Hi" },
+      { type: "message", role: "assistant", content: [{ text: "Hello." }] },
+    ],
+  });
+});
+
+test("a key is sent, and a wrong one or none is told", async () => {
+  const key = "rondo_test";
+  const auth = { keys: [{ owner: "me", hash: hashKey(key) }] };
+  const { url } = await serve(["In.", "In."], { auth });
+  expect((await chatPiped(["--server", url, "--api-key", key, "Hi"])).out).toBe("In.\n");
+  expect((await chatPiped(["--server", url, "Hi"], "", { env: { RONDO_API_KEY: key } })).out).toBe("In.\n");
+  for (const flags of [[], ["--api-key", "wrong"]]) {
+    const { exitCode, out, err } = await chatPiped(["--server", url, ...flags, "Hi"]);
+    expect({ exitCode, out }).toEqual({ exitCode: 1, out: "" });
+    expect(err).toContain("Pass its key with --api-key or RONDO_API_KEY; `rondo key` makes one.");
+    expect(err).not.toContain("wrong");
+  }
+});
+
+test("a server that is down is told, at the start and later", async () => {
+  const { url, close } = await serve(["One."]);
+  const chat = chatInFakeTerminal(["--server", url, "Hi"]);
+  await chat.sees("One.");
+  await chat.sees("> ");
+  await close();
+  chat.press("Still there?\r");
+  await chat.sees(
+    `No server answers at ${url}/v1: the connection was refused. Start one with \`rondo serve\``,
+  );
+  await chat.sees("> ", 2);
+  chat.press(keys.ctrlD);
+  expect(await chat.ended).toBe(0);
+  const { exitCode, err } = await chatPiped(["--server", url, "Hi"]);
+  expect(exitCode).toBe(1);
+  expect(err).toContain("rondo: No server answers at");
+});

@@ -1,0 +1,149 @@
+// `rondo chat` at a terminal whose keys the test presses. What a real terminal does is in tmux.test.ts.
+import { tool } from "rondo";
+import { scriptedModel, startModelServer } from "rondo/testing";
+import { expect, test } from "vitest";
+import { keys } from "../terminal/testkit/fake-terminal.ts";
+import { testIo } from "../testkit/test-io.ts";
+import { AnswerView } from "./answer-view.ts";
+import { ModelPartner } from "./model-partner.ts";
+import { createScreen } from "./screen.ts";
+import { chatInFakeTerminal } from "./testkit/chatting.ts";
+
+const forever = { text: "Once upon", stall: true } as const;
+
+test("Ctrl-C interrupts the answer, the chat goes on, and Ctrl-D leaves with 0", async () => {
+  await using server = await startModelServer([forever, { text: "Sorry." }]);
+  const chat = chatInFakeTerminal(["--model-url", server.url]);
+  await chat.sees("> ");
+  expect(chat.shown).toContain(`Chatting with test-model at ${server.url}.`);
+  chat.press("Tell me a story.\r");
+  await chat.sees("Once upon");
+  chat.press(keys.ctrlC);
+  await chat.sees("interrupted · ");
+  await chat.sees("> ", 2);
+  chat.press("Never mind.\r");
+  await chat.sees("Sorry.");
+  await chat.sees("> ", 3);
+  expect(chat.isRaw).toBe(true);
+  chat.press(keys.ctrlD);
+  expect(await chat.ended).toBe(0);
+  expect(chat.isRaw).toBe(false);
+  expect(chat.io.listenerCount).toBe(0);
+  expect(server.requests[1]?.body.messages).toEqual([
+    { role: "user", content: "Tell me a story." },
+    { role: "assistant", content: "Once upon" },
+    { role: "user", content: "Never mind." },
+  ]);
+});
+
+test("Ctrl-C again, now in an empty line, leaves with 130", async () => {
+  await using server = await startModelServer([forever]);
+  const chat = chatInFakeTerminal(["--model-url", server.url, "Tell", "me"]);
+  await chat.sees("Once upon");
+  chat.press(keys.ctrlC);
+  await chat.sees("> ");
+  chat.press(keys.ctrlC);
+  expect(await chat.ended).toBe(130);
+  expect(chat.isRaw).toBe(false);
+});
+
+test("a request that has not been answered at all can be interrupted too", async () => {
+  await using server = await startModelServer([{ stall: 0 }, "Here."]);
+  const chat = chatInFakeTerminal(["--model-url", server.url, "Anyone?"]);
+  await server.request(0);
+  chat.press(keys.ctrlC);
+  await chat.sees("> ");
+  chat.press("And now?\r");
+  await chat.sees("Here.");
+  chat.press(keys.ctrlD);
+  expect(await chat.ended).toBe(0);
+  expect(server.requests[1]?.body.messages).toEqual([{ role: "user", content: "And now?" }]);
+});
+
+test("an error leaves the prompt usable", async () => {
+  await using server = await startModelServer([{ status: 401 }, "Fine."]);
+  const chat = chatInFakeTerminal(["--model-url", server.url, "one"]);
+  await chat.sees("does not accept this key");
+  await chat.sees("> ");
+  chat.press(`${keys.up}\u007f\u007f\u007ftwo\r`);
+  await chat.sees("Fine.");
+  await chat.sees("> ", 2);
+  chat.press("/exit\r");
+  expect(await chat.ended).toBe(0);
+});
+
+test("what is typed while the answer comes is the next prompt", async () => {
+  const { promise: more, resolve } = Promise.withResolvers<void>();
+  await using server = await startModelServer([{ text: ["One", more, "."] }, "Two."]);
+  const chat = chatInFakeTerminal(["--model-url", server.url, "first"]);
+  await chat.sees("One");
+  chat.press("second\r");
+  resolve();
+  await chat.sees("Two.");
+  await chat.sees("> ", 2);
+  chat.press(keys.ctrlD);
+  await chat.ended;
+  expect(chat.shown).toContain("One.\n");
+  expect(server.requests[1]?.body.messages.at(-1)).toEqual({ role: "user", content: "second" });
+});
+
+test("thoughts are dim where there are colours, and marked where there are none", async () => {
+  await using server = await startModelServer({ thinking: "Hm.", text: "Yes." });
+  const ask = async (env: Record<string, string>) => {
+    const chat = chatInFakeTerminal(["--model-url", server.url, "Hi"], { env });
+    await chat.sees("> ");
+    chat.press(keys.ctrlD);
+    await chat.ended;
+    return chat.io.out;
+  };
+  const coloured = await ask({});
+  expect(coloured).toContain("\u001b[2mHm.\u001b[22m\nYes.\n\u001b[2m");
+  const plain = await ask({ NO_COLOR: "1" });
+  expect(plain).toContain("thinking: Hm.\nYes.\n");
+  expect(plain.includes("\u001b[2m") || plain.includes("\u001b[1m")).toBe(false);
+});
+
+test("a signal from elsewhere leaves at once, with the terminal as it was", async () => {
+  await using server = await startModelServer([]);
+  const chat = chatInFakeTerminal(["--model-url", server.url]);
+  await chat.sees("> ");
+  chat.io.stop();
+  expect(chat.io.exitCodes).toEqual([130]);
+  expect(chat.isRaw).toBe(false);
+  chat.hangUp();
+});
+
+test("calls and results are lines of their own, cut to the width, and the end has tokens, time and speed", async () => {
+  const add = tool("add", "Add.", { a: Number, b: Number }, ({ a, b }) => a + b);
+  const fail = tool("fail", "Fail.", { text: String }, () => {
+    throw new Error("It is broken.");
+  });
+  const usage = { inputTokens: 10, outputTokens: 20, totalTokens: 30 };
+  const calls = [
+    { name: "add", input: { a: 25, b: 17 } },
+    { name: "fail", input: { text: "x".repeat(500) } },
+    { name: "add", input: { a: "no" } },
+  ];
+  using model = scriptedModel([
+    { text: "So.", calls, usage },
+    { text: ["It ", "is 42."], usage },
+  ]);
+  const source = { list: async () => [], open: async () => model };
+  await using partner = new ModelPartner({ source, model, tools: [add, fail] });
+  const io = testIo({ output: { isTTY: true, columns: 41 } });
+  let clock = 0;
+  {
+    // Each look at the clock is a quarter of a second later.
+    const now = () => (clock += 250);
+    const screen = { ...createScreen(io), isInteractive: false };
+    using view = new AnswerView({ screen, clean: (text) => text, draw: () => {}, now });
+    for await (const event of partner.ask("Go", new AbortController().signal)) view.show(event);
+  }
+  expect(io.out).toBe("So.\nIt is 42.\n");
+  const lines = io.err.split("\n");
+  expect(lines.slice(0, 2)).toEqual(['→ add {"a":25,"b":17}', `→ fail {"text":"${"x".repeat(23)}…`]);
+  expect(lines).toContain("← add 42");
+  expect(lines).toContain("✗ fail It is broken.");
+  expect(lines.filter((line) => line.startsWith("✗ add ")).length).toBe(1);
+  expect(lines.at(-2)).toMatch(/^20 tokens in, 40 out · \d\.\d s · \d+ tokens\/s$/);
+});
