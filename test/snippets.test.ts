@@ -18,7 +18,7 @@ const snippets = documents.flatMap((document) =>
 const folder = join(repoRoot, ".cache/snippets");
 extract(snippets, folder);
 
-describe("the programs in the documentation", { timeout: 60_000 }, () => {
+describe("the programs in the documentation", { timeout: 120_000 }, () => {
   // One run for all of them: starting the compiler is what takes the time.
   const errors = snippets.length > 0 ? compile() : Promise.resolve([]);
 

@@ -23,13 +23,13 @@ function run(file: string): Promise<{ code: number | string; stdout: string; std
   // A program that hangs fails with what it printed so far, before the test's own limit cuts it off.
   const options = {
     cwd: repoRoot,
-    timeout: 20_000,
+    timeout: 50_000,
     env: { ...process.env, NO_COLOR: "1", FORCE_COLOR: undefined },
   };
   return new Promise((resolve) => {
     execFile(process.execPath, ["--conditions=rondo-source", file], options, (error, stdout, stderr) => {
       const code =
-        error === null ? 0 : error.killed ? "none, after 20 s" : (error.code ?? error.signal ?? "unknown");
+        error === null ? 0 : error.killed ? "none, after 50 s" : (error.code ?? error.signal ?? "unknown");
       resolve({ code, stdout, stderr });
     });
   });
