@@ -23,7 +23,7 @@ const plainColumns = 200;
 const fewestColumns = 20;
 
 /** Whether a person types here: both ends are terminals that can move the cursor. */
-export function isInteractive({ input, output, env }: CliIo): boolean {
+function isInteractive({ input, output, env }: CliIo): boolean {
   return input.isTTY === true && output.isTTY === true && env["TERM"] !== "dumb";
 }
 
