@@ -125,7 +125,8 @@ const setups: Record<string, CrashSetup> = {
   },
 };
 
-describe.each(Object.entries(setups))("%s", (_name, setup) => {
+// Hundreds of runs each: on a busy machine that takes its time.
+describe.each(Object.entries(setups))("%s", { timeout: 60_000 }, (_name, setup) => {
   test("ends as if nothing had happened, at whichever commit the process dies", async () => {
     const whole = await runWithCrashes(setup, []);
     let at = 1;
