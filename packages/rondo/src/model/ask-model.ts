@@ -42,6 +42,7 @@ export async function askModel(setup: ChatSetup, body: RequestBody, sink: DeltaS
   const release = await acquireSlot({ endpoint, limit: maxConcurrency, signal });
   const answer = new ChatAnswer({
     endpoint,
+    hideSecrets: (text) => setup.endpoint.hideSecrets(text),
     reader: new ChatStreamReader({ profile: setup.profile, toolNames: body.toolNames }),
     push: sink.push,
   });

@@ -40,7 +40,7 @@ export async function askServer({
     throw signal.aborted ? signal.reason : new ModelConnectionError(endpoint.label, error);
   });
   if (response.status >= 200 && response.status < 300) return response;
-  const failure = await httpFailure(response, { endpoint: endpoint.label, model });
+  const failure = await httpFailure(response, { endpoint, model });
   signal.throwIfAborted();
   throw failure;
 }

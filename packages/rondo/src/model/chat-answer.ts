@@ -11,6 +11,8 @@ import { asChunk } from "./whole-answer.ts";
 
 export interface ChatAnswerSetup {
   readonly endpoint: string;
+  /** Takes out of what the server says what nobody else may read. Default: all may be read. */
+  readonly hideSecrets?: (text: string) => string;
   readonly reader: ChatStreamReader;
   readonly push: (delta: ModelDelta) => void;
 }
@@ -22,6 +24,7 @@ interface Body {
 
 export class ChatAnswer {
   readonly #endpoint: string;
+  readonly #hideSecrets: (text: string) => string;
   readonly #reader: ChatStreamReader;
   readonly #push: (delta: ModelDelta) => void;
   #body: Body | undefined;
@@ -32,8 +35,9 @@ export class ChatAnswer {
   #isClosed = false;
   #hasBegun = false;
 
-  constructor({ endpoint, reader, push }: ChatAnswerSetup) {
+  constructor({ endpoint, hideSecrets, reader, push }: ChatAnswerSetup) {
     this.#endpoint = endpoint;
+    this.#hideSecrets = hideSecrets ?? ((text) => text);
     this.#reader = reader;
     this.#push = push;
   }
@@ -76,7 +80,7 @@ export class ChatAnswer {
     const start = bytes.findIndex((byte) => byte > 0x20 && byte !== 0xef && byte !== 0xbb && byte !== 0xbf);
     if (start < 0) return;
     const rest = bytes.subarray(start);
-    this.#head = excerpt(new TextDecoder().decode(rest.subarray(0, 1_000)));
+    this.#head = excerpt(this.#hideSecrets(new TextDecoder().decode(rest.subarray(0, 1_000))));
     const first = String.fromCharCode(rest[0] ?? 0);
     if (first === "<") throw this.#unexpected("a web page");
     this.#body = first === "{" || first === "[" ? this.#wholeBody() : new SseReader(this.#takePayload);
@@ -113,7 +117,7 @@ export class ChatAnswer {
     this.#throwIfReported(parsed ? parsed.value : text, event === "error");
     if (parsed) this.#takeChunk(parsed.value);
     else {
-      const message = `A part of the stream from ${this.#endpoint} is no JSON and was skipped: ${excerpt(text)}`;
+      const message = `A part of the stream from ${this.#endpoint} is no JSON and was skipped: ${excerpt(this.#hideSecrets(text))}`;
       this.#push({ type: "warning", message });
     }
   };
@@ -133,7 +137,7 @@ export class ChatAnswer {
   #throwIfReported(value: unknown, isErrorEvent: boolean): void {
     if (!isErrorEvent && !(isPlainObject(value) && isErrorReport(value["error"]))) return;
     this.cutOff();
-    throw new ReportedStreamError(this.#endpoint, this.#text, saidIn(value));
+    throw new ReportedStreamError(this.#endpoint, this.#text, this.#hideSecrets(saidIn(value)));
   }
 
   #unexpected(got: string): UnexpectedAnswerError {

@@ -13,6 +13,9 @@ export interface EndpointOptions {
   headers?: Readonly<Record<string, string>> | undefined;
 }
 
+// Shorter values of headers are no secrets, and may be words that a message needs.
+const shortestSecret = 6;
+
 export class Endpoint {
   /** The address without secrets: no user, password or query. */
   readonly label: string;
@@ -35,6 +38,14 @@ export class Endpoint {
       ...(apiKey === undefined ? {} : { authorization: `Bearer ${checkKey(apiKey)}` }),
       ...checkHeaders(headers),
     };
+  }
+
+  /** What a server says, without what it was told in confidence: some quote the key that they refuse. */
+  hideSecrets(text: string): string {
+    return Object.values(this.headers)
+      .flatMap((value) => [value, value.slice(value.indexOf(" ") + 1)])
+      .filter((secret) => secret.length >= shortestSecret)
+      .reduce((rest, secret) => rest.replaceAll(secret, "(hidden)"), text);
   }
 
   /** The address of a resource: `/models`. */

@@ -10,6 +10,7 @@ import {
   ModelRequestError,
   ModelServerError,
 } from "../error/model-http-errors.ts";
+import type { Endpoint } from "./endpoint.ts";
 import { type HttpResponse, readText } from "./http/http.ts";
 import { parseRetryAfter } from "./retry.ts";
 import { saidInText } from "./said.ts";
@@ -17,7 +18,7 @@ import { saidInText } from "./said.ts";
 const maxBodyBytes = 16_384;
 
 export interface Asked {
-  readonly endpoint: string;
+  readonly endpoint: Endpoint;
   /** The model that was asked for, if any was. */
   readonly model: string;
 }
@@ -25,16 +26,17 @@ export interface Asked {
 /** Reads what the server says and makes an error of it. */
 export async function httpFailure(
   response: HttpResponse,
-  { endpoint, model }: Asked,
+  { endpoint: asked, model }: Asked,
 ): Promise<ModelHttpError | UnexpectedAnswerError> {
   const { status } = response;
   // The status alone is worth reporting, if the rest breaks off.
-  const text = await readText(response, maxBodyBytes).catch(() => "");
+  const text = asked.hideSecrets(await readText(response, maxBodyBytes).catch(() => ""));
+  const endpoint = asked.label;
   if (status >= 300 && status < 400)
     return new UnexpectedAnswerError(endpoint, {
       expected: "an answer",
       got: `a redirect (status ${status}), which is not followed`,
-      received: response.header("location") ?? "",
+      received: asked.hideSecrets(response.header("location") ?? ""),
     });
   const failure: HttpFailure = { endpoint, status, said: saidInText(text) };
   if (status === 401 || status === 403) return new ModelAuthError(failure);
