@@ -43,6 +43,18 @@ describe("calls of one answer", () => {
     expect(order).toEqual(["start 1", "end 1", "start 2", "end 2"]);
   });
 
+  test("one after the other give each result before the next starts", async () => {
+    const step = tool("step", "Steps.", { n: Number }, async ({ n }) => n);
+    using model = scriptedModel([{ calls: [1, 2].map((n) => ({ name: "step", input: { n } })) }, "Done."]);
+    const events = await eventsOf(prompt, { model, tools: [step], parallelToolCalls: false });
+    expect(events.flatMap(({ type }) => (type.startsWith("tool.") ? [type] : []))).toEqual([
+      "tool.started",
+      "tool.finished",
+      "tool.started",
+      "tool.finished",
+    ]);
+  });
+
   test("start only when tool.started was taken", async () => {
     let hasRun = false;
     const note = tool("note", "Notes.", {}, () => {

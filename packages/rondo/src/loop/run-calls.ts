@@ -79,10 +79,12 @@ export async function* runCalls(
       yield { type: "tool.started", id, name, input };
       if (signal.aborted) continue;
       start(call, index);
-      while (options.parallelToolCalls === false && running.size > 0) {
+      if (options.parallelToolCalls !== false) continue;
+      while (running.size > 0) {
         yield* pending();
         if (running.size > 0) await ring(bell);
       }
+      yield* pending(); // who keeps results has this one before the next call starts
     }
     while (answered < calls.length) {
       yield* pending();
