@@ -109,6 +109,7 @@ export type { LoopEvent, ReadyCall, RejectReason, RunReason } from "./loop/event
 export type { CallDecision, LoopOptions, PendingCall } from "./loop/options.ts";
 export { run } from "./loop/run.ts";
 export { type OpenAICompatibleOptions, openaiCompatible } from "./model/chat-completions.ts";
+export { type ChatForwarder, chatForwarder, type ForwardRequest } from "./model/chat-forwarder.ts";
 export { ollamaBaseUrl } from "./model/environment.ts";
 export { fallback } from "./model/fallback.ts";
 export type { FetchFunction } from "./model/http/http-fetch.ts";

@@ -78,7 +78,8 @@ export function openaiCompatible(options: OpenAICompatibleOptions): ModelProvide
   };
 }
 
-function checkSetup(options: OpenAICompatibleOptions): ChatSetup {
+/** The options, checked, with their defaults. */
+export function checkSetup(options: OpenAICompatibleOptions): ChatSetup {
   checkOptions("options", options, known);
   const { server, fetch, maxConcurrency, timeoutMs, idleTimeoutMs } = options;
   const endpoint = new Endpoint(options);

@@ -13,6 +13,8 @@ import { background, never, plain, type ServiceSetup, startService, stream } fro
 
 const owner = "ada";
 const limits = { maxItems: 1000 };
+// Only reached when something is wrong.
+const patient = { timeout: 20_000 };
 
 async function started(script: ScriptedStep[], setup: Partial<ServiceSetup> = {}) {
   const store = setup.store ?? memoryStore();
@@ -280,7 +282,7 @@ describe("a conversation", () => {
     await vi.waitFor(async () => {
       const log = await before.store.events(owner, queued[0] ?? "", -1, 100);
       expect(log.some(({ data }) => data.includes('"delta":"Half"'))).toBe(true);
-    });
+    }, patient);
     await before.service.drain(0);
     await before.store.close();
 
@@ -292,7 +294,7 @@ describe("a conversation", () => {
     await vi.waitFor(async () => {
       const ended = await Promise.all(queued.map((each) => service.get(owner, each)));
       expect(ended.map(({ status }) => status)).toEqual(["completed", "completed"]);
-    });
+    }, patient);
     expect(await shown(conversations, id)).toEqual([
       "user: Hi.",
       "assistant: Hello.",

@@ -1,0 +1,103 @@
+// Passes chat-completions requests on to a model server as they are, and its answers back byte by byte: for
+// servers that stand between a client and a model.
+
+import { after } from "../async/timer.ts";
+import {
+  BrokenStreamError,
+  ModelConnectionError,
+  ModelIdleTimeoutError,
+  ModelTimeoutError,
+} from "../error/model-errors.ts";
+import { RondoError } from "../error/rondo-error.ts";
+import type { ChatSetup } from "./ask-model.ts";
+import { askServer } from "./ask-server.ts";
+import { checkSetup, type OpenAICompatibleOptions } from "./chat-completions.ts";
+import { SilenceLimit } from "./silence.ts";
+import { acquireSlot } from "./slots.ts";
+
+export interface ForwardRequest {
+  /** The body as JSON text, with the model's name in it. */
+  readonly body: string;
+  /** Closes the connection at once. */
+  readonly signal: AbortSignal;
+  /** Called once, when the server has begun to answer with a success. */
+  readonly onHead: (head: { readonly status: number; readonly contentType: string | undefined }) => void;
+  /** Takes a piece of the answer. While what it gives is not settled, the server is held back. */
+  readonly onBytes: (bytes: Uint8Array) => Promise<void> | undefined;
+}
+
+export interface ChatForwarder {
+  /** The model's name, as its server knows it. */
+  readonly model: string;
+  /** Where it is, for messages. */
+  readonly endpoint: string;
+  /**
+   * Passes one request on. Resolves at the end of the answer. Rejects with a `ModelError` or a `TimeoutError`
+   * when there is no success or no whole answer, and with the signal's reason when it is aborted.
+   */
+  forward(request: ForwardRequest): Promise<void>;
+}
+
+/**
+ * Passes requests on to the endpoint of `openaiCompatible(options)`, with its key, its time limits and its share
+ * of requests at once. Nothing is asked again: that is for the client to decide.
+ */
+export function chatForwarder(options: OpenAICompatibleOptions): ChatForwarder {
+  const setup = checkSetup(options);
+  return {
+    model: setup.model,
+    endpoint: setup.endpoint.label,
+    forward: (request) => forward(setup, request),
+  };
+}
+
+async function forward(setup: ChatSetup, request: ForwardRequest): Promise<void> {
+  const { endpoint, maxConcurrency, timeoutMs, idleTimeoutMs } = setup;
+  const { label } = endpoint;
+  const release = await acquireSlot({ endpoint: label, limit: maxConcurrency, signal: request.signal });
+  const limits = new AbortController();
+  const silence = new SilenceLimit(idleTimeoutMs, () =>
+    limits.abort(new ModelIdleTimeoutError(label, idleTimeoutMs, "")),
+  );
+  const cancelTimeout = after(timeoutMs, () => limits.abort(new ModelTimeoutError(label, timeoutMs, "")));
+  try {
+    await exchange(setup, { ...request, signal: AbortSignal.any([request.signal, limits.signal]) }, silence);
+  } finally {
+    cancelTimeout();
+    silence.stop();
+    release();
+  }
+}
+
+async function exchange(
+  { endpoint, model, send }: ChatSetup,
+  { body, signal, onHead, onBytes }: ForwardRequest,
+  silence: SilenceLimit,
+): Promise<void> {
+  let hasBegun = false;
+  silence.hear();
+  try {
+    const response = await askServer({ endpoint, path: "/chat/completions", body, model, send, signal });
+    hasBegun = true;
+    onHead({ status: response.status, contentType: response.header("content-type") });
+    await response.read((bytes) => {
+      silence.hear();
+      const room = onBytes(bytes);
+      if (room) {
+        silence.pause();
+        response.pause();
+        void room.finally(() => {
+          silence.resume();
+          response.resume();
+        });
+      }
+      return false;
+    });
+  } catch (error) {
+    if (signal.aborted) throw signal.reason;
+    if (error instanceof RondoError) throw error;
+    throw hasBegun
+      ? new BrokenStreamError(endpoint.label, "", error)
+      : new ModelConnectionError(endpoint.label, error);
+  }
+}
