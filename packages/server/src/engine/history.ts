@@ -1,7 +1,8 @@
 // What came before a request: its chain of responses, and the items that it refers to.
 
-import { notFound } from "../protocol/api-error.ts";
+import { invalidRequest, notFound } from "../protocol/api-error.ts";
 import type { InputItem } from "../protocol/items.ts";
+import { isTerminal } from "../protocol/status.ts";
 import type { RequestOptions } from "../protocol/stored-request.ts";
 import { fromStoredRequest } from "../protocol/stored-request.ts";
 import type { ChainLink, Store } from "../store/store.ts";
@@ -21,6 +22,13 @@ export async function loadChain(
         : `The chain of '${previousId}' is broken: the response '${missing}' in it was deleted.`,
       "previous_response_not_found",
       "previous_response_id",
+    );
+  const status = links.at(-1)?.response.status;
+  if (status !== undefined && !isTerminal(status))
+    throw invalidRequest(
+      "previous_response_id",
+      `The response '${previousId}' is still ${status}: there is nothing to go on from. Wait for its end, or cancel it.`,
+      "previous_response_in_progress",
     );
   return links.flatMap(linkEntries);
 }

@@ -14,6 +14,18 @@ async function start(script: ScriptedStep | readonly ScriptedStep[]) {
 }
 
 describe("a chain", () => {
+  test("cannot go on from a response that is still running", async () => {
+    const gate = Promise.withResolvers<void>();
+    const { service } = await start([{ waitFor: gate.promise, text: "One." }]);
+    const prepared = await service.prepare("ada", { model: "test", input: "1", background: true });
+    const { id } = await service.enqueue(prepared);
+    await expect(plain(service, { input: "2", previous_response_id: id })).rejects.toMatchObject({
+      status: 400,
+      code: "previous_response_in_progress",
+    });
+    gate.resolve();
+  });
+
   test("is told oldest first, with the newest instructions alone", async () => {
     const { service, lastMessages } = await start(["One.", "Two.", "Three."]);
     const first = await plain(service, { input: "1", instructions: "Old." });
