@@ -13,6 +13,7 @@ import {
   type Tool,
   type Transport,
 } from "@modelcontextprotocol/client";
+import { untilAborted } from "../async/until-aborted.ts";
 import { McpCallError, McpConnectionError } from "./mcp-error.ts";
 import type { CheckedMcpOptions } from "./mcp-options.ts";
 
@@ -47,7 +48,10 @@ export class Connection {
     this.#client = new Client(
       { name: "rondo", version: "0.1.0" },
       {
-        versionNegotiation: { mode: "auto", probe: { timeoutMs: probeMs } },
+        versionNegotiation: {
+          mode: "auto",
+          probe: { timeoutMs: Math.min(probeMs, options.connectTimeoutMs / 3) },
+        },
         listChanged: {
           tools: { autoRefresh: false, debounceMs: 0, onChanged: () => events.onToolsChanged() },
         },
@@ -75,13 +79,15 @@ export class Connection {
     // oxlint-disable-next-line unicorn/prefer-add-event-listener -- no event target
     this.#client.onerror = (error) => this.#warnOnce(error);
     const timeout = Math.min(this.#options.connectTimeoutMs, forever);
+    const timeIsUp = AbortSignal.timeout(timeout);
     try {
-      await this.#client.connect(await this.#transport(), { signal, timeout });
+      const connecting = this.#client.connect(await this.#transport(), { signal, timeout });
+      await untilAborted(connecting, AbortSignal.any([signal, timeIsUp]));
       this.#isOpen = true;
     } catch (error) {
-      await this.close();
+      void this.close(); // a process may take its time
       signal.throwIfAborted();
-      throw this.#failure("did not start", error);
+      throw this.#failure("did not start", timeIsUp.aborted ? `no answer within ${timeout} ms` : error);
     }
   }
 
@@ -91,7 +97,7 @@ export class Connection {
       const { tools } = await this.#client.listTools(undefined, { signal, timeout, cacheMode: "refresh" });
       return tools;
     } catch (error) {
-      throw await this.#read(error, "did not list its tools");
+      throw this.#read(error, "did not list its tools");
     }
   }
 
@@ -109,7 +115,7 @@ export class Connection {
       return await this.#client.callTool({ name, arguments: input }, options);
     } catch (error) {
       signal.throwIfAborted();
-      throw await this.#read(error, "was lost during the call");
+      throw this.#read(error, "was lost during the call");
     }
   }
 
@@ -144,12 +150,12 @@ export class Connection {
   }
 
   /** What an error means. One that is not the server's answer, nor a matter of time, ends the connection. */
-  async #read(error: unknown, problem: string): Promise<Error> {
+  #read(error: unknown, problem: string): Error {
     if (error instanceof ProtocolError) return new McpCallError(this.#options.name, error);
     if (error instanceof SdkError && harmless.has(error.code))
       return new McpCallError(this.#options.name, error);
     const isForgotten = error instanceof SdkHttpError && (error.status === 404 || error.status === 400);
-    await this.close();
+    void this.close();
     return isForgotten ? new SessionLostError(this.#options.name, error) : this.#failure(problem, error);
   }
 

@@ -29,7 +29,7 @@ interface CommonOptions {
   allowedTools?: readonly string[];
   /** Time for one call. Default: 60,000; `Infinity` for no limit. */
   timeoutMs?: number;
-  /** Time for the way from nothing to a list of tools. Default: 30,000. */
+  /** Time to connect, and then to list the tools. Default: 30,000. */
   connectTimeoutMs?: number;
   /** Whether a connection that has died is made again when it is needed next. Default: true. */
   reconnect?: boolean;

@@ -82,7 +82,7 @@ class ConnectedServer implements McpServer {
   async tools(signal?: AbortSignal): Promise<readonly AnyTool[]> {
     signal?.throwIfAborted();
     try {
-      const listing = this.#connection?.isOpen && this.#listing ? this.#listing : this.#list();
+      const listing = this.#listing ?? this.#list();
       return await (signal ? untilAborted(listing, signal) : listing);
     } catch (error) {
       if (signal?.aborted || this.#closing.signal.aborted || !this.#known) throw error;
@@ -148,7 +148,10 @@ class ConnectedServer implements McpServer {
       onClose: () => {
         this.#listing = undefined;
       },
-      onToolsChanged: () => this.#change(),
+      onToolsChanged: () => {
+        this.#listing = undefined;
+        this.#tellChange();
+      },
     });
     try {
       await connection.open(this.#closing.signal);
@@ -161,13 +164,12 @@ class ConnectedServer implements McpServer {
     }
     this.#failures = 0;
     this.#connection = connection;
-    if (this.#wasConnected) this.#change();
+    if (this.#wasConnected) this.#tellChange();
     this.#wasConnected = true;
     return connection;
   }
 
-  #change(): void {
-    this.#listing = undefined;
+  #tellChange(): void {
     for (const listener of this.#listeners) listener();
   }
 

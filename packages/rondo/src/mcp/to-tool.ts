@@ -4,6 +4,8 @@ import type { CallToolResult, Tool as McpTool } from "@modelcontextprotocol/clie
 import { tool } from "../tool/define.ts";
 import type { JsonSchema } from "../tool/json-schema.ts";
 import type { AnyTool } from "../tool/tool.ts";
+// oxlint-disable-next-line import/no-unassigned-import -- tools run as turns, also where `rondo` is not imported
+import "../turn/turn.ts";
 
 /** Runs a call on the server. */
 export type CallMcpTool = (
