@@ -57,8 +57,9 @@ async function killTrials(): Promise<void> {
     });
     flaws.push(...report.flaws);
     for (const [name, value] of Object.entries(report.figures)) totals[name] = (totals[name] ?? 0) + value;
+    progress("");
+    console.log(`  ${totals["kills"]} kills, ${totals["followed"]} runs, ${flaws.length} flaws`);
   }
-  progress("");
   for (const [name, value] of Object.entries(totals)) console.log(`  ${name.padEnd(24)}${value}`);
   console.log(`  ${"seconds".padEnd(24)}${secondsSince(start)}`);
 }
