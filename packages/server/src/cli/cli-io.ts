@@ -1,6 +1,7 @@
 // What a command has of the world: so that commands can be run by tests without a process of their own.
 
 import type { Readable, Writable } from "node:stream";
+import { isatty } from "node:tty";
 import type { Environment } from "../config/overrides.ts";
 
 /** What is typed or piped in. */
@@ -29,7 +30,7 @@ export interface CliIo {
 }
 
 /** Exit codes: what scripts can rely on. */
-export const exitCodes = { ok: 0, failure: 1, usage: 2, interrupted: 130 } as const;
+export const exitCodes = { ok: 0, failure: 1, usage: 2, interrupted: 130, unread: 141 } as const;
 
 /** Thrown by a command that has said all there is to say: only its exit code is left. */
 export class Exit extends Error {
@@ -45,6 +46,11 @@ export class Exit extends Error {
 const stopSignals = ["SIGINT", "SIGTERM"] as const;
 
 export function processIo(): CliIo {
+  // Whoever read the output, `head` for example, has had enough: no reason for a stack trace.
+  process.stdout.on("error", (error: NodeJS.ErrnoException) => {
+    if (error.code !== "EPIPE") throw error;
+    process.exit(exitCodes.unread);
+  });
   return {
     env: process.env,
     cwd: process.cwd(),
@@ -55,7 +61,7 @@ export function processIo(): CliIo {
     get output() {
       return process.stdout;
     },
-    isErrorTerminal: process.stderr.isTTY === true,
+    isErrorTerminal: isatty(2),
     write: (text) => void process.stdout.write(text),
     writeError: (text) => void process.stderr.write(text),
     onStop(listener) {

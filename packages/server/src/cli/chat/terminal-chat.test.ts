@@ -1,7 +1,10 @@
 // `rondo chat` at a terminal whose keys the test presses. What a real terminal does is in tmux.test.ts.
+import { once } from "node:events";
+import { createServer, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
 import { tool } from "rondo";
 import { scriptedModel, startModelServer } from "rondo/testing";
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { keys } from "../terminal/testkit/fake-terminal.ts";
 import { testIo } from "../testkit/test-io.ts";
 import { AnswerView } from "./answer-view.ts";
@@ -45,6 +48,32 @@ test("Ctrl-C again, now in an empty line, leaves with 130", async () => {
   chat.press(keys.ctrlC);
   expect(await chat.ended).toBe(130);
   expect(chat.isRaw).toBe(false);
+});
+
+test("a second Ctrl-C does not wait for a server that does not end the answer", async () => {
+  const opened = JSON.stringify({ type: "response.created", response: { id: "resp_1" } });
+  const said = JSON.stringify({ type: "response.output_text.delta", delta: "Once upon" });
+  const { promise: cancelled, resolve: cancel } = Promise.withResolvers<ServerResponse>();
+  const server = createServer(({ method, url }, response) => {
+    if (method === "GET") response.end(JSON.stringify({ data: [{ id: "test" }] }));
+    else if (url?.endsWith("/cancel")) cancel(response);
+    else {
+      response.setHeader("content-type", "text/event-stream");
+      response.write(`data: ${opened}\n\ndata: ${said}\n\n`);
+    }
+  }).listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const chat = chatInFakeTerminal(["--server", url, "Tell me"]);
+  await chat.sees("Once upon");
+  chat.press(keys.ctrlC);
+  await cancelled;
+  expect(chat.io.exitCodes).toEqual([]);
+  chat.press(keys.ctrlC);
+  await vi.waitFor(() => expect(chat.io.exitCodes).toEqual([130]));
+  expect(chat.isRaw).toBe(false);
+  server.close();
+  server.closeAllConnections();
 });
 
 test("a request that has not been answered at all can be interrupted too", async () => {
