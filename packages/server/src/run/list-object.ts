@@ -25,6 +25,6 @@ export function toList<T extends { id?: string }>({ data, hasMore }: Page<T>): L
 /** Throws a 400 for a cursor that is not of the list. */
 export function toCursorError(error: unknown): never {
   if (error instanceof StoreError && error.code === "unknown_cursor")
-    throw invalidRequest("after", error.message);
+    throw invalidRequest(error.message.startsWith('"before"') ? "before" : "after", error.message);
   throw error;
 }
