@@ -35,10 +35,12 @@ export function toApiError(error: unknown): ApiError {
   if (error instanceof ModelError) return make(502, "server_error", error.code);
   if (error instanceof TimeoutError) return make(504, "server_error", error.code);
   if (error instanceof StoreError)
-    return new ApiError(`The response could not be kept: ${error.message}`, {
+    // Only the first of what the store says: what follows names files, which are the operator's business alone.
+    return new ApiError(`The response could not be kept: ${error.message.split(/[.:](?:\s|$)/, 1)[0]}.`, {
       status: 503,
       type: "server_error",
       code: "store_unavailable",
+      retryAfterMs: 1000,
       cause: error,
     });
   return new ApiError("Something went wrong in this server; its log says what.", {

@@ -111,7 +111,7 @@ export class Worker {
 
   /** Never throws: what goes wrong is the run's end, or a reason to try it again later. */
   async #work(claim: Claim): Promise<void> {
-    const { active, store, hub, observer } = this.#options;
+    const { active, hub, observer } = this.#options;
     const { responseId, response } = claim;
     try {
       await active.hold(claim, async (signal) => {
@@ -124,13 +124,26 @@ export class Worker {
         error instanceof RunStopped || (error instanceof StoreError && error.code === "lost_lease");
       if (!isOver)
         observer.warn("A background run was interrupted; it is tried again.", { responseId, error });
-      if (!isOver) await new Promise((resolve) => setTimeout(resolve, retryMs).unref());
-      await store.release(claim).catch(() => {});
+      await this.#giveBack(claim, isOver ? 0 : retryMs);
     } finally {
       hub.ring(responseId);
       const { conversation } = response.request;
       if (typeof conversation === "string") hub.ring(conversation);
     }
+  }
+
+  /** Lets others have a run, after a while. A store that fails may do so once more; in the end the lease runs out. */
+  async #giveBack(claim: Claim, waitMs: number): Promise<void> {
+    const { store, leaseMs } = this.#options;
+    for (let left = leaseMs; left > 0 && !this.#isStopped; left -= retryMs) {
+      if (waitMs > 0) await new Promise((resolve) => setTimeout(resolve, waitMs).unref());
+      const isReleased = await store.release(claim).then(
+        () => true,
+        () => false,
+      );
+      if (isReleased || waitMs === 0) return;
+    }
+    await store.release(claim).catch(() => {});
   }
 
   /** The client of a foreground run has gone with the process that served it. */
@@ -176,7 +189,7 @@ export class Worker {
       const head = { ...response, request, messages: [], offer: nothing };
       const refusal = this.#refusal(claim);
       const planned: Planned | ApiError | "cancelled" =
-        refusal ?? (await planRun({ ...head, input: left.input }, planner).catch(toApiError));
+        refusal ?? (await planRun({ ...head, input: left.input }, planner).catch(toRefusal));
       const end = await (typeof planned === "object" && "plan" in planned
         ? runResponse(planned.plan, context)
         : endResponse(head, context, planned));
@@ -207,4 +220,10 @@ export class Worker {
       if (page.length < eventsPage) return events;
     }
   }
+}
+
+/** Why a run cannot be planned. A store that does not work is no reason to end it: it is tried again. */
+function toRefusal(error: unknown): ApiError {
+  if (error instanceof StoreError && error.code === "unavailable") throw error;
+  return toApiError(error);
 }
