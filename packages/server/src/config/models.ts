@@ -1,6 +1,6 @@
 // The models that the server offers: by name from the config, and all those of the endpoints.
 
-import { type ModelProvider, openaiCompatible } from "rondo";
+import { type ChatForwarder, chatForwarder, type ModelProvider, openaiCompatible } from "rondo";
 import { type ApiError, invalidRequest, notFound } from "../protocol/api-error.ts";
 import { EndpointModels } from "./endpoint-models.ts";
 import { type EndpointConfig, isProvider, type NamedModelConfig, providerOptions } from "./model-schema.ts";
@@ -15,7 +15,11 @@ export interface ResolvedModel {
   /** The name that the client used, or the default model's. */
   readonly name: string;
   readonly provider: ModelProvider;
+  /** Passes chat requests on to its server; undefined for a model that is code. */
+  readonly forwarder?: ChatForwarder;
 }
+
+type Reached = Omit<ResolvedModel, "name">;
 
 export interface Models {
   /** The model of a request; `undefined` is the default one. Throws an `ApiError`. */
@@ -51,7 +55,7 @@ export class ConfiguredModels implements Models {
   readonly #named: ReadonlyMap<string, ModelProvider | NamedModelConfig>;
   readonly #places: readonly Place[];
   readonly #default: string | undefined;
-  readonly #providers = new Map<string, ModelProvider>();
+  readonly #reached = new Map<string, Reached>();
 
   constructor({ endpoints, models, defaultModel }: ModelsConfig, options: ModelsOptions = {}) {
     const { onWarning = () => {}, listTimeoutMs = 5000, maxAgeMs = 30_000, now = Date.now } = options;
@@ -67,10 +71,10 @@ export class ConfiguredModels implements Models {
     const name = wanted ?? this.#default ?? (await this.#onlyModel());
     if (name.trim() === "") throw invalidRequest("model", "Expected the name of a model, got an empty text.");
     const named = this.#named.get(name);
-    if (named !== undefined) return { name, provider: this.#namedProvider(name, named) };
+    if (named !== undefined) return { name, ...this.#reachNamed(name, named) };
     const place = await this.#placeOf(name);
     if (place === undefined) throw await this.#unknown(name);
-    return { name, provider: this.#provider(place, name) };
+    return { name, ...this.#reachIn(place, name) };
   }
 
   async list(): Promise<ModelEntry[]> {
@@ -98,24 +102,24 @@ export class ConfiguredModels implements Models {
     return find() ?? (second === undefined && listed[0] === undefined ? first : undefined);
   }
 
-  #namedProvider(name: string, model: ModelProvider | NamedModelConfig): ModelProvider {
-    if (isProvider(model)) return model;
-    return this.#cached(`named ${name}`, () => openaiCompatible(providerOptions(model, model.model ?? name)));
+  #reachNamed(name: string, model: ModelProvider | NamedModelConfig): Reached {
+    if (isProvider(model)) return { provider: model };
+    return this.#cached(`named ${name}`, () => reach(model, model.model ?? name));
   }
 
-  #provider(place: Place, name: string): ModelProvider {
+  #reachIn(place: Place, name: string): Reached {
     const key = `${this.#places.indexOf(place)} ${name}`;
-    return this.#cached(key, () => openaiCompatible(providerOptions(place.config, name)));
+    return this.#cached(key, () => reach(place.config, name));
   }
 
-  #cached(key: string, make: () => ModelProvider): ModelProvider {
-    const provider = this.#providers.get(key) ?? make();
+  #cached(key: string, make: () => Reached): Reached {
+    const reached = this.#reached.get(key) ?? make();
     // Put at the end again, so that the first is the one that was not used for longest.
-    this.#providers.delete(key);
-    this.#providers.set(key, provider);
-    const [oldest] = this.#providers.keys();
-    if (this.#providers.size > maxProviders && oldest !== undefined) this.#providers.delete(oldest);
-    return provider;
+    this.#reached.delete(key);
+    this.#reached.set(key, reached);
+    const [oldest] = this.#reached.keys();
+    if (this.#reached.size > maxProviders && oldest !== undefined) this.#reached.delete(oldest);
+    return reached;
   }
 
   async #onlyModel(): Promise<string> {
@@ -145,6 +149,11 @@ export class ConfiguredModels implements Models {
       ? `${known} A model server did not answer, so its models may be missing here.`
       : known;
   }
+}
+
+function reach(access: EndpointConfig | NamedModelConfig, model: string): Reached {
+  const options = providerOptions(access, model);
+  return { provider: openaiCompatible(options), forwarder: chatForwarder(options) };
 }
 
 /** Ollama lists `qwen3:latest`, and people say `qwen3`. */

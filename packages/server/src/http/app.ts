@@ -7,6 +7,7 @@ import { type Context, Hono } from "hono";
 import type { JsonObject } from "rondo";
 import { ApiError, notFound } from "../protocol/api-error.ts";
 import { type BrowserGuard, browserGuard } from "./browser-guard.ts";
+import { type ChatRoutesOptions, chatRoutes } from "./chat/chat-routes.ts";
 import { type ConversationsApi, conversationRoutes } from "./conversation-routes.ts";
 import { answerError, stopping } from "./errors.ts";
 import { Exchange, Exchanges } from "./exchange.ts";
@@ -21,6 +22,8 @@ import { serverRoutes } from "./server-routes.ts";
 export interface AppOptions {
   responses: ResponsesApi;
   conversations: ConversationsApi;
+  /** Finds the models of chat requests. */
+  models: ChatRoutesOptions["models"];
   /** Says who asks. Throws a 401. */
   authenticate: (headers: { authorization?: string | undefined }) => Promise<{ owner: string }>;
   logger: Logger;
@@ -45,7 +48,12 @@ type App = Hono<{ Bindings: HttpBindings }>;
 export function createApp(options: AppOptions): App {
   const { bodyBytes = 10_000_000, keepAliveMs = 15_000, exchanges = new Exchanges() } = options;
   const settled = { ...options, bodyBytes, keepAliveMs, exchanges };
-  const routes = [...responseRoutes(settled), ...conversationRoutes(settled), ...serverRoutes(settled)];
+  const routes = [
+    ...responseRoutes(settled),
+    ...conversationRoutes(settled),
+    ...chatRoutes(settled),
+    ...serverRoutes(settled),
+  ];
   const wrap = wrapper(settled, browserGuard(options));
   const app: App = new Hono({ strict: false });
   for (const route of routes) app.on(route.method, route.path, wrap(route));

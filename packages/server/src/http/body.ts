@@ -16,6 +16,14 @@ export class ClientGone extends Error {
 
 /** The body as a JSON value. Throws an `ApiError`: 400, 413 or 415. */
 export async function readJson(incoming: IncomingMessage, limitBytes: number): Promise<unknown> {
+  return (await readJsonText(incoming, limitBytes)).value;
+}
+
+/** The body as it came, and as a JSON value. Throws as `readJson`. */
+export async function readJsonText(
+  incoming: IncomingMessage,
+  limitBytes: number,
+): Promise<{ text: string; value: unknown }> {
   checkType(incoming.headers["content-type"]);
   const isPacked = checkEncoding(incoming.headers["content-encoding"]);
   if (Number(incoming.headers["content-length"] ?? 0) > limitBytes) throw tooLarge(limitBytes);
@@ -83,11 +91,11 @@ async function unpack(packed: Buffer, limitBytes: number): Promise<Buffer> {
   }
 }
 
-function parseJson(bytes: Buffer): unknown {
+function parseJson(bytes: Buffer): { text: string; value: unknown } {
   if (!isUtf8(bytes)) throw badJson("The body is not valid UTF-8.");
   const text = bytes.toString("utf8", bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? 3 : 0);
   try {
-    return JSON.parse(text);
+    return { text, value: JSON.parse(text) };
   } catch {
     throw badJson(faultMessage(text));
   }

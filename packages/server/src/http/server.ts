@@ -3,7 +3,7 @@
 import { readFileSync } from "node:fs";
 import { resolveConfig } from "../config/check-config.ts";
 import { checkExposure, isLoopback } from "../config/exposure.ts";
-import { ConfiguredModels } from "../config/models.ts";
+import { ConfiguredModels, type Models } from "../config/models.ts";
 import type { ConfigInput, ServerConfig } from "../config/schema.ts";
 import { openapiDocument } from "../protocol/openapi.ts";
 import { Conversations } from "../run/conversations.ts";
@@ -49,10 +49,12 @@ export async function startServer(input: ConfigInput, options: StartOptions = {}
   const store = openStore(config.store);
   let responses: Responses | undefined;
   try {
-    responses = await startResponses(config, store, logger, metrics);
+    const models = new ConfiguredModels(config, { onWarning: (message) => logger.warn(message) });
+    responses = await startResponses(config, { store, models, logger, metrics });
     const app = createApp({
       responses,
       conversations: new Conversations({ store, limits: { maxItems: config.limits.items } }),
+      models,
       exchanges,
       logger,
       metrics,
@@ -76,19 +78,18 @@ export async function startServer(input: ConfigInput, options: StartOptions = {}
 
 function startResponses(
   config: ServerConfig,
-  store: Store,
-  logger: Logger,
-  metrics: Metrics,
+  { store, models, logger, metrics }: Pick<Parts, "store" | "logger"> & { models: Models; metrics: Metrics },
 ): Promise<Responses> {
   const { tools, executors, conversations, maxAgenticTurns, onLimit, limits, compat, runs } = config;
   return Responses.start({
     store,
-    models: new ConfiguredModels(config, { onWarning: (message) => logger.warn(message) }),
+    models,
     tools,
     executors,
     maxAgenticTurns,
-    asksForFinalAnswer: onLimit === "final_answer",
+    asksForFinalAnswer: onLimit === undefined ? undefined : onLimit === "final_answer",
     limits: { maxItems: limits.items, maxTools: limits.tools },
+    sealKeys: config.sealKeys,
     isStrict: compat.strict,
     saysRequiresAction: compat.requiresActionStatus,
     conversations,

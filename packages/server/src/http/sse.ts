@@ -12,6 +12,8 @@ export interface SseOptions {
 }
 
 export interface SseWriter extends EventSink {
+  /** Sends an event; with an empty type, one that has only data. */
+  send(type: string, json: string): void;
   /** Whether something was sent, so that the answer cannot become an error any more. */
   readonly isStarted: boolean;
   /** How many events were sent. */
@@ -73,7 +75,7 @@ class Writer implements SseWriter {
     if (this.#isOver) return;
     this.#count++;
     // One data line is enough: there are no line breaks in JSON text without indentation.
-    this.#pending += `event: ${type}\ndata: ${json}\n\n`;
+    this.#pending += type === "" ? `data: ${json}\n\n` : `event: ${type}\ndata: ${json}\n\n`;
     if (this.#pending.length >= maxPendingChars) this.#flush();
     else this.#flushing ??= setImmediate(this.#flush);
   }

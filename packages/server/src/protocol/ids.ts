@@ -2,7 +2,19 @@
 
 import { randomBytes } from "node:crypto";
 
-export type IdPrefix = "resp" | "msg" | "fc" | "rs" | "mcp" | "ci" | "conv" | "req" | "in" | "call";
+export type IdPrefix =
+  | "resp"
+  | "msg"
+  | "fc"
+  | "ctc"
+  | "rs"
+  | "mcp"
+  | "ci"
+  | "conv"
+  | "req"
+  | "in"
+  | "call"
+  | "chatcmpl";
 
 /** A new id, such as `resp_9f…`, that cannot be guessed. Those of calls are short: models have to read them. */
 export function newId(prefix: IdPrefix): string {

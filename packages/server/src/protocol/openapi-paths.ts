@@ -78,6 +78,22 @@ export function openapiPaths(): JsonObject {
       }),
     },
     ...conversationPaths(),
+    "/v1/chat/completions": {
+      post: operation({
+        id: "createChatCompletion",
+        summary: "Ask a model by the chat-completions API. Passed through to the model's server as it is.",
+        takes: "ChatRequest",
+        gives: { ...anyJson, "text/event-stream": { schema: { type: "object" } } },
+        errors: {
+          "404": "There is no such model.",
+          "413": "The body is too big.",
+          "415": "The body is not JSON.",
+          "429": "The model server has too much to do.",
+          "502": "The model has failed.",
+          "504": "The model was too slow.",
+        },
+      }),
+    },
     "/v1/models": {
       get: operation({ id: "listModels", summary: "List the models.", gives: jsonOf("ModelList") }),
     },

@@ -50,6 +50,7 @@ describe("the description of the API", () => {
       "post /v1/conversations/{conversation_id}/items",
       "get /v1/conversations/{conversation_id}/items/{item_id}",
       "delete /v1/conversations/{conversation_id}/items/{item_id}",
+      "post /v1/chat/completions",
       "get /v1/models",
       "get /healthz",
       "get /readyz",

@@ -2,6 +2,7 @@
 
 import type { JsonObject } from "rondo";
 import { z } from "zod";
+import { chatRequestSchema } from "./chat-request.ts";
 import {
   addItemsSchema,
   conversationSchema,
@@ -68,6 +69,7 @@ function componentSchemas(): JsonObject {
     InputTokensRequest: inputTokensSchema,
     InputItem: inputItem,
     CreateConversation: createConversationSchema,
+    ChatRequest: chatRequestSchema,
     UpdateConversation: updateConversationSchema,
     AddConversationItems: addItemsSchema,
     Tool: tool,

@@ -91,7 +91,16 @@ function writingDown(exchange: Exchange): TransformStream<Uint8Array, Uint8Array
   });
 }
 
+const chatPath = "/v1/chat/completions";
+
 function exchangeFlaws({ method, path, status, isStream, text, isWhole }: Exchange): string[] {
+  if (isStream && path === chatPath) {
+    const frames = text.split("\n\n").slice(0, -1);
+    const chunks = frames.filter((frame) => frame !== "data: [DONE]" && !frame.startsWith(":"));
+    return chunks.flatMap((chunk) =>
+      flawsOf("ChatCompletionChunk", JSON.parse(chunk.slice("data: ".length))),
+    );
+  }
   if (isStream) {
     // Clients may stop reading at the terminal event: the frames that came are looked at, and the end if it came.
     const frames = framesOf(text, { isCut: !isWhole });
@@ -109,6 +118,7 @@ function exchangeFlaws({ method, path, status, isStream, text, isWhole }: Exchan
   if (status >= 400) return flawsOf("ErrorObject", (value as { error?: unknown }).error ?? null);
   if (path.endsWith("/input_items")) return flawsOf("ResponseItemList", value);
   if (path.endsWith("/input_tokens")) return flawsOf("InputTokenCountResponse", value);
+  if (path === chatPath) return flawsOf("ChatCompletion", value);
   if (path.startsWith("/v1/conversations")) return flawsOf(conversationType(method, path), value);
   if (path === "/v1/models") return listFlaws("Model", value);
   if (method === "GET" && path === "/v1/responses") return listFlaws("Response", value);

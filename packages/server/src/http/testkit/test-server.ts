@@ -36,6 +36,11 @@ export async function testServer(
   const app = createApp({
     responses,
     conversations: new Conversations({ store: memoryStore(), limits: { maxItems: 1000 } }),
+    models: {
+      resolve: async () => {
+        throw new Error("This test has no models.");
+      },
+    },
     authenticate: async () => ({ owner: "local" }),
     logger,
     metrics,

@@ -1,0 +1,109 @@
+// The answer of a model in the words of the chat-completions API: as chunks, or as one object.
+
+import type { FinishReason, JsonObject, ModelDelta, Usage } from "rondo";
+import { newId } from "./ids.ts";
+
+interface ChatCall {
+  readonly id: string;
+  readonly name: string;
+  readonly arguments: string;
+}
+
+/** Turns the deltas of one answer into chunks, and keeps what the whole answer needs. */
+export class ChatAnswer {
+  readonly #head: { id: string; created: number; model: string };
+  #text = "";
+  #thoughts = "";
+  #calls: ChatCall[] = [];
+  #finish: FinishReason = "unknown";
+  #usage: Usage | undefined;
+
+  constructor({ model, createdAtMs }: { model: string; createdAtMs: number }) {
+    this.#head = { id: newId("chatcmpl"), created: Math.floor(createdAtMs / 1000), model };
+  }
+
+  /** The first chunk of a stream. */
+  start(): JsonObject {
+    return this.#chunk({ role: "assistant", content: "" });
+  }
+
+  /** The chunk for a delta, if it has one. Calls come in one piece, when they are whole. */
+  accept(delta: ModelDelta): JsonObject | undefined {
+    switch (delta.type) {
+      case "text.delta":
+        this.#text += delta.text;
+        return this.#chunk({ content: delta.text });
+      case "thinking.delta":
+        this.#thoughts += delta.text;
+        return this.#chunk({ reasoning_content: delta.text });
+      case "call.ended": {
+        const { id, name, arguments: text } = delta;
+        this.#calls.push({ id, name, arguments: text });
+        return this.#chunk({ tool_calls: [{ index: this.#calls.length - 1, ...toWire(delta) }] });
+      }
+      case "finished":
+        this.#finish = delta.finishReason;
+        this.#usage = delta.usage;
+        return this.#chunk({}, this.#finishReason);
+      default:
+        return undefined;
+    }
+  }
+
+  /** The chunk that tells the tokens. */
+  usageChunk(): JsonObject {
+    return { ...this.#chunkHead, choices: [], usage: toWireUsage(this.#usage) };
+  }
+
+  /** All of it as one object. */
+  whole(): JsonObject {
+    const message = {
+      role: "assistant",
+      content: this.#text === "" && this.#calls.length > 0 ? null : this.#text,
+      refusal: null,
+      ...(this.#thoughts !== "" && { reasoning_content: this.#thoughts }),
+      ...(this.#calls.length > 0 && { tool_calls: this.#calls.map(toWire) }),
+    };
+    return {
+      ...this.#head,
+      object: "chat.completion",
+      choices: [{ index: 0, message, logprobs: null, finish_reason: this.#finishReason }],
+      usage: toWireUsage(this.#usage),
+    };
+  }
+
+  get #chunkHead(): JsonObject {
+    return { ...this.#head, object: "chat.completion.chunk" };
+  }
+
+  get #finishReason(): string {
+    if (this.#finish !== "unknown") return this.#finish;
+    return this.#calls.length > 0 ? "tool_calls" : "stop";
+  }
+
+  #chunk(delta: JsonObject, finishReason: string | null = null): JsonObject {
+    return {
+      ...this.#chunkHead,
+      choices: [{ index: 0, delta, logprobs: null, finish_reason: finishReason }],
+    };
+  }
+}
+
+function toWire({ id, name, arguments: text }: ChatCall): JsonObject {
+  return { id, type: "function", function: { name, arguments: text } };
+}
+
+/** Zeros when the model did not tell: clients add them up. */
+function toWireUsage(usage: Usage | undefined): JsonObject {
+  return {
+    prompt_tokens: usage?.inputTokens ?? 0,
+    completion_tokens: usage?.outputTokens ?? 0,
+    total_tokens: usage?.totalTokens ?? 0,
+    ...(usage?.cachedTokens !== undefined && {
+      prompt_tokens_details: { cached_tokens: usage.cachedTokens },
+    }),
+    ...(usage?.reasoningTokens !== undefined && {
+      completion_tokens_details: { reasoning_tokens: usage.reasoningTokens },
+    }),
+  };
+}

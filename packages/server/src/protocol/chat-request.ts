@@ -1,0 +1,172 @@
+// The body of POST /v1/chat/completions. A model server gets it as it is, so only its name of the model is read; a
+// model that is code gets it in the library's words.
+
+import type { ContentPart, Message, ModelRequest, ToolCall } from "rondo";
+import { z } from "zod";
+import { invalidRequest } from "./api-error.ts";
+import { fieldError } from "./field-error.ts";
+
+const part = z.looseObject({ type: z.string() });
+const content = z.union([z.string(), z.array(part)]);
+
+const toolCall = z.looseObject({
+  id: z.string(),
+  function: z.looseObject({ name: z.string(), arguments: z.string() }),
+});
+
+const message = z.discriminatedUnion("role", [
+  z.looseObject({ role: z.enum(["system", "developer"]), content }),
+  z.looseObject({ role: z.literal("user"), content }),
+  z.looseObject({
+    role: z.literal("assistant"),
+    content: content.nullish(),
+    tool_calls: z.array(toolCall).nullish(),
+    reasoning_content: z.string().nullish(),
+  }),
+  z.looseObject({ role: z.literal("tool"), tool_call_id: z.string(), content }),
+]);
+
+const tool = z.looseObject({
+  type: z.literal("function"),
+  function: z.looseObject({
+    name: z.string().min(1),
+    description: z.string().nullish(),
+    parameters: z.looseObject({}).nullish(),
+  }),
+});
+
+const responseFormat = z.discriminatedUnion("type", [
+  z.looseObject({ type: z.enum(["text", "json_object"]) }),
+  z.looseObject({
+    type: z.literal("json_schema"),
+    json_schema: z.looseObject({ name: z.string(), schema: z.looseObject({}) }),
+  }),
+]);
+
+/** What decides about where a request goes. */
+const frame = z.looseObject({ model: z.string().nullish(), stream: z.boolean().nullish() });
+
+export const chatRequestSchema = frame.extend({
+  messages: z.array(message).min(1),
+  tools: z.array(tool).nullish(),
+  tool_choice: z
+    .union([
+      z.enum(["auto", "none", "required"]),
+      z.looseObject({ type: z.literal("function"), function: z.looseObject({ name: z.string() }) }),
+    ])
+    .nullish(),
+  temperature: z.number().nullish(),
+  top_p: z.number().nullish(),
+  max_tokens: z.int().min(1).nullish(),
+  max_completion_tokens: z.int().min(1).nullish(),
+  seed: z.int().nullish(),
+  stop: z.union([z.string(), z.array(z.string())]).nullish(),
+  n: z.literal(1, { error: "1, as this model gives one answer at a time" }).nullish(),
+  response_format: responseFormat.nullish(),
+  stream_options: z.looseObject({ include_usage: z.boolean().nullish() }).nullish(),
+});
+
+export interface ChatFrame {
+  readonly model: string | undefined;
+  /** Default: false. */
+  readonly stream: boolean;
+}
+
+export interface ChatRequest {
+  readonly request: Omit<ModelRequest, "signal">;
+  /** Whether a stream tells the tokens at its end. */
+  readonly includesUsage: boolean;
+}
+
+/** Reads where a request goes. Throws an `ApiError` (400). */
+export function parseChatFrame(body: unknown): ChatFrame {
+  const { success, data, error } = frame.safeParse(body);
+  if (!success) throw fieldError(error, body);
+  return { model: data.model ?? undefined, stream: data.stream ?? false };
+}
+
+/** Reads all that a model needs. Throws an `ApiError` (400). */
+export function parseChatRequest(body: unknown): ChatRequest {
+  const { success, data, error } = chatRequestSchema.safeParse(body);
+  if (!success) throw fieldError(error, body);
+  const tools = (data.tools ?? []).map(({ function: given }) => ({
+    type: "function" as const,
+    function: {
+      name: given.name,
+      description: given.description ?? "",
+      parameters: given.parameters ?? { type: "object", properties: {} },
+    },
+  }));
+  const { tool_choice: choice, response_format: format, stop, temperature, top_p: topP, seed } = data;
+  const maxTokens = data.max_completion_tokens ?? data.max_tokens;
+  const toolChoice = typeof choice === "object" ? choice && { name: choice.function.name } : choice;
+  if (
+    typeof toolChoice === "object" &&
+    toolChoice &&
+    !tools.some((it) => it.function.name === toolChoice.name)
+  )
+    throw invalidRequest("tool_choice", `tool_choice: there is no tool '${toolChoice.name}' in tools.`);
+  return {
+    request: {
+      messages: data.messages.map(toMessage),
+      ...(tools.length > 0 && { tools }),
+      ...(tools.length > 0 && toolChoice && { toolChoice }),
+      ...(format?.type === "json_schema" && {
+        output: { name: format.json_schema.name, schema: format.json_schema.schema },
+      }),
+      settings: {
+        ...(isGiven(temperature) && { temperature }),
+        ...(isGiven(topP) && { topP }),
+        ...(isGiven(maxTokens) && { maxTokens }),
+        ...(isGiven(seed) && { seed }),
+        ...(isGiven(stop) && { stop: typeof stop === "string" ? [stop] : stop }),
+      },
+    },
+    includesUsage: data.stream_options?.include_usage ?? false,
+  };
+}
+
+function isGiven<T>(value: T | null | undefined): value is T {
+  return value !== null && value !== undefined;
+}
+
+function toMessage(given: z.infer<typeof message>): Message {
+  switch (given.role) {
+    case "user":
+      return { role: "user", content: userContent(given.content) };
+    case "tool":
+      return { role: "tool", tool_call_id: given.tool_call_id, content: textOf(given.content) };
+    case "assistant": {
+      const { reasoning_content: reasoning, tool_calls: calls } = given;
+      return {
+        role: "assistant",
+        content: textOf(given.content ?? ""),
+        ...(calls && calls.length > 0 && { tool_calls: calls.map(toCall) }),
+        ...(reasoning && { reasoning }),
+      };
+    }
+    default:
+      return { role: "system", content: textOf(given.content) };
+  }
+}
+
+function toCall({ id, function: called }: z.infer<typeof toolCall>): ToolCall {
+  return { id, type: "function", function: { name: called.name, arguments: called.arguments } };
+}
+
+function textOf(given: z.infer<typeof content>): string {
+  if (typeof given === "string") return given;
+  return given.map((each) => (typeof each["text"] === "string" ? each["text"] : "")).join("");
+}
+
+/** Parts that no model here can read, such as sound, are left out. */
+function userContent(given: z.infer<typeof content>): string | ContentPart[] {
+  if (typeof given === "string") return given;
+  return given.flatMap((each): ContentPart[] => {
+    if (each.type === "text") return [{ type: "text", text: textOf([each]) }];
+    const { url } = Object(each["image_url"]) as { url?: unknown };
+    return each.type === "image_url" && typeof url === "string"
+      ? [{ type: "image_url", image_url: { url } }]
+      : [];
+  });
+}
