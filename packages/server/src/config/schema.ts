@@ -57,9 +57,10 @@ export const configSchema = group({
   maxAgenticTurns: wholeNumber(1)
     .default(10)
     .meta({ description: "How many model calls a response may take." }),
-  onLimit: choice(["incomplete", "final_answer"])
-    .default("incomplete")
-    .meta({ description: "What happens then: stop, or one last model call without tools." }),
+  onLimit: choice(["incomplete", "final_answer"]).optional().meta({
+    description:
+      "What happens then: stop, or one last model call without tools. If not set, stop where the server has run tools, and answer where only the client could.",
+  }),
   conversations: choice(["queue", "reject"]).default("queue").meta({
     description:
       "What a request does while another one of its conversation runs: wait for its turn, or be refused with 409.",
@@ -95,6 +96,16 @@ export const configSchema = group({
   auth: authSchema.optional().meta({
     description: "Who may use the server. Without it everyone who can reach it is the owner `local`.",
   }),
+  sealKeys: listOf(
+    text("a secret of at least 16 characters", (value) => value.length >= 16),
+    "a list of secrets",
+  )
+    .default([])
+    .meta({
+      description:
+        "Secrets from which thoughts and compactions are sealed for clients that keep them. The first seals, all are read: put a new one first. A secret of the store's if empty.",
+      isSecret: true,
+    }),
   cors: group({
     origins: listOf(text("an origin such as https://app.example.org, or *", isOrigin), "a list of origins")
       .default([])
@@ -117,6 +128,20 @@ export const configSchema = group({
   shutdownMs: milliseconds(0)
     .default(10_000)
     .meta({ description: "How long running requests get to end when the server is told to stop." }),
+  webSocket: group({
+    lifeMs: milliseconds(1000).default(3_600_000).meta({
+      description: "How long a connection may live before it is closed, with an error that says why.",
+    }),
+    keptResponses: wholeNumber(0).default(32).meta({
+      description:
+        "How many responses with `store: false` a connection keeps, so that others can follow them.",
+    }),
+    keptBytes: wholeNumber(0)
+      .default(20_000_000)
+      .meta({ description: "How much these and what came before them may be together." }),
+  })
+    .prefault({})
+    .meta({ description: "WebSocket connections." }),
   keepAliveMs: milliseconds(100)
     .default(15_000)
     .meta({ description: "After how much silence a stream gets a sign of life." }),

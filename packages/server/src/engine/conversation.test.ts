@@ -239,7 +239,7 @@ describe("the output of a call", () => {
 });
 
 describe("a sealed thought", () => {
-  const ada = sealer("secret", "ada");
+  const ada = sealer(["secret"], "ada");
   const thoughtOf = (sealed: string, unseal = ada.unseal) => {
     const item = { type: "reasoning", summary: [], encrypted_content: sealed };
     const [message] = messagesOf([item, said("Yes")], { unseal });
@@ -258,8 +258,12 @@ describe("a sealed thought", () => {
 
   test("of another owner, of another server or that was changed is not read", () => {
     const sealed = ada.seal("Hm, m");
-    expect(thoughtOf(sealed, sealer("secret", "bob").unseal)).toBeUndefined();
-    expect(thoughtOf(sealed, sealer("other", "ada").unseal)).toBeUndefined();
+    expect(thoughtOf(sealed, sealer(["secret"], "bob").unseal)).toBeUndefined();
+    expect(thoughtOf(sealed, sealer(["other"], "ada").unseal)).toBeUndefined();
+    // A new secret is put before the old one.
+    const renewed = sealer(["new", "secret"], "ada");
+    expect(renewed.unseal(sealed)).toBe(ada.unseal(sealed));
+    expect(ada.unseal(renewed.seal("later"))).toBeUndefined();
     fc.assert(
       fc.property(
         fc.nat(sealed.length - 1),

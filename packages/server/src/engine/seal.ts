@@ -7,14 +7,31 @@ const version = "r1";
 
 export interface Sealer {
   readonly seal: (text: string) => string;
-  /** Undefined if it was not sealed with this secret, or was changed. */
+  /** Undefined if it was not sealed with these secrets, or was changed. */
   readonly unseal: (sealed: string) => string | undefined;
 }
 
-/** Seals with a key that is derived from a secret; the owner is part of the seal, so nobody reads another's. */
-export function sealer(secret: string, owner: string): Sealer {
-  const key = Buffer.from(hkdfSync("sha256", secret, "", "rondo reasoning", 32));
+/**
+ * Seals with a key that is derived from the first secret, and reads what was sealed with any of them: so a secret
+ * can be replaced. The owner is part of the seal, so nobody reads another's.
+ */
+export function sealer(secrets: readonly string[], owner: string): Sealer {
   const about = Buffer.from(owner);
+  const sealers = secrets.map((secret) => sealerOf(secret, about));
+  return {
+    seal: (text) => (sealers[0] as Sealer).seal(text),
+    unseal(sealed) {
+      for (const { unseal } of sealers) {
+        const text = unseal(sealed);
+        if (text !== undefined) return text;
+      }
+      return undefined;
+    },
+  };
+}
+
+function sealerOf(secret: string, about: Buffer): Sealer {
+  const key = Buffer.from(hkdfSync("sha256", secret, "", "rondo reasoning", 32));
   return {
     seal(text) {
       const iv = randomBytes(12);

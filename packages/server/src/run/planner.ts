@@ -2,17 +2,21 @@
 
 import type { AnyTool } from "rondo";
 import type { Models } from "../config/models.ts";
+import { readableEntries } from "../engine/client-items.ts";
 import { type Entry, toMessages } from "../engine/conversation.ts";
 import { loadConversation } from "../engine/conversation-history.ts";
+import { fitMessages } from "../engine/fit-messages.ts";
 import { loadChain, resolveReferences } from "../engine/history.ts";
 import type { Plan } from "../engine/plan.ts";
 import { sealer } from "../engine/seal.ts";
 import type { ToolExecutor } from "../executor/executor.ts";
 import { offerTools } from "../executor/offer.ts";
 import { invalidRequest } from "../protocol/api-error.ts";
+import { addTools, toolsOfItem } from "../protocol/client-tools.ts";
 import type { InputItem, OutputItem } from "../protocol/items.ts";
 import type { RequestOptions } from "../protocol/stored-request.ts";
 import { checkForcedTool } from "../protocol/tool-choice.ts";
+import { type ToolDefinition, toTools } from "../protocol/tools.ts";
 import type { Store } from "../store/store.ts";
 
 export interface PlannerOptions {
@@ -21,9 +25,10 @@ export interface PlannerOptions {
   readonly tools: readonly AnyTool[];
   readonly executors: readonly ToolExecutor[];
   readonly maxAgenticTurns: number;
-  readonly asksForFinalAnswer: boolean;
-  /** From which the key of sealed thoughts is made. */
-  readonly secret: string;
+  /** Whether a run at its limit ends with an answer. If not set: where nothing runs here, so that nobody else could go on. */
+  readonly asksForFinalAnswer?: boolean | undefined;
+  /** From which the keys of what is sealed are made: the first seals, all are read. */
+  readonly secrets: readonly string[];
 }
 
 /** A response that is to be planned. */
@@ -35,7 +40,14 @@ export interface Wanted {
   readonly input: readonly InputItem[];
   /** Whether it waits while others of its conversation run. Default: it is its turn. */
   readonly waits?: boolean;
+  /** Looks for what ends in a response that is not in the store. Default: there is nothing else. */
+  readonly recall?: Recall | undefined;
+  /** Whether the model is not asked now, so that there may be nothing for it to read yet. Default: false. */
+  readonly isWarmUp?: boolean | undefined;
 }
+
+/** The conversation up to a response that someone has kept outside of the store, oldest first. */
+export type Recall = (responseId: string) => readonly Entry[] | undefined;
 
 export interface Planned {
   readonly plan: Plan;
@@ -43,37 +55,43 @@ export interface Planned {
   readonly input: readonly (InputItem | OutputItem)[];
   /** What of the request is left out, for the log. */
   readonly ignored: readonly string[];
+  /** All that the model is to read, oldest first, as it came. */
+  readonly history: readonly Entry[];
   /** The version of the conversation that it was planned with; undefined if others run first, or without one. */
   readonly version: number | undefined;
 }
 
 /** Throws an `ApiError` for what does not fit together. */
 export async function planRun(wanted: Wanted, options: PlannerOptions): Promise<Planned> {
-  const { id, owner, createdAtMs, request } = wanted;
+  const { id, owner, createdAtMs } = wanted;
   const { store, models, tools, executors } = options;
-  const { name, provider } = await models.resolve(request.model);
+  const { name, provider } = await models.resolve(wanted.request.model);
+  const { previous_response_id: previous, conversation } = wanted.request;
+  const talk = conversation === undefined ? undefined : await loadConversation(store, owner, conversation);
+  const before: readonly Entry[] =
+    previous === undefined
+      ? (talk?.entries ?? [])
+      : (wanted.recall?.(previous) ?? (await loadChain(store, owner, previous)));
+  const request = withTools(wanted.request, before);
   const offer = offerTools({ requested: request.tools, local: tools, executors, responseId: id, owner });
   checkForcedTool(
     request,
     offer.tools.map((it) => it.wireName),
   );
-  const { previous_response_id: previous, conversation } = request;
-  const talk = conversation === undefined ? undefined : await loadConversation(store, owner, conversation);
-  const before: readonly Entry[] =
-    previous === undefined ? (talk?.entries ?? []) : await loadChain(store, owner, previous);
   // What those who run first will add is not known yet, so nothing can be said of what follows it.
   const isEarly = wanted.waits === true && talk?.isBusy === true;
   const own = await resolveReferences(store, owner, wanted.input);
+  const history = [...before, ...own];
   const ignored = offer.ignored.map((it) => `the tool '${it}'`);
-  const { seal, unseal } = sealer(options.secret, owner);
+  const { seal, unseal } = sealer(options.secrets, owner);
   const messages = isEarly
     ? []
-    : toMessages([...before, ...own], {
+    : toMessages(readableEntries(history, request.tools), {
         instructions: request.instructions,
         unseal,
         onIgnored: (what) => ignored.push(what),
       });
-  if (messages.length === 0 && !isEarly)
+  if (messages.length === 0 && !isEarly && !wanted.isWarmUp)
     throw invalidRequest("input", "Expected something for the model to read, got nothing.");
   const plan: Plan = {
     id,
@@ -82,12 +100,20 @@ export async function planRun(wanted: Wanted, options: PlannerOptions): Promise<
     request,
     model: name,
     provider,
-    messages,
+    messages: fitMessages(messages, request, provider.profile),
     offer,
     maxTurns: Math.min(request.max_agentic_turns ?? Number.POSITIVE_INFINITY, options.maxAgenticTurns),
-    asksForFinalAnswer: options.asksForFinalAnswer,
+    asksForFinalAnswer: options.asksForFinalAnswer ?? !offer.isAgentic,
     seal: request.include.includes("reasoning.encrypted_content") ? seal : undefined,
   };
   const version = isEarly ? undefined : talk?.version;
-  return { plan, input: own.map(({ item }) => item), ignored, version };
+  return { plan, input: own.map(({ item }) => item), ignored, history, version };
+}
+
+/** The request with the tools that earlier items have brought; its own win. */
+function withTools(request: RequestOptions, before: readonly Entry[]): RequestOptions {
+  const given = before.flatMap(({ item }) => toolsOfItem(item));
+  if (given.length === 0) return request;
+  const earlier = given.reduce<ToolDefinition[]>((all, tool) => addTools(all, toTools([tool])), []);
+  return { ...request, tools: addTools(earlier, request.tools) };
 }

@@ -28,13 +28,15 @@ import { Line } from "./line.ts";
 import { type ListObject, toCursorError, toList } from "./list-object.ts";
 import { withNewId } from "./new-item.ts";
 import type { RunObserver } from "./observer.ts";
-import { type Planned, type PlannerOptions, planRun } from "./planner.ts";
+import { type Planned, type PlannerOptions, planRun, type Recall } from "./planner.ts";
 import { Worker } from "./worker.ts";
 
-export interface ResponsesOptions extends Omit<PlannerOptions, "secret"> {
+export interface ResponsesOptions extends Omit<PlannerOptions, "secrets"> {
   readonly store: Store;
   readonly models: Models;
   readonly limits: Limits;
+  /** From which the keys of what is sealed are made, the newest first. Default: a secret of the store's. */
+  readonly sealKeys?: readonly string[];
   /** Whether what is not known is an error. */
   readonly isStrict: boolean;
   /** Whether a response that waits for the client says so. */
@@ -66,11 +68,11 @@ export class Responses {
   readonly #active: ActiveRuns;
   readonly #worker: Worker;
 
-  private constructor(options: ResponsesOptions, secret: string) {
+  private constructor(options: ResponsesOptions, secrets: readonly string[]) {
     const { store, runs, observer, now = Date.now } = options;
     this.#options = options;
     this.#now = now;
-    this.#planner = { ...options, secret };
+    this.#planner = { ...options, secrets };
     this.#present = presenter(options);
     this.#active = new ActiveRuns(store, runs.leaseMs, (error) =>
       observer.warn("The leases of running responses could not be renewed.", { error }),
@@ -91,34 +93,58 @@ export class Responses {
   /** Makes the service, and starts to run what waits in the store. */
   static async start(options: ResponsesOptions): Promise<Responses> {
     const secret = await options.store.keepSecret("seal", randomUUID() + randomUUID());
-    const responses = new Responses(options, secret);
+    // What was sealed before there were keys in the config stays readable.
+    const responses = new Responses(options, [...(options.sealKeys ?? []), secret]);
     responses.#worker.start();
     return responses;
   }
 
-  async prepare(owner: string, body: unknown): Promise<PreparedRun> {
-    const prepared = await this.#prepare(owner, body, { waits: true });
+  /** `recall` knows responses that are not in the store. */
+  async prepare(owner: string, body: unknown, { recall }: { recall?: Recall } = {}): Promise<PreparedRun> {
+    const prepared = await this.#prepare(owner, body, { waits: true, recall });
     const { conversation } = prepared.request;
     const isEarly = conversation !== undefined && prepared.planned.version === undefined;
     if (isEarly && this.#options.conversations === "reject") throw conversationBusy(conversation);
     return prepared;
   }
 
-  async #prepare(owner: string, body: unknown, { waits }: { waits: boolean }): Promise<PreparedRun> {
+  async #prepare(owner: string, body: unknown, how: Preparing): Promise<PreparedRun> {
     const { limits, isStrict, executors, observer } = this.#options;
-    const { request, warnings } = parseCreateRequest(body, {
+    const { waits = false, recall, isWarmUp = false } = how;
+    const { request: given, warnings } = parseCreateRequest(body, {
       limits,
       isStrict,
       isKnownTool: (tool) => executors.some((executor) => executor.canExecute(tool)),
+      takesNoInput: isWarmUp,
     });
+    const request = isWarmUp || !given.store ? given : withRecalled(given, recall);
     const id = newId("resp");
     const planned = await planRun(
-      { id, owner, createdAtMs: this.#now(), request, input: request.input, waits },
+      { id, owner, createdAtMs: this.#now(), request, input: request.input, waits, recall, isWarmUp },
       this.#planner,
     );
     const ignored = [...warnings, ...planned.ignored];
     if (ignored.length > 0) observer.warn("Parts of a request were ignored.", { responseId: id, ignored });
     return { id, owner, request, planned };
+  }
+
+  /** A response that the model is not asked for: its id stands for what was sent, until the next request follows it. */
+  async prepareWarmUp(
+    owner: string,
+    body: unknown,
+    { recall }: { recall?: Recall } = {},
+  ): Promise<PreparedRun> {
+    return this.#prepare(owner, body, { recall, isWarmUp: true });
+  }
+
+  /** Tells that a response has begun, and that it is complete. Nothing of it is stored. */
+  warmUp({ planned: { plan } }: PreparedRun, sink: EventSink): void {
+    const journal = new Journal({ logsEvents: false, sink });
+    const completedAtMs = this.#now();
+    journal.emit({ type: "response.created", response: this.#present(planParts(plan, "in_progress", [])) });
+    const ended = { ...planParts(plan, "completed", []), usage: noUsage, completedAtMs };
+    journal.emit({ type: "response.completed", response: this.#present(ended) });
+    journal.close();
   }
 
   /** Throws when the model has failed. */
@@ -209,7 +235,7 @@ export class Responses {
     owner: string,
     body: unknown,
   ): Promise<{ object: "response.input_tokens"; input_tokens: number }> {
-    const { planned } = await this.#prepare(owner, body, { waits: false });
+    const { planned } = await this.#prepare(owner, body, {});
     const { messages, offer } = planned.plan;
     const tools = offer.tools.map((it) => JSON.stringify(it.toOpenAI())).join("\n");
     const extra = tools === "" ? [] : [{ role: "system" as const, content: tools }];
@@ -368,6 +394,21 @@ export class Responses {
     const output = await this.#options.store.output(response.owner, response.id);
     return this.#present(storedParts(response, output));
   }
+}
+
+interface Preparing {
+  readonly waits?: boolean;
+  readonly recall?: Recall | undefined;
+  readonly isWarmUp?: boolean;
+}
+
+/** What follows a response that is not in the store, and is itself stored, has to be stored as a whole. */
+function withRecalled(request: CreateRequest, recall: Recall | undefined): CreateRequest {
+  const { previous_response_id: previous, input } = request;
+  const before = previous === undefined ? undefined : recall?.(previous);
+  if (!before) return request;
+  const items = before.map(({ item }) => item as unknown as InputItem);
+  return { ...request, previous_response_id: undefined, input: [...items, ...input] };
 }
 
 function unknownResponse(id: string): ApiError {

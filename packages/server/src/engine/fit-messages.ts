@@ -1,0 +1,46 @@
+// Fits a conversation to its model: into its context window, and with words for what its server cannot enforce.
+
+import { ContextBudgetError, type Message, type ModelProfile, truncateToBudget } from "rondo";
+import { invalidRequest } from "../protocol/api-error.ts";
+import type { RequestOptions } from "../protocol/stored-request.ts";
+
+/** What is left for the answer, if the request does not say. */
+const usualAnswer = 1024;
+
+/** Throws an `ApiError` when not even the newest question fits. */
+export function fitMessages(
+  messages: readonly Message[],
+  request: Pick<RequestOptions, "text" | "truncation" | "max_output_tokens">,
+  profile: ModelProfile,
+): Message[] {
+  const instructed = withShape(messages, request.text.format, profile);
+  if (request.truncation !== "auto" || profile.contextWindow === undefined) return instructed;
+  // A window that is hardly larger than the answer is still shared by both.
+  const answer = Math.min(request.max_output_tokens ?? usualAnswer, Math.floor(profile.contextWindow / 2));
+  try {
+    return truncateToBudget(instructed, { maxTokens: profile.contextWindow - answer, cutNewestTurn: true });
+  } catch (error) {
+    if (!(error instanceof ContextBudgetError)) throw error;
+    throw invalidRequest(
+      "input",
+      `The newest input does not fit into the model's context: ${error.message}`,
+      "context_length_exceeded",
+    );
+  }
+}
+
+/** Servers that can enforce a shape are told it with the request; a model behind another has to be asked. */
+function withShape(
+  messages: readonly Message[],
+  format: RequestOptions["text"]["format"],
+  { outputMode }: ModelProfile,
+): Message[] {
+  if (format.type === "text" || outputMode === "native") return [...messages];
+  const shape =
+    format.type === "json_schema" ? ` It must fit this JSON Schema: ${JSON.stringify(format.schema)}` : "";
+  const instruction = `Answer with one JSON object and nothing else.${shape}`;
+  const [first, ...others] = messages;
+  if (first?.role === "system")
+    return [{ role: "system", content: `${first.content}\n\n${instruction}` }, ...others];
+  return [{ role: "system", content: instruction }, ...messages];
+}
