@@ -124,6 +124,8 @@ class Builder {
       case "custom_tool_call_output":
         if (this.#draft?.calls.some(({ id }) => id === fields["call_id"])) this.#draft.hasOutput = true;
         return;
+      case "additional_tools":
+        return; // its tools are offered to the model
       default:
         this.#ignored(`an item of the type '${item.type}'`);
     }

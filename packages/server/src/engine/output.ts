@@ -1,7 +1,9 @@
 // The output of a response while it grows: one item after the other, each with its events in their order.
 
+import type { ClientTool } from "../protocol/client-tools.ts";
 import { newId } from "../protocol/ids.ts";
 import type {
+  CustomToolCallItem,
   FunctionCallItem,
   McpCallError,
   McpCallItem,
@@ -27,6 +29,14 @@ export interface OpenCall {
   readonly label: string;
   readonly name: string;
   readonly arguments: string;
+}
+
+/** A call that the client is to run. */
+export interface ClientCall {
+  readonly callId: string;
+  readonly arguments: string;
+  /** As the client knows it. */
+  readonly tool: ClientTool;
 }
 
 export interface OutputOptions {
@@ -120,28 +130,38 @@ export class Output {
     });
   }
 
-  /** Shows a call that the client is to run. */
-  addClientCall({
-    callId,
-    name,
-    arguments: text,
-  }: {
-    callId: string;
-    name: string;
-    arguments: string;
-  }): void {
+  /** Shows a call that the client is to run, as the client knows the tool. */
+  addClientCall({ callId, arguments: text, tool }: ClientCall): void {
     const index = this.#next();
+    const { type, name, namespace } = tool;
+    const called = { call_id: callId, name, ...(namespace !== undefined && { namespace }) };
+    const begin = (item: FunctionCallItem | CustomToolCallItem) =>
+      this.#journal.emit({ type: "response.output_item.added", output_index: index, item });
+    if (type === "custom") {
+      const input = inputOf(text);
+      const item: CustomToolCallItem = {
+        type: "custom_tool_call",
+        id: newId("ctc"),
+        ...called,
+        input,
+        status: "completed",
+      };
+      const place = { item_id: item.id, output_index: index };
+      begin({ ...item, input: "", status: "in_progress" });
+      this.#journal.emit({ type: "response.custom_tool_call_input.delta", ...place, delta: input });
+      this.#journal.emit({ type: "response.custom_tool_call_input.done", ...place, input });
+      this.#finish(index, item);
+      return;
+    }
     const item: FunctionCallItem = {
       type: "function_call",
       id: newId("fc"),
-      call_id: callId,
-      name,
+      ...called,
       arguments: text,
       status: "completed",
     };
     const place = { item_id: item.id, output_index: index };
-    const added = { ...item, arguments: "", status: "in_progress" as const };
-    this.#journal.emit({ type: "response.output_item.added", output_index: index, item: added });
+    begin({ ...item, arguments: "", status: "in_progress" });
     this.#journal.emit({ type: "response.function_call_arguments.delta", ...place, delta: text });
     this.#journal.emit({ type: "response.function_call_arguments.done", ...place, name, arguments: text });
     this.#finish(index, item);
@@ -179,6 +199,12 @@ export class Output {
     this.#journal.put({ index, turn: this.turn, item });
     this.#journal.emit({ type: "response.output_item.done", output_index: index, item });
   }
+}
+
+/** The one text that a custom tool is given. */
+function inputOf(text: string): string {
+  const { input } = JSON.parse(text) as { input?: unknown };
+  return typeof input === "string" ? input : JSON.stringify(input ?? "");
 }
 
 function textPart(text: string): OutputText {

@@ -2,9 +2,11 @@
 
 import type { FinishReason, LoopEvent, Message, RunReason } from "rondo";
 import { localLabel, type Offer } from "../executor/offer.ts";
+import { type ClientTool, clientTool } from "../protocol/client-tools.ts";
 import { newId } from "../protocol/ids.ts";
 import type { IncompleteReason, ResponseUsage } from "../protocol/response.ts";
 import type { ResponseStatus } from "../protocol/status.ts";
+import type { ToolDefinition } from "../protocol/tools.ts";
 import type { Journal } from "./journal.ts";
 import type { Output } from "./output.ts";
 import { type RunStep, type TurnCall, toStep } from "./steps.ts";
@@ -14,6 +16,8 @@ export interface RecorderOptions {
   readonly journal: Journal;
   readonly output: Output;
   readonly offer: Offer;
+  /** The tools of the request. */
+  readonly tools: readonly ToolDefinition[];
   /** The conversation as the model was given it; grows with the run. */
   readonly messages: Message[];
   /** Whether calls come back as they are, and nothing runs. */
@@ -117,7 +121,11 @@ export class Recorder {
       case "client_calls":
         for (const { name, arguments: text, shown } of this.#open.values())
           if ("clientCallId" in shown)
-            output.addClientCall({ callId: shown.clientCallId, name, arguments: text });
+            output.addClientCall({
+              callId: shown.clientCallId,
+              arguments: text,
+              tool: this.#clientTool(name),
+            });
         return ended(runsNothing ? "completed" : "requires_action");
       case "max_turns":
         return ended("incomplete", "max_agentic_turns");
@@ -139,6 +147,14 @@ export class Recorder {
     for (const { shown } of this.#open.values())
       if ("item" in shown) this.#options.output.finishCall(shown.item, { error: why });
     this.#open.clear();
+  }
+
+  /** A tool as the client knows it, by the name that models see. */
+  #clientTool(wireName: string): ClientTool {
+    const { tools, offer } = this.#options;
+    const name = offer.find(wireName)?.tool.name ?? wireName;
+    const definition = tools.find((it) => it.name === name);
+    return (definition && clientTool(definition)) ?? { type: "function", name: wireName };
   }
 
   #noteCall(callId: string, name: string, text: string, isRejected = false): void {

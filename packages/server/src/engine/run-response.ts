@@ -81,6 +81,7 @@ async function record(
     journal,
     output,
     offer: plan.offer,
+    tools: plan.request.tools,
     messages,
     runsNothing: plan.request.tool_choice === "none",
     signal,

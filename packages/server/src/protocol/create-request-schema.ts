@@ -82,5 +82,10 @@ export const includables = [
   "message.output_text.logprobs",
 ];
 
-/** Fields that change nothing here: a hint about caches, or about padding of the stream. */
-export const harmlessFields = ["stream_options", "prompt_cache_retention", "prompt_cache_options"];
+/** Fields that change nothing here: hints about caches and padding, and what clients tell of themselves. */
+export const harmlessFields = [
+  "stream_options",
+  "prompt_cache_retention",
+  "prompt_cache_options",
+  "client_metadata",
+];

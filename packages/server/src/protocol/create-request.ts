@@ -3,6 +3,7 @@
 import type { JsonObject, JsonValue } from "rondo";
 import { z } from "zod";
 import { invalidRequest } from "./api-error.ts";
+import { addTools, toolsOfItem } from "./client-tools.ts";
 import { createRequestSchema, inputTokensSchema, serviceTiers } from "./create-request-schema.ts";
 import { fieldError } from "./field-error.ts";
 import { inputItem, toItems } from "./input-items.ts";
@@ -29,7 +30,10 @@ export interface CreateRequest {
   background: boolean;
   /** Default: true. */
   store: boolean;
-  /** Namespaces are flattened, custom tools are functions; types that nobody knows are as they came. */
+  /**
+   * With those that items of the input bring. Namespaces are flattened, custom tools are functions; types that
+   * nobody knows are as they came.
+   */
   tools: ToolDefinition[];
   /** Default: `auto`. */
   tool_choice: ToolChoice;
@@ -74,6 +78,8 @@ export interface ParseOptions {
   isStrict: boolean;
   /** Whether something can run a tool of a type that is not the API's. Default: nothing can. */
   isKnownTool?: (tool: ToolDefinition) => boolean;
+  /** Whether the input may be left out: there will be another request before the model is asked. Default: false. */
+  takesNoInput?: boolean;
 }
 
 /**
@@ -94,7 +100,7 @@ export function parseCreateRequest(
   const request = toRequest(parsed.data, body as JsonObject);
   if (request.tools.length > options.limits.maxTools)
     throw tooMany("tools", "tools", options.limits.maxTools, request.tools.length);
-  checkTogether(request);
+  checkTogether(request, options.takesNoInput ?? false);
   const warnings = findUnknown(body as JsonObject, options);
   return { request, warnings };
 }
@@ -129,17 +135,18 @@ function tooMany(field: string, what: string, max: number, count: number) {
 /** Lists are taken from the body itself: what zod gives has the keys in another order. */
 function toRequest(given: z.infer<typeof frame>, body: JsonObject): CreateRequest {
   const tools = (body["tools"] ?? []) as JsonObject[];
+  const input = toItems((body["input"] ?? []) as string | JsonObject[]);
   const { conversation } = given;
   return {
     model: given.model ?? undefined,
-    input: toItems((body["input"] ?? []) as string | JsonObject[]),
+    input,
     instructions: given.instructions ?? undefined,
     previous_response_id: given.previous_response_id ?? undefined,
     conversation: (typeof conversation === "object" ? conversation?.id : conversation) ?? undefined,
     stream: given.stream ?? false,
     background: given.background ?? false,
     store: given.store ?? true,
-    tools: toTools(tools),
+    tools: input.reduce((all, item) => addTools(all, toTools(toolsOfItem(item))), toTools(tools)),
     ...toChoice(given.tool_choice, given.allowed_tools),
     parallel_tool_calls: given.parallel_tool_calls ?? true,
     max_tool_calls: given.max_tool_calls ?? undefined,
@@ -182,14 +189,14 @@ export function parseInputTokensRequest(
 }
 
 /** What is wrong only together with something else. */
-function checkTogether(request: CreateRequest): void {
+function checkTogether(request: CreateRequest, takesNoInput: boolean): void {
   const isFollowUp = request.previous_response_id !== undefined || request.conversation !== undefined;
   if (request.previous_response_id !== undefined && request.conversation !== undefined)
     throw invalidRequest(
       "conversation",
       "conversation: expected nothing as previous_response_id is given, got both. Send one of them.",
     );
-  if (request.input.length === 0 && !isFollowUp)
+  if (request.input.length === 0 && !isFollowUp && !takesNoInput)
     throw invalidRequest(
       "input",
       "input: expected a text or a list of items, got nothing. Only a request that follows another (previous_response_id, conversation) may leave it out.",

@@ -63,7 +63,11 @@ const reasoningDone = z.object({
   ...inPart,
 });
 const argumentsDelta = z.object({
-  type: z.enum(["response.function_call_arguments.delta", "response.mcp_call_arguments.delta"]),
+  type: z.enum([
+    "response.function_call_arguments.delta",
+    "response.custom_tool_call_input.delta",
+    "response.mcp_call_arguments.delta",
+  ]),
   delta: z.string(),
   ...inItem,
 });
@@ -71,6 +75,11 @@ const functionCallDone = z.object({
   type: z.literal("response.function_call_arguments.done"),
   name: z.string(),
   arguments: z.string(),
+  ...inItem,
+});
+const customInputDone = z.object({
+  type: z.literal("response.custom_tool_call_input.done"),
+  input: z.string(),
   ...inItem,
 });
 const mcpArgumentsDone = z.object({
@@ -102,6 +111,7 @@ export const streamEventSchema = z.discriminatedUnion("type", [
   reasoningDone,
   argumentsDelta,
   functionCallDone,
+  customInputDone,
   mcpArgumentsDone,
   mcpCall,
   error,

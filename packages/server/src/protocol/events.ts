@@ -38,6 +38,8 @@ export type EventBody =
   | ({ type: "response.reasoning_text.done"; text: string } & InPart)
   | ({ type: "response.function_call_arguments.delta"; delta: string } & InItem)
   | ({ type: "response.function_call_arguments.done"; name: string; arguments: string } & InItem)
+  | ({ type: "response.custom_tool_call_input.delta"; delta: string } & InItem)
+  | ({ type: "response.custom_tool_call_input.done"; input: string } & InItem)
   | ({ type: "response.mcp_call_arguments.delta"; delta: string } & InItem)
   | ({ type: "response.mcp_call_arguments.done"; arguments: string } & InItem)
   | ({

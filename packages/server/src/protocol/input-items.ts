@@ -5,6 +5,7 @@ import { z } from "zod";
 import { content, contentPart } from "./content-parts.ts";
 import type { InputItem } from "./items.ts";
 import { orOther } from "./or-other.ts";
+import { tool } from "./tools.ts";
 
 const name = z.string().min(1);
 const callId = z.string().min(1);
@@ -85,6 +86,14 @@ const mcpCall = z.looseObject({
   approval_request_id: z.string().nullish(),
 });
 
+/** Tools that the model has from here on. */
+const additionalTools = z.looseObject({
+  ...common,
+  type: z.literal("additional_tools"),
+  role: z.string().nullish(),
+  tools: z.array(tool),
+});
+
 export const knownItems = z.discriminatedUnion("type", [
   message,
   functionCall,
@@ -94,6 +103,7 @@ export const knownItems = z.discriminatedUnion("type", [
   reasoning,
   itemReference,
   mcpCall,
+  additionalTools,
 ]);
 
 /** The API allows a reference without a type. What has a role is a message, though. */

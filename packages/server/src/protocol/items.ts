@@ -36,7 +36,20 @@ export interface FunctionCallItem {
   id: string;
   call_id: string;
   name: string;
+  /** Of a tool that the client has put into one. */
+  namespace?: string;
   arguments: string;
+  status: ItemStatus;
+}
+
+/** A call of a custom tool, which takes plain text, that the client is to run. */
+export interface CustomToolCallItem {
+  type: "custom_tool_call";
+  id: string;
+  call_id: string;
+  name: string;
+  namespace?: string;
+  input: string;
   status: ItemStatus;
 }
 
@@ -60,7 +73,7 @@ export interface McpCallItem {
   approval_request_id: null;
 }
 
-export type OutputItem = MessageItem | ReasoningItem | FunctionCallItem | McpCallItem;
+export type OutputItem = MessageItem | ReasoningItem | FunctionCallItem | CustomToolCallItem | McpCallItem;
 
 /** An item of a request, after validation: known ones have the fields of their type, others are as they came. */
 export type InputItem = JsonObject & { type: string; id?: string };

@@ -40,7 +40,18 @@ const functionCall = z.object({
   id: z.string(),
   call_id: z.string(),
   name: z.string(),
+  namespace: z.string().optional(),
   arguments: z.string(),
+  status: itemStatus,
+});
+
+const customToolCall = z.object({
+  type: z.literal("custom_tool_call"),
+  id: z.string(),
+  call_id: z.string(),
+  name: z.string(),
+  namespace: z.string().optional(),
+  input: z.string(),
   status: itemStatus,
 });
 
@@ -61,7 +72,13 @@ const mcpCall = z.object({
   approval_request_id: z.null(),
 });
 
-export const outputItemSchema = z.discriminatedUnion("type", [message, reasoning, functionCall, mcpCall]);
+export const outputItemSchema = z.discriminatedUnion("type", [
+  message,
+  reasoning,
+  functionCall,
+  customToolCall,
+  mcpCall,
+]);
 
 export const responseErrorSchema = z.object({
   type: z.string(),

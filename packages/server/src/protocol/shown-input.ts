@@ -12,6 +12,8 @@ export function shownInput(item: InputItem): InputItem {
     }
     case "function_call":
     case "function_call_output":
+    case "custom_tool_call":
+    case "custom_tool_call_output":
       return { ...item, status: item["status"] ?? "completed" };
     default:
       return item;

@@ -23,8 +23,16 @@ describe("the tools of a request", () => {
 
   test("are functions of one text if they are custom", () => {
     const tools = [{ type: "custom", name: "sql", description: "Runs SQL.", format: { type: "text" } }];
+    const shown_as = { type: "custom", name: "sql" };
     expect(read({ tools }).tools).toEqual([
-      { type: "function", name: "sql", description: "Runs SQL.", parameters: oneText, strict: null },
+      {
+        type: "function",
+        name: "sql",
+        description: "Runs SQL.",
+        parameters: oneText,
+        strict: null,
+        shown_as,
+      },
     ]);
     expect(read({ tools }).echo.tools).toEqual(tools);
   });
@@ -43,7 +51,51 @@ describe("the tools of a request", () => {
     const { tools: flat, echo } = read({ tools });
     expect(flat.map(({ name }) => name)).toEqual(["read", "a__read", "only_a", "a__both", "b__both", "text"]);
     expect(flat.at(-1)).toMatchObject({ type: "function", parameters: oneText });
+    expect(flat.map(({ shown_as }) => shown_as)).toEqual([
+      undefined,
+      { type: "function", namespace: "a", name: "read" },
+      { type: "function", namespace: "a", name: "only_a" },
+      { type: "function", namespace: "a", name: "both" },
+      { type: "function", namespace: "b", name: "both" },
+      { type: "custom", namespace: "b", name: "text" },
+    ]);
     expect(echo.tools.slice(1)).toEqual(tools.slice(1));
+  });
+
+  test("tell the model the grammar that a custom tool wants", () => {
+    const format = { type: "grammar", syntax: "lark", definition: 'start: "x"' };
+    const [described, bare] = read({
+      tools: [
+        { type: "custom", name: "a", description: "A.", format },
+        { type: "custom", name: "b", format },
+      ],
+    }).tools;
+    expect(described?.["description"]).toBe('A.\n\nThe input has to follow this grammar (lark):\nstart: "x"');
+    expect(bare?.["description"]).toBe('The input has to follow this grammar (lark):\nstart: "x"');
+  });
+
+  test("of a namespace may be none, and a long namespace is cut to a name that model servers take", () => {
+    expect(read({ tools: [{ type: "namespace", name: "agents" }] }).tools).toEqual([]);
+    const name = "a.b".repeat(30);
+    const [, second] = read({ tools: [f("f"), { type: "namespace", name, tools: [f("f")] }] }).tools;
+    expect(second?.name).toMatch(/^[\w-]{64}$/);
+    expect(second?.shown_as).toEqual({ type: "function", namespace: name, name: "f" });
+  });
+
+  test("include those that items of the input bring; the later one of two counts", () => {
+    const bring = (tools: object[]) => ({ type: "additional_tools", role: "developer", tools });
+    const newer = { ...f("one"), description: "newer" };
+    const { tools, echo } = read({
+      input: [
+        bring([f("one"), { type: "custom", name: "patch" }]),
+        { role: "user", content: "Hi" },
+        bring([newer, { type: "namespace", name: "n", tools: [f("asked"), f("two")] }]),
+      ],
+      tools: [f("asked")],
+    });
+    expect(tools.map(({ name }) => name)).toEqual(["asked", "one", "patch", "n__asked", "two"]);
+    expect(tools[1]).toEqual(newer);
+    expect(echo.tools).toHaveLength(1);
   });
 
   test("are echoed complete if they are functions", () => {

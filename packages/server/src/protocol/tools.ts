@@ -1,12 +1,16 @@
 // The tools of a request: what each must have, how the engine gets them, and how they are echoed.
 
-import type { JsonObject } from "rondo";
+import type { JsonObject, JsonValue } from "rondo";
 import { z } from "zod";
 import { invalidRequest } from "./api-error.ts";
+import { type ClientTool, flatName } from "./client-tools.ts";
 import { orOther } from "./or-other.ts";
 
-/** A tool as the engine gets it: a `type`, and the fields that this type has. */
-export type ToolDefinition = JsonObject & { type: string; name?: string };
+/**
+ * A tool as the engine gets it: a `type`, and the fields that this type has. One that its client knows in another
+ * way, by a namespace or as a custom tool, says so in `shown_as`.
+ */
+export type ToolDefinition = JsonObject & { type: string; name?: string; shown_as?: ClientTool };
 
 const name = z.string().min(1);
 const description = z.string().nullish();
@@ -40,7 +44,7 @@ const namespaceTool = z.looseObject({
   type: z.literal("namespace"),
   name,
   description,
-  tools: z.array(orOther(z.discriminatedUnion("type", [functionTool, customTool]))),
+  tools: z.array(orOther(z.discriminatedUnion("type", [functionTool, customTool]))).nullish(),
 });
 
 const mcpTool = z.looseObject({
@@ -89,7 +93,7 @@ export function toTools(given: readonly JsonObject[]): ToolDefinition[] {
   const flat = given.flatMap((entry, index): Placed[] => {
     const path = `tools[${index}]`;
     if (entry["type"] !== "namespace") return [{ entry, path, prefix: undefined }];
-    const inner = entry["tools"] as JsonObject[];
+    const inner = (entry["tools"] ?? []) as JsonObject[];
     const prefix = entry["name"] as string;
     return inner.map((tool, position) => ({ entry: tool, path: `${path}.tools[${position}]`, prefix }));
   });
@@ -99,7 +103,7 @@ export function toTools(given: readonly JsonObject[]): ToolDefinition[] {
     const { name: own } = entry;
     if (typeof own !== "string") return entry as ToolDefinition;
     const isAlone = uses.get(own)?.length === 1;
-    const name = prefix === undefined || isAlone ? own : `${prefix}__${own}`;
+    const name = prefix === undefined || isAlone ? own : flatName(prefix, own);
     const first = taken.get(name);
     if (first !== undefined)
       throw invalidRequest(
@@ -107,16 +111,33 @@ export function toTools(given: readonly JsonObject[]): ToolDefinition[] {
         `${path}.name: expected a name that no other tool has, got "${name}", which is ${first} already. Rename one of them.`,
       );
     taken.set(name, path);
-    return toTool(entry, name);
+    return toTool(entry, { name, own, namespace: prefix });
   });
 }
 
-function toTool(entry: JsonObject, name: string): ToolDefinition {
-  if (entry["type"] !== "custom") return { ...entry, name } as ToolDefinition;
+interface Names {
+  /** As the model sees it. */
+  name: string;
+  own: string;
+  namespace: string | undefined;
+}
+
+function toTool(entry: JsonObject, { name, own, namespace }: Names): ToolDefinition {
+  const { type, description } = entry;
+  const isCustom = type === "custom";
+  if (!isCustom && (namespace === undefined || type !== "function"))
+    return { ...entry, name } as ToolDefinition;
+  const shown_as: ClientTool = {
+    type: isCustom ? "custom" : "function",
+    name: own,
+    ...(namespace !== undefined && { namespace }),
+  };
+  if (!isCustom) return { ...entry, type: "function", name, shown_as };
   return {
     type: "function",
     name,
-    description: entry["description"] ?? null,
+    description: withFormat(description, entry["format"]),
+    shown_as,
     parameters: {
       type: "object",
       properties: { input: { type: "string", description: "What the tool is given, as plain text." } },
@@ -125,6 +146,16 @@ function toTool(entry: JsonObject, name: string): ToolDefinition {
     },
     strict: null,
   };
+}
+
+/** A description that tells the grammar of the text too: model servers cannot be made to follow it. */
+function withFormat(description: JsonValue | undefined, format: JsonValue | undefined): string | null {
+  const text = typeof description === "string" ? description : null;
+  if (typeof format !== "object" || format === null || Array.isArray(format)) return text;
+  const { syntax, definition } = format;
+  if (typeof definition !== "string") return text;
+  const grammar = `The input has to follow this grammar${typeof syntax === "string" ? ` (${syntax})` : ""}:\n${definition}`;
+  return text === null ? grammar : `${text}\n\n${grammar}`;
 }
 
 /** The tools as the response shows them: as they came, functions complete, and without the secrets of servers. */

@@ -34,6 +34,7 @@ export function inShort(output: readonly OutputItem[]): string[] {
       return `${item.name}: ${said}`;
     }
     if (item.type === "function_call") return `${item.name}(${item.arguments})`;
+    if (item.type === "custom_tool_call") return `${item.name}(${item.input})`;
     return `${item.type}: ${item.content.map(({ text }) => text).join("")}`;
   });
 }

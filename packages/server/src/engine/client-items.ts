@@ -1,0 +1,69 @@
+// Items of clients in the form that the conversation is made of: calls under the names that the model has for the
+// tools, and what other servers have made as the calls and messages that it comes to.
+
+import type { JsonValue } from "rondo";
+import { type ClientTool, clientTool, flatName } from "../protocol/client-tools.ts";
+import type { InputItem } from "../protocol/items.ts";
+import type { ToolDefinition } from "../protocol/tools.ts";
+import type { Entry } from "./conversation.ts";
+
+type Fields = Readonly<Record<string, JsonValue | undefined>>;
+
+/** Entries that a conversation can be made of. `tools` are those that the model is offered. */
+export function readableEntries(entries: readonly Entry[], tools: readonly ToolDefinition[]): Entry[] {
+  const items = entries.map(({ item }) => item as unknown as Fields);
+  const answered = new Set(items.flatMap((item) => callIdOf(item, /_output$/)));
+  // Of a call without an output nothing can be told, and of an output without a call neither.
+  const pairs = new Set(items.flatMap((item) => callIdOf(item, /_call$/)).filter((id) => answered.has(id)));
+  return entries.map((entry) => {
+    const fields = entry.item as unknown as Fields;
+    const item = readable(fields, tools, pairs);
+    return item === fields ? entry : { ...entry, item: item as InputItem };
+  });
+}
+
+function readable(item: Fields, tools: readonly ToolDefinition[], pairs: ReadonlySet<string>): Fields {
+  const { type, call_id: id, namespace } = item;
+  switch (type) {
+    case "function_call":
+    case "custom_tool_call":
+      return typeof namespace === "string" ? { ...item, name: modelName(item, namespace, tools) } : item;
+    case "message":
+    case "function_call_output":
+    case "custom_tool_call_output":
+    case "mcp_call":
+      return item;
+    case "agent_message":
+      return { type: "message", role: "user", content: item["content"] ?? "" };
+    default:
+      if (typeof id !== "string" || !pairs.has(id)) return item;
+      return callIdOf(item, /_call$/).length > 0
+        ? foreignCall(item, id)
+        : { type: "function_call_output", call_id: id, output: item["output"] ?? "" };
+  }
+}
+
+/** The name that the model has for a tool of a namespace. Of one that it has no more, the full name. */
+function modelName({ type, name }: Fields, namespace: string, tools: readonly ToolDefinition[]): string {
+  const kind: ClientTool["type"] = type === "custom_tool_call" ? "custom" : "function";
+  const found = tools.find((tool) => {
+    const shown = clientTool(tool);
+    return shown?.type === kind && shown.namespace === namespace && shown.name === name;
+  });
+  return found?.name ?? flatName(namespace, String(name));
+}
+
+/** A call that this server does not know, such as `local_shell_call`, as one of a function. */
+function foreignCall(item: Fields, callId: string): Fields {
+  const { type, id: _id, call_id: _callId, status: _status, ...rest } = item;
+  return {
+    type: "function_call",
+    call_id: callId,
+    name: String(type).replace(/_call$/, ""),
+    arguments: JSON.stringify(rest["action"] ?? rest["arguments"] ?? rest),
+  };
+}
+
+function callIdOf({ type, call_id: id }: Fields, kind: RegExp): string[] {
+  return typeof id === "string" && typeof type === "string" && kind.test(type) ? [id] : [];
+}
