@@ -34,6 +34,10 @@ export interface Listening {
   close(options: { graceMs: number; released?: Promise<unknown> }): Promise<void>;
 }
 
+// How many connections may wait to be accepted; the system may allow fewer. With Node's own 511, of a thousand
+// clients that come at once some try again only after seconds.
+const mostWaiting = 4096;
+
 // How long an aborted request gets to tell its client.
 const lastWordsMs = 1000;
 
@@ -49,7 +53,7 @@ export async function listen(options: ListenOptions): Promise<Listening> {
   server.on("clientError", (error, socket) => answerGarbage(error, socket, exchanges.isOn(socket)));
   await new Promise<void>((resolve, reject) => {
     server.once("error", (error: NodeJS.ErrnoException) => reject(new ListenError(error, host, port)));
-    server.listen(port, host, resolve);
+    server.listen({ port, host, backlog: mostWaiting }, resolve);
   });
   const { port: actualPort } = server.address() as AddressInfo;
   let closing: Promise<void> | undefined;

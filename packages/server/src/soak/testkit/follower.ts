@@ -23,7 +23,8 @@ export async function getJson<T>(url: string, path: string): Promise<T> {
 
 /** Hands on the frames of an answer as they come. Throws when the connection breaks; a cut frame is left out. */
 export async function readFrames(answer: Response, take: (frame: Frame) => void): Promise<void> {
-  if (!answer.ok || !answer.body) throw new Refused(answer.status, await answer.text());
+  if (!answer.ok || !answer.body)
+    throw new Error(`Expected a stream, but the answer was ${answer.status}: ${await answer.text()}`);
   let rest = "";
   for await (const piece of answer.body.pipeThrough(new TextDecoderStream())) {
     rest += piece;
@@ -31,17 +32,6 @@ export async function readFrames(answer: Response, take: (frame: Frame) => void)
     if (end < 2) continue;
     for (const frame of framesOf(rest.slice(0, end))) take(frame);
     rest = rest.slice(end);
-  }
-}
-
-/** The server has answered, but not with a stream. */
-export class Refused extends Error {
-  override readonly name = "Refused";
-  readonly status: number;
-
-  constructor(status: number, body: string) {
-    super(`Expected a stream, but the answer was ${status}: ${body}`);
-    this.status = status;
   }
 }
 

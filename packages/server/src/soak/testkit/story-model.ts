@@ -61,7 +61,7 @@ export async function startStoryModel(): Promise<StoryModel> {
     response.end(doneFrame);
   }
 
-  server.listen(0, "127.0.0.1");
+  server.listen({ port: 0, host: "127.0.0.1", backlog: 4096 });
   await once(server, "listening");
   const model: StoryModel = {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`,
