@@ -126,6 +126,9 @@ class Builder {
         return;
       case "additional_tools":
         return; // its tools are offered to the model
+      case "compaction":
+        this.#addSummary(fields);
+        return;
       default:
         this.#ignored(`an item of the type '${item.type}'`);
     }
@@ -141,6 +144,18 @@ class Builder {
       // Many chat templates know one system message only, at the start.
       this.#system.push(contentText(content));
     } else this.#messages.push({ role: "system", content: contentText(content) });
+  }
+
+  /** What a compaction stands for. Without it the model would not know what the conversation is about. */
+  #addSummary({ encrypted_content: sealed }: Fields): void {
+    const summary = typeof sealed === "string" ? this.#options.unseal?.(sealed) : undefined;
+    if (summary === undefined)
+      throw invalidRequest(
+        "input",
+        "A compaction item cannot be read: it was not made by this server for you, or was changed. Send the conversation itself.",
+        "invalid_compaction",
+      );
+    this.#addMessage({ role: "user", content: `What was said and done so far, in short:\n${summary}` });
   }
 
   #thought({ content, summary, encrypted_content: sealed }: Fields): string {

@@ -68,6 +68,14 @@ export function responseRoutes(options: ResponseRoutesOptions): Route[] {
       },
     },
     {
+      method: "POST",
+      path: "/v1/responses/compact",
+      async handle(exchange) {
+        const body = await readJson(exchange.incoming, bodyBytes);
+        exchange.json(200, await responses.compact(ownerOf(exchange), body, exchange.signal));
+      },
+    },
+    {
       method: "GET",
       path: "/v1/responses/:id",
       async handle(exchange, request) {

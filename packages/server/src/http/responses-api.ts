@@ -50,6 +50,8 @@ export interface ResponsesApi {
     owner: string,
     body: unknown,
   ): Promise<{ object: "response.input_tokens"; input_tokens: number }>;
+  /** A shorter form of a conversation, to go on with. */
+  compact(owner: string, body: unknown, signal: AbortSignal): Promise<unknown>;
   listModels(): Promise<readonly { id: string; ownedBy: string }[]>;
   /** Throws when the server cannot work. */
   check(): Promise<void>;

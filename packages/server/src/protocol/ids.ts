@@ -9,12 +9,15 @@ export type IdPrefix =
   | "ctc"
   | "rs"
   | "mcp"
+  | "mcpl"
+  | "mcpr"
   | "ci"
   | "conv"
   | "req"
   | "in"
   | "call"
-  | "chatcmpl";
+  | "chatcmpl"
+  | "cmp";
 
 /** A new id, such as `resp_9f…`, that cannot be guessed. Those of calls are short: models have to read them. */
 export function newId(prefix: IdPrefix): string {

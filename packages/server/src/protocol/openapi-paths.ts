@@ -42,6 +42,15 @@ export function openapiPaths(): JsonObject {
         errors: { "404": "There is no such model or previous response." },
       }),
     },
+    "/v1/responses/compact": {
+      post: operation({
+        id: "compactResponse",
+        summary: "Make a conversation short: the user's messages, and a sealed summary to go on with.",
+        takes: "InputTokensRequest",
+        gives: jsonOf("CompactedResponse"),
+        errors: { "404": "There is no such model or previous response." },
+      }),
+    },
     "/v1/responses/{response_id}": {
       parameters: [responseId],
       get: operation({

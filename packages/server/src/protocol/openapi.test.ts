@@ -38,6 +38,7 @@ describe("the description of the API", () => {
       "get /v1/responses",
       "post /v1/responses",
       "post /v1/responses/input_tokens",
+      "post /v1/responses/compact",
       "get /v1/responses/{response_id}",
       "delete /v1/responses/{response_id}",
       "post /v1/responses/{response_id}/cancel",

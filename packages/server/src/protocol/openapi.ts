@@ -14,7 +14,13 @@ import { streamEventSchema } from "./event-schema.ts";
 import { inputItem } from "./input-items.ts";
 import { openapiPaths } from "./openapi-paths.ts";
 import { schemaOptions } from "./openapi-schema.ts";
-import { json, outputItemSchema, responseErrorSchema, responseSchema } from "./response-schema.ts";
+import {
+  json,
+  outputItemSchema,
+  responseErrorSchema,
+  responseSchema,
+  usageSchema,
+} from "./response-schema.ts";
 import { tool } from "./tools.ts";
 
 export interface OpenapiInfo {
@@ -90,6 +96,13 @@ function componentSchemas(): JsonObject {
       deleted: z.literal(true),
     }),
     DeletedResponse: z.object({ id: z.string(), object: z.literal("response"), deleted: z.literal(true) }),
+    CompactedResponse: z.object({
+      id: z.string(),
+      object: z.literal("response.compaction"),
+      created_at: z.int(),
+      output: z.array(z.looseObject({ type: z.string(), id: z.string() })),
+      usage: usageSchema,
+    }),
     InputTokens: z.object({ object: z.literal("response.input_tokens"), input_tokens: z.int() }),
     ModelList: z.object({ object: z.literal("list"), data: z.array(model) }),
     Error: z.object({

@@ -69,7 +69,30 @@ const mcpCall = z.object({
     })
     .nullable(),
   status: itemStatus,
-  approval_request_id: z.null(),
+  approval_request_id: z.string().nullable(),
+});
+
+const mcpListTools = z.object({
+  type: z.literal("mcp_list_tools"),
+  id: z.string(),
+  server_label: z.string(),
+  tools: z.array(
+    z.object({
+      name: z.string(),
+      description: z.string().nullable(),
+      input_schema: z.record(z.string(), z.json()),
+      annotations: z.record(z.string(), z.json()).nullable(),
+    }),
+  ),
+  error: z.string().nullable(),
+});
+
+const mcpApprovalRequest = z.object({
+  type: z.literal("mcp_approval_request"),
+  id: z.string(),
+  server_label: z.string(),
+  name: z.string(),
+  arguments: z.string(),
 });
 
 export const outputItemSchema = z.discriminatedUnion("type", [
@@ -78,6 +101,8 @@ export const outputItemSchema = z.discriminatedUnion("type", [
   functionCall,
   customToolCall,
   mcpCall,
+  mcpListTools,
+  mcpApprovalRequest,
 ]);
 
 export const responseErrorSchema = z.object({
@@ -87,7 +112,7 @@ export const responseErrorSchema = z.object({
   param: z.string().nullable(),
 });
 
-const usage = z.object({
+export const usageSchema = z.object({
   input_tokens: z.int(),
   input_tokens_details: z.object({ cached_tokens: z.int() }),
   output_tokens: z.int(),
@@ -130,7 +155,7 @@ export const responseSchema = z.object({
   top_logprobs: z.int(),
   temperature: z.number(),
   reasoning: reasoningEcho,
-  usage: usage.nullable(),
+  usage: usageSchema.nullable(),
   max_output_tokens: z.int().nullable(),
   max_tool_calls: z.int().nullable(),
   store: z.boolean(),

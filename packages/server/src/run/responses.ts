@@ -22,6 +22,7 @@ import type { Lease, ListOptions, NewResponse, Store, StoredResponse } from "../
 import { StoreError } from "../store/store-error.ts";
 import { ActiveRuns, RunStopped } from "./active-runs.ts";
 import { beginInTurn, conversationBusy, toConversationError, type WhenBusy } from "./begin-in-turn.ts";
+import { type CompactedResponse, compactHistory } from "./compact.ts";
 import { followLog } from "./follow.ts";
 import { Hub } from "./hub.ts";
 import { Line } from "./line.ts";
@@ -240,6 +241,12 @@ export class Responses {
     const tools = offer.tools.map((it) => JSON.stringify(it.toOpenAI())).join("\n");
     const extra = tools === "" ? [] : [{ role: "system" as const, content: tools }];
     return { object: "response.input_tokens", input_tokens: estimateTokens([...messages, ...extra]) };
+  }
+
+  /** Makes a conversation short. Keeps nothing. */
+  async compact(owner: string, body: unknown, signal: AbortSignal): Promise<CompactedResponse> {
+    const { planned } = await this.#prepare(owner, body, {});
+    return compactHistory(planned, this.#planner.secrets, signal);
   }
 
   async listModels(): Promise<readonly { id: string; ownedBy: string }[]> {

@@ -32,6 +32,7 @@ export function fakeResponses(methods: Partial<ResponsesApi> = {}): FakeResponse
     inputItems: async () => page,
     remove: async (_owner, id) => ({ id, object: "response", deleted: true }),
     cancel: async (_owner, id) => fakeResponse(id, "cancelled"),
+    compact: async () => ({ object: "response.compaction" }),
     countInputTokens: async () => ({ object: "response.input_tokens", input_tokens: 7 }),
     listModels: async () => [{ id: "org/model", ownedBy: "test" }],
     check: async () => {},

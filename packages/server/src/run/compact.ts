@@ -1,0 +1,66 @@
+// Makes a long conversation short: what the user has said, and a sealed summary of all the rest.
+
+import { type Message, run } from "rondo";
+import { toApiError } from "../engine/failure.ts";
+import { sealer } from "../engine/seal.ts";
+import { addUsage, estimateUsage, toUsage } from "../engine/usage.ts";
+import { newId } from "../protocol/ids.ts";
+import type { InputItem } from "../protocol/items.ts";
+import type { ResponseUsage } from "../protocol/response.ts";
+import { shownInput } from "../protocol/shown-input.ts";
+import type { Planned } from "./planner.ts";
+
+/** The answer of `POST /v1/responses/compact`. */
+export interface CompactedResponse {
+  id: string;
+  object: "response.compaction";
+  /** Seconds, as the API has them. */
+  created_at: number;
+  /** The user's messages, and then one item of the type `compaction`. Sent as input, it stands for all of them. */
+  output: InputItem[];
+  usage: ResponseUsage;
+}
+
+const request =
+  "Write a summary of this conversation for someone who has to continue it and has not read it. " +
+  "Keep every fact, name, number, decision, file, result of a tool and open question that may still matter. " +
+  "Do not answer anything, and do not call tools. Write only the summary.";
+
+/** Asks the model once. Throws an `ApiError` when it fails. */
+export async function compactHistory(
+  { plan, history }: Planned,
+  secrets: readonly string[],
+  signal: AbortSignal,
+): Promise<CompactedResponse> {
+  const messages: Message[] = [...plan.messages, { role: "user", content: request }];
+  let summary = "";
+  let usage: ResponseUsage | undefined;
+  try {
+    for await (const event of run(messages, { model: plan.provider, signal })) {
+      if (event.type !== "model.finished") continue;
+      summary = event.message.content ?? "";
+      usage = addUsage(usage, event.usage ? toUsage(event.usage) : estimateUsage(messages, event.message));
+    }
+  } catch (error) {
+    throw toApiError(error);
+  }
+  const { seal } = sealer(secrets, plan.owner);
+  const said = history.flatMap(({ item }) =>
+    isUsers(item as InputItem) ? [asOutput(item as InputItem)] : [],
+  );
+  return {
+    id: newId("resp"),
+    object: "response.compaction",
+    created_at: Math.floor(plan.createdAtMs / 1000),
+    output: [...said, { type: "compaction", id: newId("cmp"), encrypted_content: seal(summary) }],
+    usage: usage ?? estimateUsage(messages, { role: "assistant", content: summary }),
+  };
+}
+
+function isUsers({ type, role }: InputItem): boolean {
+  return type === "message" && role === "user";
+}
+
+function asOutput(item: InputItem): InputItem {
+  return { ...shownInput(item), id: newId("msg"), status: "completed" };
+}
