@@ -7,6 +7,7 @@ import { chatCommand } from "./chat/chat.ts";
 import { type CliIo, Exit, exitCodes } from "./cli-io.ts";
 import { doctorCommand } from "./doctor/doctor.ts";
 import { keyCommand } from "./key.ts";
+import { mcpCommand } from "./mcp/mcp.ts";
 import { serveCommand } from "./serve.ts";
 
 /** Runs one command. Resolves with the exit code, after telling what went wrong, if anything did. */
@@ -31,7 +32,8 @@ function createProgram(io: CliIo): Command {
     .exitOverride()
     .configureOutput({ writeOut: (text) => io.write(text), writeErr: (text) => io.writeError(text) })
     .showHelpAfterError("(rondo --help shows the commands, rondo COMMAND --help the flags.)");
-  for (const command of [serveCommand(io), chatCommand(io), doctorCommand(io), keyCommand(io)])
+  const commands = [serveCommand(io), chatCommand(io), mcpCommand(io), doctorCommand(io), keyCommand(io)];
+  for (const command of commands)
     program.addCommand(command.copyInheritedSettings(program).helpOption("-h, --help", "Show this help."));
   return program;
 }
