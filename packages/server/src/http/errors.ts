@@ -25,7 +25,7 @@ export function toApiError(error: unknown, exchange: Exchange, logger: Logger): 
     if (error.code === "unavailable") {
       logger.error("The store does not work.", { requestId: exchange.id }, error);
       return new ApiError(
-        "The server's store does not work at the moment, so nothing was kept. Try again; if that does not help, its operator finds the reason in the log.",
+        "The server's store does not work at the moment. What was acknowledged before is kept. Try again; if that does not help, its operator finds the reason in the log.",
         { status: 503, type: "server_error", code: "store_unavailable", retryAfterMs: 1000, cause: error },
       );
     }

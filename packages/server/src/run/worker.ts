@@ -124,7 +124,9 @@ export class Worker {
         error instanceof RunStopped || (error instanceof StoreError && error.code === "lost_lease");
       if (!isOver)
         observer.warn("A background run was interrupted; it is tried again.", { responseId, error });
-      await this.#giveBack(claim, isOver ? 0 : retryMs);
+      // Neither the end of this process nor a store that fails is the run's fault.
+      const forgetsAttempt = isOver || (error instanceof StoreError && error.code === "unavailable");
+      await this.#giveBack(claim, isOver ? 0 : retryMs, forgetsAttempt);
     } finally {
       hub.ring(responseId);
       const { conversation } = response.request;
@@ -133,17 +135,17 @@ export class Worker {
   }
 
   /** Lets others have a run, after a while. A store that fails may do so once more; in the end the lease runs out. */
-  async #giveBack(claim: Claim, waitMs: number): Promise<void> {
+  async #giveBack(claim: Claim, waitMs: number, forgetsAttempt: boolean): Promise<void> {
     const { store, leaseMs } = this.#options;
     for (let left = leaseMs; left > 0 && !this.#isStopped; left -= retryMs) {
       if (waitMs > 0) await new Promise((resolve) => setTimeout(resolve, waitMs).unref());
-      const isReleased = await store.release(claim).then(
+      const isReleased = await store.release(claim, { forgetsAttempt }).then(
         () => true,
         () => false,
       );
       if (isReleased || waitMs === 0) return;
     }
-    await store.release(claim).catch(() => {});
+    await store.release(claim, { forgetsAttempt }).catch(() => {});
   }
 
   /** The client of a foreground run has gone with the process that served it. */

@@ -234,10 +234,12 @@ class MemoryStore implements Store {
     });
   }
 
-  async release(lease: Lease): Promise<void> {
+  async release(lease: Lease, { forgetsAttempt = false } = {}): Promise<void> {
     this.#assertOpen();
     const kept = this.#held(lease);
-    if (kept) kept.worker = undefined;
+    if (!kept) return;
+    kept.worker = undefined;
+    if (forgetsAttempt) kept.attempts = Math.max(0, kept.attempts - 1);
   }
 
   async commit(lease: Lease, write: RunWrite): Promise<void> {

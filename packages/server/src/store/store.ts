@@ -177,8 +177,11 @@ export interface Store extends ConversationStore {
     leases: readonly Lease[],
     leaseMs: number,
   ): Promise<readonly { responseId: string; isCancelRequested: boolean }[]>;
-  /** Gives a lease back before its time, so that another may claim the response. */
-  release(lease: Lease): Promise<void>;
+  /**
+   * Gives a lease back before its time, so that another may claim the response. `forgetsAttempt` if it is not the
+   * run's fault: the claim then does not count as one of its attempts. Default: it counts.
+   */
+  release(lease: Lease, options?: { forgetsAttempt?: boolean }): Promise<void>;
   /**
    * Adds to a response. The commit that ends it also adds its items to its conversation. Throws a `StoreError` and changes nothing: `lost_lease` when the fence is not the newest
    * (or the response was removed), `illegal_transition`, `frozen_item`, `out_of_order`.

@@ -199,10 +199,16 @@ export class SqliteStore implements Store {
     return this.#write(() => wanted.flatMap((lease) => this.#renew(lease, leaseMs)), { isDurable: false });
   }
 
-  async release({ responseId, fence }: Lease): Promise<void> {
+  async release({ responseId, fence }: Lease, { forgetsAttempt = false } = {}): Promise<void> {
     await this.#write(
       () =>
-        this.#db.change("UPDATE responses SET worker = NULL WHERE id = ? AND fence = ?", responseId, fence),
+        this.#db.change(
+          `UPDATE responses SET worker = NULL, attempts = max(0, attempts - ?)
+            WHERE id = ? AND fence = ? AND worker IS NOT NULL`,
+          forgetsAttempt ? 1 : 0,
+          responseId,
+          fence,
+        ),
       { isDurable: false },
     );
   }

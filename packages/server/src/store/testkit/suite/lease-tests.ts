@@ -74,6 +74,17 @@ export function leaseTests(context: SuiteContext): void {
       expect(await claim()).toMatchObject([{ responseId: "resp_1", fence: 2 }]);
     });
 
+    test("that is given back without fault does not count as an attempt", async () => {
+      await create("resp_1", { status: "queued" });
+      const attempt = async () => (await claim())[0];
+      const first = await attempt();
+      await context.store.release(first as Lease);
+      const second = await attempt();
+      await context.store.release(second as Lease, { forgetsAttempt: true });
+      const third = await attempt();
+      expect([first?.attempts, second?.attempts, third?.attempts]).toEqual([1, 2, 2]);
+    });
+
     test("can be asked for one response alone", async () => {
       await create("resp_a", { status: "queued" });
       await create("resp_b", { status: "queued" });
