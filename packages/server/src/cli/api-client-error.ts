@@ -7,6 +7,8 @@ export interface ApiClientErrorOptions extends ErrorOptions {
   code?: string | null;
   /** The field that is wrong. */
   param?: string | null;
+  /** Whether no answer came, or only a part of it. Default: false. */
+  isConnectionFault?: boolean;
 }
 
 /** Thrown by an `ApiClient`. */
@@ -15,19 +17,23 @@ export class ApiClientError extends Error {
   readonly status: number | undefined;
   readonly code: string | null;
   readonly param: string | null;
+  /** Whether no answer came, or only a part of it: the same may well work a little later. */
+  readonly isConnectionFault: boolean;
 
-  constructor(message: string, { status, code, param, ...options }: ApiClientErrorOptions = {}) {
-    super(message, options);
+  constructor(message: string, options: ApiClientErrorOptions = {}) {
+    const { status, code, param, isConnectionFault = false, ...others } = options;
+    super(message, others);
     this.status = status;
     this.code = code ?? null;
     this.param = param ?? null;
+    this.isConnectionFault = isConnectionFault;
   }
 }
 
 export function unreachable(label: string, cause: unknown): ApiClientError {
   return new ApiClientError(
     `No server answers at ${label}: ${reasonOf(cause)}. Start one with \`rondo serve\`, or pass the URL of one that runs.`,
-    { cause },
+    { cause, isConnectionFault: true },
   );
 }
 
@@ -35,9 +41,7 @@ export function brokenStream(label: string, cause: unknown): ApiClientError {
   const why = cause === undefined ? "it ended too early" : reasonOf(cause);
   return new ApiClientError(
     `The stream from ${label} broke off: ${why}. The server may have been stopped; ask again.`,
-    {
-      cause,
-    },
+    { cause, isConnectionFault: true },
   );
 }
 

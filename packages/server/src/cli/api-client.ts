@@ -3,6 +3,7 @@
 import { EventSourceParserStream } from "eventsource-parser/stream";
 import type { JsonObject } from "rondo";
 import type { StreamEvent } from "../protocol/events.ts";
+import type { InputItem } from "../protocol/items.ts";
 import type { ResponseObject } from "../protocol/response.ts";
 import { ApiClientError, brokenStream, refusal, unexpected, unreachable } from "./api-client-error.ts";
 
@@ -29,6 +30,8 @@ export interface ApiClient {
   /** The events of a background response after `startingAfter` (-1 for all), then those that come. */
   follow(id: string, startingAfter: number, signal?: AbortSignal): AsyncGenerator<StreamEvent, void, void>;
   get(id: string, signal?: AbortSignal): Promise<ResponseObject>;
+  /** What the response was asked: its first items, the oldest first. */
+  input(id: string, signal?: AbortSignal): Promise<ApiList<InputItem>>;
   /** `query` has the parameters of the API: `limit`, `after`, `order`… */
   list(query?: Readonly<Record<string, string>>, signal?: AbortSignal): Promise<ApiList<ResponseObject>>;
   cancel(id: string, signal?: AbortSignal): Promise<ResponseObject>;
@@ -98,6 +101,7 @@ export function createApiClient({ baseUrl, apiKey }: ApiClientOptions): ApiClien
         given(signal),
       ),
     get: (id, signal) => json(at(id), given(signal)),
+    input: (id, signal) => json(`${at(id)}/input_items?order=asc&limit=100`, given(signal)),
     list: (query = {}, signal) => json(`/responses?${new URLSearchParams(query).toString()}`, given(signal)),
     cancel: (id, signal) => json(`${at(id)}/cancel`, { ...given(signal), method: "POST" }),
     async models(signal) {

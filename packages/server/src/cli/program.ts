@@ -8,6 +8,8 @@ import { type CliIo, Exit, exitCodes } from "./cli-io.ts";
 import { doctorCommand } from "./doctor/doctor.ts";
 import { keyCommand } from "./key.ts";
 import { mcpCommand } from "./mcp/mcp.ts";
+import { responsesCommand } from "./responses/responses.ts";
+import { runCommand } from "./run/run.ts";
 import { serveCommand } from "./serve.ts";
 
 /** Runs one command. Resolves with the exit code, after telling what went wrong, if anything did. */
@@ -32,10 +34,23 @@ function createProgram(io: CliIo): Command {
     .exitOverride()
     .configureOutput({ writeOut: (text) => io.write(text), writeErr: (text) => io.writeError(text) })
     .showHelpAfterError("(rondo --help shows the commands, rondo COMMAND --help the flags.)");
-  const commands = [serveCommand(io), chatCommand(io), mcpCommand(io), doctorCommand(io), keyCommand(io)];
-  for (const command of commands)
-    program.addCommand(command.copyInheritedSettings(program).helpOption("-h, --help", "Show this help."));
+  const commands = [
+    serveCommand,
+    chatCommand,
+    runCommand,
+    responsesCommand,
+    mcpCommand,
+    doctorCommand,
+    keyCommand,
+  ];
+  for (const make of commands) program.addCommand(inherit(make(io), program));
   return program;
+}
+
+/** Gives a command, and those below it, the settings of the program. */
+function inherit(command: Command, program: Command): Command {
+  for (const below of command.commands) inherit(below, program);
+  return command.copyInheritedSettings(program).helpOption("-h, --help", "Show this help.");
 }
 
 function versionOfPackage(): string {

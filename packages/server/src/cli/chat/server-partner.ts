@@ -206,12 +206,14 @@ function withSubtools(tool: AnyTool): AnyTool[] {
   return [tool, ...tool.subtools.flatMap(withSubtools)];
 }
 
-function usageOf(response: ResponseObject | undefined): ChatUsage | undefined {
+/** The tokens of a response, if it tells them. */
+export function usageOf(response: ResponseObject | undefined): ChatUsage | undefined {
   const usage = response?.usage;
   return usage ? { inputTokens: usage.input_tokens, outputTokens: usage.output_tokens } : undefined;
 }
 
-function reasonOf(response: ResponseObject | undefined): EndReason {
+/** Why a response has ended. */
+export function reasonOf(response: ResponseObject | undefined): EndReason {
   if (!response) return "interrupted";
   switch (response.incomplete_details?.reason) {
     case undefined:

@@ -1,0 +1,85 @@
+// A run as JSON, one object a line. The names are public: they are never changed after a release.
+
+import { inspect } from "node:util";
+import type { RunEvent, RunOutput } from "./run-event.ts";
+
+export interface JsonOutputOptions {
+  readonly write: (text: string) => void;
+  readonly now?: () => number;
+}
+
+export function jsonOutput({ write, now = () => performance.now() }: JsonOutputOptions): RunOutput {
+  const startedAt = now();
+  const line = (value: object) => write(`${toJson(value)}\n`);
+  const elapsed = () => ({ elapsedMs: Math.round(now() - startedAt) });
+  return {
+    started: (kind, file) => line({ type: "run.started", kind, file }),
+    event(event) {
+      const shown = toLine(event);
+      if (shown) line(shown);
+    },
+    finished: ({ reason, usage }) =>
+      line({ type: "run.finished", reason, usage: usage ? tokens(usage) : null, ...elapsed() }),
+    failed: (error) =>
+      line({
+        type: "run.failed",
+        message: error instanceof Error ? error.message : String(error),
+        ...elapsed(),
+      }),
+  };
+}
+
+function toLine(event: RunEvent): object | undefined {
+  switch (event.type) {
+    case "text":
+      return { type: "text.delta", text: event.text };
+    case "thinking":
+      return { type: "thinking.delta", text: event.text };
+    case "call.delta":
+      return undefined;
+    case "call":
+      return { type: "tool.started", id: event.id, name: event.name, input: readInput(event.input) };
+    case "result": {
+      const { id, name, output, isError } = event;
+      return { type: "tool.finished", id, name, result: output ?? null, isError };
+    }
+    case "notice":
+      return { type: "run.notice", message: event.text };
+    case "turn.value":
+      return { ...event, value: event.value ?? null };
+    case "value":
+      return { type: "run.value", value: event.value ?? null };
+    default:
+      return event;
+  }
+}
+
+/** A server gives arguments as the text that the model wrote. */
+function readInput(input: unknown): unknown {
+  if (typeof input !== "string") return input;
+  try {
+    return JSON.parse(input) as unknown;
+  } catch {
+    return input;
+  }
+}
+
+function tokens({ inputTokens, outputTokens }: { inputTokens: number; outputTokens: number }) {
+  return { inputTokens, outputTokens };
+}
+
+/** Values come from people's code: one that JSON cannot hold is told as text, and ends no run. */
+function toJson(value: object): string {
+  try {
+    return JSON.stringify(value);
+  } catch {
+    const entries = Object.entries(value).map(([name, it]) => {
+      try {
+        return [name, JSON.parse(JSON.stringify(it) ?? "null") as unknown];
+      } catch {
+        return [name, inspect(it)];
+      }
+    });
+    return JSON.stringify(Object.fromEntries(entries));
+  }
+}

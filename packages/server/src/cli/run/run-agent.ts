@@ -1,0 +1,51 @@
+// Runs an agent: the turns of its queue, and a question to its model if there is an input.
+
+import type { Agent, Turn } from "rondo";
+import type { Emit, Ending } from "./run-event.ts";
+import { UsageError } from "./usage-error.ts";
+import { isThinking, ofTurn, ValueReader } from "./value-reader.ts";
+
+/** By its looks: the file may have its own copy of the library. */
+export function isAgent(value: unknown): value is Agent {
+  const { run, ask, put, tools } = Object(value) as Partial<Agent>;
+  const areMethods = [run, ask, put].every((method) => typeof method === "function");
+  return areMethods && Array.isArray(tools);
+}
+
+/** Runs until the queue is empty. Throws what a turn throws, and a `UsageError` if there is nothing to do. */
+export async function runAgent(
+  agent: Agent,
+  input: string | undefined,
+  emit: Emit,
+  signal: AbortSignal,
+): Promise<Ending> {
+  if (input !== undefined) {
+    if (!agent.mind)
+      throw new UsageError(
+        `The agent '${agent.name}' has no model, so it cannot be asked. Give it one (\`model: ollama("qwen3:8b")\`), or leave out --input.`,
+      );
+    await agent.ask(input);
+  }
+  if (!nextTurn(agent))
+    throw new UsageError(
+      `The agent '${agent.name}' has nothing to do. ${
+        agent.mind ? "Ask it something with --input" : "Queue a turn in the file (`await agent.put(…)`)"
+      }.`,
+    );
+
+  const reader = new ValueReader();
+  agent.beforeTurn(async () => {
+    const turn = nextTurn(agent);
+    if (turn && !isThinking(turn)) emit({ type: "turn.started", ...ofTurn(turn), input: turn.input });
+  });
+  agent.afterTurn(async (_, turn) => {
+    if (!isThinking(turn)) emit({ type: "turn.finished", ...ofTurn(turn) });
+  });
+  for await (const [turn, value] of agent.run({ signal }))
+    for (const event of reader.read(value, turn)) emit(event);
+  return reader.ending;
+}
+
+function nextTurn(agent: Agent): Turn | undefined {
+  return agent.currentTurn ?? agent.turns[0];
+}
