@@ -23,7 +23,7 @@ function valuesFor({ key, path = [] }: Setting): [string, string, string] {
     const words = Object.values(definition.entries).map(String);
     return [words[0] ?? "", words[1] ?? "", words.at(-1) ?? ""];
   }
-  return ["file", "environment", "flag"];
+  return ["a text of the file", "a text of the environment", "a text of a flag"];
 }
 
 function meaning(text: string, { path = [] }: Setting): unknown {

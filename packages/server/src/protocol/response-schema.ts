@@ -5,6 +5,9 @@ import { serviceTiers } from "./create-request-schema.ts";
 import { responseStatuses } from "./query.ts";
 import { reasoningEcho, textEcho } from "./text-format.ts";
 
+/** Any JSON: what the client has given. */
+export const json = z.json();
+
 const itemStatus = z.enum(["in_progress", "completed", "incomplete", "failed"]);
 const seconds = z.int();
 const none = z.array(z.never());
@@ -80,8 +83,8 @@ const mcpListTools = z.object({
     z.object({
       name: z.string(),
       description: z.string().nullable(),
-      input_schema: z.record(z.string(), z.json()),
-      annotations: z.record(z.string(), z.json()).nullable(),
+      input_schema: z.record(z.string(), json),
+      annotations: z.record(z.string(), json).nullable(),
     }),
   ),
   error: z.string().nullable(),
@@ -127,9 +130,6 @@ const incompleteReason = z.enum([
   "max_tool_calls",
   "cancelled",
 ]);
-
-/** Any JSON: what the client has given. */
-export const json = z.json();
 
 export const responseSchema = z.object({
   id: z.string(),
