@@ -8,16 +8,18 @@ import { type FindPartnerOptions, findPartner, type PartnerWishes } from "./find
 import { chatInPipe } from "./piped-chat.ts";
 import { createScreen } from "./screen.ts";
 import { chatInTerminal } from "./terminal-chat.ts";
-import { toolsOfFile } from "./tool-source.ts";
+import { distinctTools, toolsOfFile } from "./tool-source.ts";
 
 interface ChatFlags extends PartnerWishes {
   readonly tools?: string[];
+  readonly mcp?: string[];
 }
 
 const examples = `
 Examples:
   rondo chat                                       The first model that is found on this machine.
   rondo chat --model qwen3:8b --tools tools.ts     With tools of your own.
+  rondo chat --mcp "npx -y @modelcontextprotocol/server-everything"
   rondo chat --server http://127.0.0.1:4500        Through a Rondo server.
   echo "What is 25 + 17?" | rondo chat             Just the answer, for scripts.
 
@@ -39,7 +41,12 @@ export function chatCommand(io: CliIo, discover?: FindPartnerOptions["discover"]
     .option(
       "--tools <file>",
       "A module that exports tools made with tool(). May be given more than once.",
-      (file: string, files: string[] | undefined) => [...(files ?? []), file],
+      addTo,
+    )
+    .option(
+      "--mcp <server>",
+      "An MCP server whose tools are used: its command in quotes, or its URL. May be given more than once.",
+      addTo,
     )
     .option("--system <text>", "What the model is told first.")
     .addHelpText("after", examples)
@@ -53,15 +60,25 @@ export function chatCommand(io: CliIo, discover?: FindPartnerOptions["discover"]
 async function chat(
   io: CliIo,
   first: string | undefined,
-  { tools: files = [], ...wishes }: ChatFlags,
+  { tools: files = [], mcp: servers = [], ...wishes }: ChatFlags,
   discover: FindPartnerOptions["discover"],
 ): Promise<void> {
   const screen = createScreen(io);
   await using owned = new AsyncDisposableStack();
   const { partner, notice } = await start(io, async (signal) => {
-    // Further sources of tools belong here.
-    const sources = await Promise.all(files.map((file) => toolsOfFile(file, io.cwd)));
-    const tools = sources.flatMap((source) => owned.use(source).tools);
+    const onWarning = (message: string) => io.writeError(`rondo: ${message}\n`);
+    const sources = await Promise.all([
+      ...files.map((file) => toolsOfFile(file, io.cwd)),
+      ...servers.map(async (server) => {
+        // Only here: without such servers nobody needs the protocol.
+        const { toolsOfMcpServer } = await import("./mcp-source.ts");
+        return toolsOfMcpServer(server, { cwd: io.cwd, signal, onWarning });
+      }),
+    ]);
+    const tools = distinctTools(
+      sources.flatMap((source) => owned.use(source).tools),
+      onWarning,
+    );
     return findPartner({ wishes, tools, env: io.env, signal, ...(discover && { discover }) });
   });
   owned.use(partner);
@@ -101,6 +118,10 @@ function takeWarnings(take: (message: string) => void): () => void {
   const logger: Logger = { warn: (message) => take(message) };
   setLogger(logger);
   return () => setLogger();
+}
+
+function addTo(value: string, list: string[] | undefined): string[] {
+  return [...(list ?? []), value];
 }
 
 function httpUrl(value: string): string {

@@ -1,4 +1,4 @@
-// Where the tools of a chat come from. So far that is a file; whatever else brings tools gives the same.
+// Where the tools of a chat come from: files, and whatever else brings tools.
 
 import { basename, resolve } from "node:path";
 import type { AnyTool } from "rondo";
@@ -27,6 +27,16 @@ export function toolsIn(module: Readonly<Record<string, unknown>>, name: string)
       `${name} exports no tools. Write \`export const add = tool("add", …)\`, or a list of tools as its default export.`,
     );
   return tools;
+}
+
+/** The tools, of those with the same name only the first. */
+export function distinctTools(tools: readonly AnyTool[], onWarning: (message: string) => void): AnyTool[] {
+  const byName = new Map<string, AnyTool>();
+  for (const tool of tools) {
+    if (byName.has(tool.wireName)) onWarning(`Two tools are called '${tool.name}': the first is used.`);
+    else byName.set(tool.wireName, tool);
+  }
+  return [...byName.values()];
 }
 
 /** By its looks: the file may have its own copy of the library. */
