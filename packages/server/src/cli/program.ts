@@ -22,6 +22,7 @@ export async function runCli(args: readonly string[], io: CliIo): Promise<number
     if (error instanceof CommanderError) return error.exitCode === 0 ? exitCodes.ok : exitCodes.usage;
     if (error instanceof Exit) return error.exitCode;
     io.writeError(`rondo: ${error instanceof Error ? error.message : String(error)}\n`);
+    if (io.env["RONDO_DEBUG"] && error instanceof Error) io.writeError(`${error.stack}\n`);
     return error instanceof ConfigError ? exitCodes.usage : exitCodes.failure;
   }
 }
