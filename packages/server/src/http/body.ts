@@ -91,21 +91,22 @@ async function unpack(packed: Buffer, limitBytes: number): Promise<Buffer> {
   }
 }
 
-function parseJson(bytes: Buffer): { text: string; value: unknown } {
-  if (!isUtf8(bytes)) throw badJson("The body is not valid UTF-8.");
+/** Reads JSON. Throws a 400 that says where it is wrong; `what` it is begins the message. */
+export function parseJson(bytes: Buffer, what = "The body"): { text: string; value: unknown } {
+  if (!isUtf8(bytes)) throw badJson(`${what} is not valid UTF-8.`);
   const text = bytes.toString("utf8", bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? 3 : 0);
   try {
     return { text, value: JSON.parse(text) };
   } catch {
-    throw badJson(faultMessage(text));
+    throw badJson(faultMessage(text, what));
   }
 }
 
-function faultMessage(text: string): string {
-  if (text.trim() === "") return "The body is empty. Expected a JSON object.";
+function faultMessage(text: string, what: string): string {
+  if (text.trim() === "") return `${what} is empty. Expected a JSON object.`;
   const fault = findJsonFault(text);
   const where = fault ? `: unexpected ${fault.found} at line ${fault.line}, column ${fault.column}` : "";
-  return `The body is not valid JSON${where}.`;
+  return `${what} is not valid JSON${where}.`;
 }
 
 function badJson(message: string): ApiError {

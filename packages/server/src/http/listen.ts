@@ -11,10 +11,13 @@ import type { Exchanges } from "./exchange.ts";
 import { ListenError } from "./listen-error.ts";
 import type { Logger } from "./log.ts";
 import { requestId } from "./request-id.ts";
+import type { WebSockets } from "./websocket/web-sockets.ts";
 
 export interface ListenOptions {
   app: Hono<{ Bindings: HttpBindings }>;
   exchanges: Exchanges;
+  /** WebSocket connections. Default: requests for one are served as if they had not asked. */
+  webSockets?: WebSockets;
   logger: Logger;
   host: string;
   port: number;
@@ -43,12 +46,13 @@ const lastWordsMs = 1000;
 
 /** Starts to listen. Throws a `ListenError` when it cannot. */
 export async function listen(options: ListenOptions): Promise<Listening> {
-  const { exchanges, host, port, stallMs = 120_000 } = options;
+  const { exchanges, webSockets, host, port, stallMs = 120_000 } = options;
   const server = createServer(
     // Longer than the usual proxy keeps a connection: whoever closes first can cut off a request.
-    { keepAliveTimeout: 75_000 },
+    { keepAliveTimeout: 75_000, ...(webSockets && { shouldUpgradeCallback: webSockets.isWanted }) },
     requestListener(options),
   );
+  if (webSockets) server.on("upgrade", webSockets.open);
   cutStalled(server, exchanges, stallMs);
   server.on("clientError", (error, socket) => answerGarbage(error, socket, exchanges.isOn(socket)));
   await new Promise<void>((resolve, reject) => {
@@ -60,7 +64,7 @@ export async function listen(options: ListenOptions): Promise<Listening> {
   return {
     url: `http://${urlHost(host)}:${actualPort}`,
     port: actualPort,
-    close: (closeOptions) => (closing ??= close(server, exchanges, closeOptions)),
+    close: (closeOptions) => (closing ??= close(server, options, closeOptions)),
   };
 }
 
@@ -78,18 +82,26 @@ function cutStalled(server: Server, exchanges: Exchanges, stallMs: number): void
 
 async function close(
   server: Server,
-  exchanges: Exchanges,
+  { exchanges, webSockets }: ListenOptions,
   { graceMs, released }: { graceMs: number; released?: Promise<unknown> },
 ): Promise<void> {
   exchanges.drain();
+  webSockets?.drain();
+  const stop = (options?: { onlyFollowing: boolean }) => {
+    exchanges.stop(new ServerStopping(), options);
+    webSockets?.stop(new ServerStopping(), options);
+  };
   const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-  const stopFollowing = () => exchanges.stop(new ServerStopping(), { onlyFollowing: true });
+  const stopFollowing = () => stop({ onlyFollowing: true });
   released?.then(stopFollowing, stopFollowing);
   const timers = [
-    setTimeout(() => exchanges.stop(new ServerStopping()), graceMs),
-    setTimeout(() => server.closeAllConnections(), graceMs + lastWordsMs),
+    setTimeout(() => stop(), graceMs),
+    setTimeout(() => {
+      server.closeAllConnections();
+      webSockets?.cut();
+    }, graceMs + lastWordsMs),
   ];
-  await exchanges.whenIdle();
+  await Promise.all([exchanges.whenIdle(), webSockets?.whenIdle()]);
   // Connections whose last answer has just ended, and those that send nothing.
   server.closeAllConnections();
   await closed;

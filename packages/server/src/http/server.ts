@@ -18,6 +18,7 @@ import { type Listening, listen } from "./listen.ts";
 import { createLogger, type Logger } from "./log.ts";
 import { Metrics } from "./metrics.ts";
 import { runObserver } from "./run-observer.ts";
+import { WebSockets } from "./websocket/web-sockets.ts";
 
 export interface RunningServer extends AsyncDisposable {
   /** Where it can be reached from this machine, without `/v1`. */
@@ -51,23 +52,29 @@ export async function startServer(input: ConfigInput, options: StartOptions = {}
   try {
     const models = new ConfiguredModels(config, { onWarning: (message) => logger.warn(message) });
     responses = await startResponses(config, { store, models, logger, metrics });
-    const app = createApp({
+    const shared = {
       responses,
-      conversations: new Conversations({ store, limits: { maxItems: config.limits.items } }),
-      models,
-      exchanges,
       logger,
       metrics,
       authenticate: authenticator(config.auth, { onWarning: (message) => logger.warn(message) }),
-      openapi: () => openapiDocument({ version: version() }),
       bodyBytes: config.limits.bodyBytes,
       keepAliveMs: config.keepAliveMs,
       origins: config.cors.origins,
       isOpenOnLoopback: config.auth === undefined && isLoopback(config.host),
+    };
+    const app = createApp({
+      ...shared,
+      conversations: new Conversations({ store, limits: { maxItems: config.limits.items } }),
+      models,
+      exchanges,
+      openapi: () => openapiDocument({ version: version() }),
     });
     metrics.watchQueue(() => store.countBackground());
     const { host, port, stallMs } = config;
-    const listening = await listen({ app, exchanges, logger, host, port, stallMs });
+    const { lifeMs, keptResponses, keptBytes } = config.webSocket;
+    const kept = { responses: keptResponses, bytes: keptBytes };
+    const webSockets = new WebSockets({ ...shared, stallMs, lifeMs, kept });
+    const listening = await listen({ app, exchanges, webSockets, logger, host, port, stallMs });
     return runningServer(config, { store, responses, listening, logger });
   } catch (error) {
     await responses?.drain(0);

@@ -1,0 +1,247 @@
+// One WebSocket connection: its frames, its one response at a time, its signs of life and its end.
+
+import type { Duplex } from "node:stream";
+import type { RawData, WebSocket } from "ws";
+import { ApiError } from "../../protocol/api-error.ts";
+import { errorBody, stopping, toApiError } from "../errors.ts";
+import type { Exchange } from "../exchange.ts";
+import type { Logger } from "../log.ts";
+import type { Metrics } from "../metrics.ts";
+import { type ClientFrame, readFrame } from "./frame.ts";
+import { Memory, type MemoryLimits } from "./memory.ts";
+import { Sender } from "./sender.ts";
+import type { SocketApi } from "./socket-api.ts";
+import { Turn } from "./turn.ts";
+
+export interface ConnectionSettings {
+  readonly responses: SocketApi;
+  readonly logger: Logger;
+  readonly metrics: Metrics;
+  /** How often the client is asked whether it is still there. */
+  readonly keepAliveMs: number;
+  /** How long a client may be silent when it is asked. */
+  readonly stallMs: number;
+  /** How long a connection may live. */
+  readonly lifeMs: number;
+  readonly kept: MemoryLimits;
+}
+
+export interface ConnectionOptions extends ConnectionSettings {
+  readonly socket: WebSocket;
+  /** What the socket reads and writes. */
+  readonly stream: Duplex;
+  readonly owner: string;
+  /** The request that has opened it. */
+  readonly exchange: Exchange;
+}
+
+// The client is to come back: it is not its fault.
+const goingAway = 1001;
+
+// How long a client gets to answer that a connection is closed.
+const lastWordsMs = 1000;
+
+export class Connection {
+  readonly #options: ConnectionOptions;
+  readonly #sender: Sender;
+  readonly #memory: Memory;
+  readonly #timers: NodeJS.Timeout[];
+  #turn: Turn | undefined;
+  /** Resolves when the last response has been dealt with. */
+  #settled: Promise<void> = Promise.resolve();
+  /** Whether a request waits for that. */
+  #isNextWaiting = false;
+  #isLeaving = false;
+  #heardAtMs = performance.now();
+  #leaving: NodeJS.Timeout | undefined;
+
+  constructor(options: ConnectionOptions) {
+    const { socket, stream, keepAliveMs, lifeMs } = options;
+    this.#options = options;
+    this.#sender = new Sender(socket, stream);
+    this.#memory = new Memory(options.kept);
+    this.#timers = [setInterval(this.#ping, keepAliveMs), setTimeout(this.#expire, lifeMs)];
+    socket.on("message", this.#receive);
+    socket.on("ping", this.#heard);
+    socket.on("pong", this.#heard);
+    socket.once("close", this.#ended);
+    // A frame that breaks the protocol or is too large; the socket closes itself.
+    socket.on("error", () => {});
+  }
+
+  /** Takes no new requests, and closes when the one that runs has ended. */
+  drain(): void {
+    this.#isLeaving = true;
+    if (!this.#turn && !this.#isNextWaiting) this.#leave("The server is stopping.");
+  }
+
+  /** Ends what runs, or only what goes on without it. */
+  stop(reason: Error, { onlyFollowing = false } = {}): void {
+    if (this.#turn && (this.#turn.isFollowing || !onlyFollowing)) {
+      if (this.#turn.isFollowing) this.#tell(stopping());
+      this.#turn.stop(reason);
+    }
+  }
+
+  /** Cuts the connection. */
+  cut(): void {
+    this.#options.socket.terminate();
+  }
+
+  readonly #heard = (): void => {
+    this.#heardAtMs = performance.now();
+  };
+
+  readonly #ping = (): void => {
+    const { socket, stallMs, keepAliveMs } = this.#options;
+    const silentMs = performance.now() - this.#heardAtMs;
+    // Whoever does not read cannot answer either.
+    if (silentMs > Math.max(stallMs, 2 * keepAliveMs)) socket.terminate();
+    else if (socket.readyState === socket.OPEN) socket.ping();
+  };
+
+  readonly #receive = (data: RawData): void => {
+    this.#heard();
+    try {
+      this.#take(readFrame(toBuffer(data)));
+    } catch (error) {
+      this.#tellOf(error);
+    }
+    this.#holdBack();
+  };
+
+  #take(frame: ClientFrame): void {
+    switch (frame.type) {
+      case "create":
+        if (this.#isLeaving) throw stopping();
+        if (this.#isNextWaiting || (this.#turn && !this.#turn.isOver)) throw busy();
+        void this.#begin(frame);
+        return;
+      case "cancel": {
+        const turn = this.#turn;
+        const { responseId } = frame;
+        const isMeant = responseId === undefined || turn?.responseId === responseId;
+        if (!turn || turn.isOver || !isMeant) throw nothingToCancel(responseId);
+        turn.cancel().catch((error: unknown) => this.#tellOf(error));
+        return;
+      }
+      default:
+    }
+  }
+
+  /** Answers a request. The one before it may have its last words behind it, but not be dealt with yet. */
+  async #begin(frame: Extract<ClientFrame, { type: "create" }>): Promise<void> {
+    const { owner, responses, metrics } = this.#options;
+    const turn = new Turn({ frame, owner, responses, memory: this.#memory, sender: this.#sender });
+    const before = this.#settled;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#settled = promise;
+    this.#isNextWaiting = this.#turn !== undefined;
+    if (!this.#isNextWaiting) this.#turn = turn;
+    await before;
+    this.#isNextWaiting = false;
+    this.#turn = turn;
+    const startedAtMs = performance.now();
+    metrics.streamOpened();
+    try {
+      if (!this.#isOpen) return;
+      await turn.run();
+    } catch (error) {
+      if (this.#isOpen) this.#tellOf(error, frame.streamId);
+    } finally {
+      metrics.streamClosed();
+      this.#log(turn, startedAtMs);
+      this.#turn = undefined;
+      resolve();
+      if (this.#isLeaving) this.#leave("The server is stopping.");
+    }
+  }
+
+  /** A client that sends frames faster than it reads their answers is not read for a while. */
+  #holdBack(): void {
+    const { socket } = this.#options;
+    const { drained } = this.#sender;
+    if (!drained || socket.isPaused) return;
+    socket.pause();
+    void drained.then(() => socket.resume());
+  }
+
+  #tellOf(error: unknown, streamId?: string): void {
+    const { exchange, logger } = this.#options;
+    this.#tell(toApiError(error, exchange, logger), streamId);
+  }
+
+  #tell(problem: ApiError, streamId?: string): void {
+    const mark = streamId === undefined ? {} : { stream_id: streamId };
+    this.#sender.send(
+      JSON.stringify({ type: "error", status: problem.status, ...errorBody(problem), ...mark }),
+    );
+  }
+
+  readonly #expire = (): void => {
+    const { lifeMs } = this.#options;
+    this.#isLeaving = true;
+    this.#turn?.mute();
+    this.#tell(
+      new ApiError(
+        `This connection has reached the server's limit of ${describeMs(lifeMs)} (webSocket.lifeMs). Open a new one to go on.`,
+        { status: 400, type: "invalid_request_error", code: "websocket_connection_limit_reached" },
+      ),
+    );
+    this.#turn?.stop(new Error("The connection has reached its limit."));
+    this.#leave("The connection has reached its limit.");
+  };
+
+  get #isOpen(): boolean {
+    const { socket } = this.#options;
+    return socket.readyState === socket.OPEN;
+  }
+
+  #leave(why: string): void {
+    if (!this.#isOpen) return;
+    const { socket } = this.#options;
+    socket.resume();
+    socket.close(goingAway, why);
+    this.#leaving ??= setTimeout(() => socket.terminate(), lastWordsMs);
+  }
+
+  readonly #ended = (): void => {
+    for (const timer of this.#timers) clearInterval(timer);
+    clearTimeout(this.#leaving);
+    this.#turn?.stop(new Error("The client has gone."));
+    this.#memory.clear();
+  };
+
+  #log(turn: Turn, startedAtMs: number): void {
+    const { logger, exchange, owner } = this.#options;
+    const { responseId, model } = turn;
+    const ms = Math.round((performance.now() - startedAtMs) * 10) / 10;
+    logger.info("websocket request", { requestId: exchange.id, owner, responseId, model, ms });
+  }
+}
+
+function toBuffer(data: RawData): Buffer {
+  if (Buffer.isBuffer(data)) return data;
+  return Array.isArray(data) ? Buffer.concat(data) : Buffer.from(data);
+}
+
+function busy(): ApiError {
+  return new ApiError(
+    "A response is already being made on this connection. Wait for its end, cancel it, or open another connection.",
+    { status: 409, type: "invalid_request_error", code: "response_in_progress" },
+  );
+}
+
+function nothingToCancel(id: string | undefined): ApiError {
+  const what = id === undefined ? "No response" : `No response with the id ${JSON.stringify(id)}`;
+  return new ApiError(`${what} is being made on this connection, so there is nothing to cancel.`, {
+    status: 404,
+    type: "invalid_request_error",
+    code: "response_not_found",
+    param: "response_id",
+  });
+}
+
+function describeMs(ms: number): string {
+  return ms % 60_000 === 0 ? `${ms / 60_000} minutes` : `${ms / 1000} seconds`;
+}

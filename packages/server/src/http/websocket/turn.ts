@@ -1,0 +1,129 @@
+// One response on a connection: from the request to its last event.
+
+import type { Entry } from "../../engine/conversation.ts";
+import type { EventSink } from "../../engine/event-sink.ts";
+import type { OutputItem } from "../../protocol/items.ts";
+import type { ClientFrame } from "./frame.ts";
+import type { Memory } from "./memory.ts";
+import type { Sender } from "./sender.ts";
+import type { SocketApi, SocketPrepared } from "./socket-api.ts";
+
+export interface TurnOptions {
+  readonly frame: Extract<ClientFrame, { type: "create" }>;
+  readonly owner: string;
+  readonly responses: SocketApi;
+  readonly memory: Memory;
+  readonly sender: Sender;
+}
+
+const terminal: readonly string[] = ["response.completed", "response.incomplete", "response.failed"];
+
+export class Turn {
+  readonly #options: TurnOptions;
+  readonly #controller = new AbortController();
+  #prepared: SocketPrepared | undefined;
+  /** The event that it has ended with. */
+  #last: string | undefined;
+  #isMuted = false;
+
+  constructor(options: TurnOptions) {
+    this.#options = options;
+  }
+
+  /** Known once the request was accepted. */
+  get responseId(): string | undefined {
+    return this.#prepared?.id;
+  }
+
+  get model(): string | undefined {
+    return this.#prepared?.request.model;
+  }
+
+  /** Whether it only watches a run that goes on without it. */
+  get isFollowing(): boolean {
+    return this.#prepared?.request.background ?? false;
+  }
+
+  /** Whether its client has been told of the end, and may ask again. */
+  get isOver(): boolean {
+    return this.#last !== undefined;
+  }
+
+  /** Runs to the end. Throws what the client is to be told instead of an end. */
+  async run(): Promise<void> {
+    const { frame, memory } = this.#options;
+    const { previous_response_id: previous } = frame.body;
+    try {
+      await this.#run();
+      const isFailed = this.#last === undefined || !this.#keep(this.#last);
+      if (isFailed && typeof previous === "string" && !this.#controller.signal.aborted)
+        memory.forget(previous);
+    } catch (error) {
+      // What could not be followed once is not to be followed again: the client has to send all of it.
+      if (typeof previous === "string") memory.forget(previous);
+      throw error;
+    }
+  }
+
+  /** Says that nobody waits any more. */
+  stop(reason: Error): void {
+    this.#controller.abort(reason);
+  }
+
+  /** From now on its client hears nothing of it. */
+  mute(): void {
+    this.#isMuted = true;
+  }
+
+  /** Ends the run, also one that would go on without this connection. */
+  async cancel(): Promise<void> {
+    const { responses, owner } = this.#options;
+    if (this.#prepared && this.isFollowing) await responses.cancel(owner, this.#prepared.id);
+    else this.stop(new Error("The client has cancelled the response."));
+  }
+
+  async #run(): Promise<void> {
+    const { frame, owner, responses, memory } = this.#options;
+    const { signal } = this.#controller;
+    const recall = { recall: (id: string) => memory.recall(id) };
+    const sink = this.#sink();
+    if (!frame.generates) {
+      this.#prepared = await responses.prepareWarmUp(owner, frame.body, recall);
+      responses.warmUp(this.#prepared, sink);
+      return;
+    }
+    this.#prepared = await responses.prepare(owner, frame.body, recall);
+    if (this.isFollowing) {
+      await responses.enqueue(this.#prepared);
+      await responses.follow(owner, this.#prepared.id, -1, sink, signal);
+    } else await responses.runStreamed(this.#prepared, sink, signal);
+  }
+
+  #sink(): EventSink {
+    const { sender, frame } = this.#options;
+    const mark = frame.streamId === undefined ? "" : `,"stream_id":${JSON.stringify(frame.streamId)}`;
+    return {
+      send: (type, json) => {
+        if (terminal.includes(type)) this.#last = json;
+        if (this.#isMuted) return;
+        sender.send(mark === "" ? json : `${json.slice(0, -1)}${mark}}`);
+      },
+      get drained() {
+        return sender.drained;
+      },
+    };
+  }
+
+  /** Keeps what was not stored, so that it can be followed. False if the response has failed. */
+  #keep(last: string): boolean {
+    const { response } = JSON.parse(last) as { response: { status: string; output: OutputItem[] } };
+    if (response.status === "failed") return false;
+    const { frame, memory } = this.#options;
+    const { id, request, planned } = this.#prepared as SocketPrepared;
+    if (request.store && frame.generates) return true;
+    const isClosed = request.tool_choice === "none";
+    const output = response.output.map((item): Entry => ({ item, isClosed }));
+    memory.keep(id, [...planned.history, ...output]);
+    return true;
+  }
+}
