@@ -3,6 +3,7 @@ import { globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import * as rondo from "rondo";
+import * as mcp from "rondo/mcp";
 import * as testing from "rondo/testing";
 import { describe, expect, test } from "vitest";
 import { brokenLinks } from "./support/links.ts";
@@ -10,10 +11,12 @@ import { repoRoot } from "./support/repo.ts";
 
 type ErrorClass = abstract new (...args: never) => Error;
 
-const errorClasses = [...Object.values(rondo), ...Object.values(testing)].filter(
-  (value): value is typeof value & ErrorClass =>
-    typeof value === "function" && value.prototype instanceof Error,
-);
+const errorClasses = [rondo, mcp, testing]
+  .flatMap((entry): unknown[] => Object.values(entry))
+  .filter(
+    (value): value is typeof value & ErrorClass =>
+      typeof value === "function" && value.prototype instanceof Error,
+  );
 const lines = readFileSync(join(repoRoot, "docs/errors.md"), "utf8").split("\n");
 
 /** A code is a field of each error, so the class alone tells it only in its source. */
