@@ -50,7 +50,7 @@ function modelName({ type, name }: Fields, namespace: string, tools: readonly To
     const shown = clientTool(tool);
     return shown?.type === kind && shown.namespace === namespace && shown.name === name;
   });
-  return found?.name ?? flatName(namespace, String(name));
+  return found?.name ?? flatName(namespace, typeof name === "string" ? name : "");
 }
 
 /** A call that this server does not know, such as `local_shell_call`, as one of a function. */
@@ -59,7 +59,7 @@ function foreignCall(item: Fields, callId: string): Fields {
   return {
     type: "function_call",
     call_id: callId,
-    name: String(type).replace(/_call$/, ""),
+    name: typeof type === "string" ? type.replace(/_call$/, "") : "",
     arguments: JSON.stringify(rest["action"] ?? rest["arguments"] ?? rest),
   };
 }

@@ -119,7 +119,8 @@ class StreamChecker {
         `the terminal response's output is not the items that were done: ${JSON.stringify(response.output)} ` +
           `instead of ${JSON.stringify(done)}`,
       );
-    if (response.status === "requires_action" && !done.some((item) => item?.type === "function_call"))
+    const isForClient = (item: Wire) => ["function_call", "custom_tool_call"].includes(item?.type);
+    if (response.status === "requires_action" && !done.some(isForClient))
       this.#flaw("the status is 'requires_action', but there is no function_call");
   }
 
@@ -128,10 +129,13 @@ class StreamChecker {
       this.#flaw(`expected output_index ${this.#items.length}, but got ${output_index}`);
     if (this.#items.some((other) => other.item.id === item.id))
       this.#flaw(`the item '${item.id}' was added twice`);
-    if (item.status !== "in_progress")
+    // The one has no status, and the other comes whole.
+    const isWhole = item.type === "mcp_approval_request";
+    if (item.status !== "in_progress" && !isWhole && item.type !== "mcp_list_tools")
       this.#flaw(`the item '${item.id}' was added with the status '${item.status}'`);
     if (item.content?.length > 0) this.#flaw(`the item '${item.id}' was added with content`);
-    if ("arguments" in item && item.arguments !== "")
+    if (item.tools?.length > 0) this.#flaw(`the list '${item.id}' was added with tools`);
+    if ((item.arguments ?? item.input ?? "") !== "" && !isWhole)
       this.#flaw(`the item '${item.id}' was added with arguments`);
     const noArguments = { text: "", deltas: 0, done: undefined };
     this.#items.push({
@@ -157,9 +161,15 @@ class StreamChecker {
     if (type === "response.output_item.done") this.#done(open, body.item);
     else if (type.startsWith("response.content_part.")) this.#part(type, open, body);
     else if ("content_index" in body) this.#text(type, open, body);
-    else if (/^response\.(function_call|mcp_call)_arguments\./.test(type)) this.#arguments(type, open, body);
-    else if (type.startsWith("response.mcp_call.")) open.steps.push(type.replace("response.mcp_call.", ""));
-    else this.#flaw(`the checker does not know '${type}'`);
+    else if (/^response\.(function_call|mcp_call)_arguments\./.test(type))
+      this.#arguments(type, open, body, body.arguments);
+    else if (type.startsWith("response.custom_tool_call_input."))
+      this.#arguments(type, open, body, body.input);
+    else if (/^response\.mcp_(call|list_tools)\./.test(type)) {
+      if (!type.startsWith(`response.${open.item.type}.`))
+        this.#flaw(`'${type}' does not belong to an item of type '${open.item.type}'`);
+      open.steps.push(type.slice(type.lastIndexOf(".") + 1));
+    } else this.#flaw(`the checker does not know '${type}'`);
   }
 
   #part(type: string, open: OpenItem, body: Wire): void {
@@ -201,7 +211,7 @@ class StreamChecker {
       );
   }
 
-  #arguments(type: string, open: OpenItem, body: Wire): void {
+  #arguments(type: string, open: OpenItem, body: Wire, done: string): void {
     if (!type.startsWith(`response.${open.item.type}_`))
       this.#flaw(`'${type}' does not belong to an item of type '${open.item.type}'`);
     const { arguments: given, item } = open;
@@ -211,12 +221,10 @@ class StreamChecker {
       given.deltas++;
       return;
     }
-    given.done = body.arguments;
+    given.done = done;
     if (given.deltas === 0) this.#flaw(`the arguments of '${item.id}' are done without a delta`);
-    if (given.text !== body.arguments)
-      this.#flaw(
-        `the deltas add up to ${JSON.stringify(given.text)}, but done says ${JSON.stringify(body.arguments)}`,
-      );
+    if (given.text !== done)
+      this.#flaw(`the deltas add up to ${JSON.stringify(given.text)}, but done says ${JSON.stringify(done)}`);
     if (item.type === "function_call" && body.name !== item.name)
       this.#flaw(
         `the arguments of '${item.id}' are done for '${body.name}', but the call is to '${item.name}'`,
@@ -227,6 +235,16 @@ class StreamChecker {
     open.closed = item;
     const { item: added, parts } = open;
     if (item.type !== added.type) this.#flaw(`the item '${item.id}' was added as '${added.type}'`);
+    if (item.type === "mcp_approval_request") {
+      if (!isDeepStrictEqual(item, added)) this.#flaw(`the request '${item.id}' is done as another`);
+      return;
+    }
+    if (item.type === "mcp_list_tools") {
+      const ends = item.error === null ? "completed" : "failed";
+      if (!isDeepStrictEqual(open.steps, ["in_progress", ends]))
+        this.#flaw(`the list '${item.id}' is done after [${open.steps.join(", ")}]`);
+      return;
+    }
     if (!["completed", "incomplete", "failed"].includes(item.status))
       this.#flaw(`the item '${item.id}' is done with the status '${item.status}'`);
     if (parts.some(({ closed }) => !closed))
@@ -234,10 +252,12 @@ class StreamChecker {
     const content = parts.map(({ closed }) => closed);
     if ("content" in item && !isDeepStrictEqual(item.content, content))
       this.#flaw(`the item '${item.id}' is done with content that is not its parts`);
-    if (!("arguments" in item)) return;
-    if (item.arguments !== open.arguments.done)
+    const given = item.arguments ?? item.input;
+    if (given === undefined) return;
+    if (given !== open.arguments.done)
       this.#flaw(`the item '${item.id}' is done with arguments that were not streamed`);
     if (item.name !== added.name) this.#flaw(`the item '${item.id}' has changed its name`);
+    if (item.namespace !== added.namespace) this.#flaw(`the item '${item.id}' has changed its namespace`);
     if (item.call_id !== added.call_id) this.#flaw(`the item '${item.id}' has changed its call_id`);
     if (item.type === "mcp_call") this.#mcpCall(open, item);
   }
