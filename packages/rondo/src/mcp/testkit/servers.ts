@@ -8,10 +8,10 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
-const { resolve } = createRequire(import.meta.url);
+const require = createRequire(import.meta.url);
 const mainFile = (manifest: string) => join(dirname(manifest), "dist/index.js");
-const everythingFile = mainFile(resolve("@modelcontextprotocol/server-everything/package.json"));
-const filesystemFile = mainFile(resolve("@modelcontextprotocol/server-filesystem/package.json"));
+const everythingFile = mainFile(require.resolve("@modelcontextprotocol/server-everything/package.json"));
+const filesystemFile = mainFile(require.resolve("@modelcontextprotocol/server-filesystem/package.json"));
 const smallFile = fileURLToPath(new URL("small-server.ts", import.meta.url));
 
 /** Servers are started again and again, and compiling them is most of what that takes. */

@@ -8,9 +8,8 @@ import { chatPiped } from "./testkit/chatting.ts";
 // They start processes, on machines that may have much to do.
 vi.setConfig({ testTimeout: 60_000 });
 
-const manifest = createRequire(import.meta.url).resolve(
-  "@modelcontextprotocol/server-everything/package.json",
-);
+const require = createRequire(import.meta.url);
+const manifest = require.resolve("@modelcontextprotocol/server-everything/package.json");
 const everything = `"${process.execPath}" "${join(dirname(manifest), "dist/index.js")}" stdio`;
 
 test("the tools of an MCP server are the model's", async () => {

@@ -235,9 +235,9 @@ test.each([
   expect(io).toMatchObject({ out: "", err: expect.stringContaining(message), listenerCount: 0 });
 });
 
-const { resolve } = createRequire(import.meta.url);
+const require = createRequire(import.meta.url);
 const inspector = join(
-  resolve("@modelcontextprotocol/inspector/package.json"),
+  require.resolve("@modelcontextprotocol/inspector/package.json"),
   "../clients/launcher/build/index.js",
 );
 

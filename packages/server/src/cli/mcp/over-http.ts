@@ -26,7 +26,7 @@ export interface McpHttpServer {
   close(): Promise<void>;
 }
 
-export const mcpPath = "/mcp";
+const mcpPath = "/mcp";
 
 /** Starts to listen. Throws a `ListenError` when it cannot. */
 export async function serveHttp(makeServer: () => Server, options: HttpOptions): Promise<McpHttpServer> {
