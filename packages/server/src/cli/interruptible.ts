@@ -2,33 +2,27 @@
 
 import { type CliIo, Exit, exitCodes } from "./cli-io.ts";
 
-export interface InterruptibleOptions {
-  /** How long the work may clean up after it was asked to stop. Default: 10,000. */
-  readonly graceMs?: number;
-  /** Called when it is asked to stop. */
-  readonly onStop?: () => void;
-}
+/** How long the work may clean up after it was asked to stop, and when the person is told that it does. */
+const graceMs = 10_000;
+const tellAfterMs = 1000;
+const stopping = `\nStopping: it has up to ${graceMs / 1000} s to clean up. Press Ctrl-C again to leave at once.\n`;
 
 /**
  * Runs the work with a signal that Ctrl-C aborts. Throws an `Exit` with 130 when it was interrupted, after the
  * work has ended in any way, or its time to clean up has.
  */
-export async function interruptible<T>(
-  io: CliIo,
-  work: (signal: AbortSignal) => Promise<T>,
-  { graceMs = 10_000, onStop }: InterruptibleOptions = {},
-): Promise<T> {
+export async function interruptible<T>(io: CliIo, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const controller = new AbortController();
   const stopped = Promise.withResolvers<void>();
-  let timer: NodeJS.Timeout | undefined;
+  const timers: NodeJS.Timeout[] = [];
   const release = io.onStop(() => {
     if (controller.signal.aborted) {
       io.leave(exitCodes.interrupted);
       return;
     }
-    timer = setTimeout(stopped.resolve, graceMs);
+    timers.push(setTimeout(stopped.resolve, graceMs));
+    timers.push(setTimeout(() => io.writeError(stopping), tellAfterMs));
     controller.abort(new DOMException("The run was interrupted.", "AbortError"));
-    onStop?.();
   });
   try {
     const working = work(controller.signal);
@@ -36,7 +30,7 @@ export async function interruptible<T>(
     if (controller.signal.aborted) throw new Exit(exitCodes.interrupted);
     return await working;
   } finally {
-    clearTimeout(timer);
+    for (const timer of timers) clearTimeout(timer);
     release();
   }
 }

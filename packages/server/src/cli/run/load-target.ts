@@ -38,7 +38,7 @@ export async function loadTarget(file: string, cwd: string): Promise<Target> {
 }
 
 /** What a value is to be run as; undefined if it is nothing that can be run. */
-export async function asTarget(value: unknown, path: string, file: string): Promise<Target | undefined> {
+async function asTarget(value: unknown, path: string, file: string): Promise<Target | undefined> {
   if (typeof value === "function") return { kind: "function", run: value as RunFunction };
   if (isAgent(value)) return { kind: "agent", agent: value };
   if (isPrompt(value)) return { kind: "prompt", prompt: await toPrompt(value, path, file) };

@@ -1,3 +1,4 @@
+import { PassThrough } from "node:stream";
 import { scriptedModel, startModelServer } from "rondo/testing";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { resolveConfig } from "../../config/check-config.ts";
@@ -304,6 +305,15 @@ test("Ctrl-C stops the answer to a prompt", async () => {
   expect(await ended).toBe(130);
   expect(io.out).toBe("Once upon\n");
   expect(io.err).toMatch(/^interrupted · /);
+});
+
+test("Ctrl-C ends the wait for an input that does not come", async () => {
+  const { io, ended } = begin({ "p.txt": "Hi" }, ["p.txt", "--input-file", "-"], {
+    input: new PassThrough(),
+  });
+  await vi.waitFor(() => expect(io.listenerCount).toBe(1));
+  io.stop();
+  expect(await ended).toBe(130);
 });
 
 test("Ctrl-C again leaves at once what does not stop", async () => {

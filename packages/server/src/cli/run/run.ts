@@ -3,7 +3,7 @@
 import { Console } from "node:console";
 import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
-import { Writable } from "node:stream";
+import { addAbortSignal, Writable } from "node:stream";
 import { text } from "node:stream/consumers";
 import { Command, InvalidArgumentError } from "commander";
 import { setLogger } from "rondo";
@@ -77,7 +77,7 @@ async function run(
   let output: RunOutput | undefined;
   try {
     const { reason } = await interruptible(io, async (signal) => {
-      const input = inputFile === undefined ? given : await readInput(io, inputFile);
+      const input = inputFile === undefined ? given : await readInput(io, inputFile, signal);
       const target = await loadTarget(file, io.cwd);
       const shown = json ? jsonOutput({ write: (line) => io.write(line) }) : textOutput(io);
       output = shown;
@@ -129,8 +129,8 @@ async function runTarget(target: Target, setting: Setting): Promise<Ending> {
   return showValues(given, emit, signal);
 }
 
-async function readInput(io: CliIo, file: string): Promise<string> {
-  if (file === "-") return (await text(io.input)).trimEnd();
+async function readInput(io: CliIo, file: string, signal: AbortSignal): Promise<string> {
+  if (file === "-") return (await text(addAbortSignal(signal, io.input))).trimEnd();
   return readFile(resolve(io.cwd, file), "utf8").catch((error: unknown) => {
     const why = (error as NodeJS.ErrnoException).code === "ENOENT" ? "there is none" : String(error);
     throw new UsageError(`The input file ${file} could not be read: ${why}.`);
