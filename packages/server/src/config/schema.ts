@@ -18,6 +18,7 @@ import {
   text,
   wholeNumber,
 } from "./fields.ts";
+import { mcpSchema } from "./mcp-schema.ts";
 import { endpointSchema, modelSchema } from "./model-schema.ts";
 
 export const configSchema = group({
@@ -54,6 +55,7 @@ export const configSchema = group({
   executors: listOf(made<ToolExecutor>("an executor", isExecutor), "a list of executors")
     .default([])
     .meta({ description: "Who runs tools of other kinds. The first that can, does. Only in code." }),
+  mcp: mcpSchema.prefault({}).meta({ description: "Tools of MCP servers (docs/mcp.md)." }),
   maxAgenticTurns: wholeNumber(1)
     .default(10)
     .meta({ description: "How many model calls a response may take." }),

@@ -19,6 +19,8 @@ export interface ConversationOptions {
   readonly instructions?: string | undefined;
   /** Reads a thought that this server has sealed; undefined if it cannot be read. */
   readonly unseal?: ((sealed: string) => string | undefined) | undefined;
+  /** The calls that are to run now: they have no output yet, and what came after them is put before. */
+  readonly openCalls?: ReadonlySet<string> | undefined;
   /** Told of what is left out. */
   readonly onIgnored?: ((what: string) => void) | undefined;
 }
@@ -74,7 +76,26 @@ class Builder {
           "input",
           `No tool call found for function call output with call_id ${id}. Send the call with it, or the id of the response that made it as previous_response_id.`,
         );
-    return this.#messages;
+    return this.#withOpenLast();
+  }
+
+  /** The model is asked when its calls have answers, and those follow them at once. */
+  #withOpenLast(): Message[] {
+    const { openCalls } = this.#options;
+    const messages = this.#messages;
+    if (!openCalls || openCalls.size === 0) return messages;
+    const at = messages.findLastIndex(({ role }) => role === "assistant");
+    const answer = messages[at];
+    const ids = new Set(answer?.role === "assistant" ? answer.tool_calls?.map(({ id }) => id) : []);
+    const [late] = [...openCalls].filter((id) => !ids.has(id));
+    if (late !== undefined)
+      throw invalidRequest(
+        "input",
+        `The approval request '${late}' can no longer be answered: the conversation has gone on without it.`,
+      );
+    let end = at + 1;
+    while (messages[end]?.role === "tool") end += 1;
+    return [...messages.slice(0, at), ...messages.slice(end), ...messages.slice(at, end)];
   }
 
   #noteResult(item: Fields): void {
@@ -111,12 +132,7 @@ class Builder {
       case "mcp_call": {
         const place = `${this.#messages.length}_${this.#draft?.calls.length ?? 0}`;
         const id = asText(fields["id"] ?? `mcp_${place}`);
-        const { output, error } = fields;
-        const said = errorText(error) ?? output ?? "The outcome of this call is not known.";
-        this.#addResult(id, {
-          content: asText(said),
-          images: [],
-        });
+        this.#addResult(id, { content: outcomeOf(fields), images: [] });
         this.#call(group, isClosed, id, fields["name"], fields["arguments"]);
         return;
       }
@@ -203,6 +219,7 @@ class Builder {
     });
     const images: ContentPart[] = [];
     for (const { id, function: called } of calls) {
+      if (this.#options.openCalls?.has(id)) continue;
       const result = this.#results.get(id)?.shift() ?? (draft.isClosed ? notRun : undefined);
       if (!result)
         throw invalidRequest(
@@ -230,6 +247,11 @@ class Builder {
 
 function asText(value: JsonValue | undefined): string {
   return typeof value === "string" ? value : JSON.stringify(value ?? null);
+}
+
+/** What a call that the server has run has given, for the model to read. */
+export function outcomeOf({ output, error }: Fields): string {
+  return asText(errorText(error) ?? output ?? "The outcome of this call is not known.");
 }
 
 /** The error of a call, as this server words it or as another does. */

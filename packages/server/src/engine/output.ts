@@ -5,8 +5,10 @@ import { newId } from "../protocol/ids.ts";
 import type {
   CustomToolCallItem,
   FunctionCallItem,
+  McpApprovalRequestItem,
   McpCallError,
   McpCallItem,
+  McpListToolsItem,
   MessageItem,
   OutputItem,
   OutputText,
@@ -29,6 +31,8 @@ export interface OpenCall {
   readonly label: string;
   readonly name: string;
   readonly arguments: string;
+  /** By which a person has allowed it. Default: it needed no approval. */
+  readonly approvalId?: string | undefined;
 }
 
 /** A call that the client is to run. */
@@ -108,7 +112,7 @@ export class Output {
   }
 
   /** Shows a call that the server is about to answer. */
-  beginCall(call: { label: string; name: string; arguments: string }): OpenCall {
+  beginCall(call: Omit<OpenCall, "id" | "index">): OpenCall {
     const open: OpenCall = { id: newId("mcp"), index: this.#next(), ...call };
     const place = { item_id: open.id, output_index: open.index };
     const item = { ...mcpCall(open, "in_progress"), arguments: "" };
@@ -128,6 +132,27 @@ export class Output {
       ...mcpCall(open, isError ? "failed" : "completed"),
       ...(isError ? { error: callError(outcome.error) } : { output: outcome.output }),
     });
+  }
+
+  /** Shows the tools of an MCP server, or that it has not told them. */
+  addList(list: Omit<McpListToolsItem, "id">): void {
+    const index = this.#next();
+    const item: McpListToolsItem = { ...list, id: newId("mcpl") };
+    const place = { item_id: item.id, output_index: index };
+    const added = { ...item, tools: [], error: null };
+    this.#journal.emit({ type: "response.output_item.added", output_index: index, item: added });
+    this.#journal.emit({ type: "response.mcp_list_tools.in_progress", ...place });
+    const end = item.error === null ? "completed" : "failed";
+    this.#journal.emit({ type: `response.mcp_list_tools.${end}`, ...place });
+    this.#finish(index, item);
+  }
+
+  /** Shows a call that waits for a person to allow it. */
+  addApprovalRequest(request: Omit<McpApprovalRequestItem, "type">): void {
+    const index = this.#next();
+    const item: McpApprovalRequestItem = { type: "mcp_approval_request", ...request };
+    this.#journal.emit({ type: "response.output_item.added", output_index: index, item });
+    this.#finish(index, item);
   }
 
   /** Shows a call that the client is to run, as the client knows the tool. */
@@ -216,7 +241,7 @@ function callError(text: string): McpCallError {
 }
 
 function mcpCall(open: OpenCall, status: McpCallItem["status"]): McpCallItem {
-  const { id, label, name, arguments: text } = open;
+  const { id, label, name, arguments: text, approvalId } = open;
   return {
     type: "mcp_call",
     id,
@@ -226,6 +251,6 @@ function mcpCall(open: OpenCall, status: McpCallItem["status"]): McpCallItem {
     output: null,
     error: null,
     status,
-    approval_request_id: null,
+    approval_request_id: approvalId ?? null,
   };
 }

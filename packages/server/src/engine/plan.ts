@@ -2,7 +2,9 @@
 
 import type { LoopOptions, Message, ModelProvider, ModelSettings } from "rondo";
 import type { Offer } from "../executor/offer.ts";
+import type { McpListToolsItem } from "../protocol/items.ts";
 import type { RequestOptions } from "../protocol/stored-request.ts";
+import type { ApprovedCall } from "./approvals.ts";
 
 export interface Plan {
   readonly id: string;
@@ -14,6 +16,12 @@ export interface Plan {
   readonly provider: ModelProvider;
   readonly messages: readonly Message[];
   readonly offer: Offer;
+  /** What is shown before the model is asked: the tools of MCP servers. Default: nothing. */
+  readonly lists?: readonly Omit<McpListToolsItem, "id">[] | undefined;
+  /** Calls of the last answer that a person has allowed: they run first. Default: none. */
+  readonly approved?: readonly ApprovedCall[] | undefined;
+  /** Keeps what the tools need until what this gives is called. Default: nothing has to be kept. */
+  readonly hold?: (() => () => void) | undefined;
   /** How many times the model is asked at most. */
   readonly maxTurns: number;
   readonly asksForFinalAnswer: boolean;
@@ -22,7 +30,8 @@ export interface Plan {
 }
 
 /** What the loop is told about the model and the tools. */
-export function loopOptions({ request, provider, offer, asksForFinalAnswer }: Plan): LoopOptions {
+export function loopOptions(plan: Plan): LoopOptions {
+  const { request, provider, offer, asksForFinalAnswer } = plan;
   const { tool_choice: choice, allowed_tools: allowed } = request;
   return {
     model: provider,
@@ -34,12 +43,34 @@ export function loopOptions({ request, provider, offer, asksForFinalAnswer }: Pl
     ...(allowed && {
       offersAll: true,
       isAllowed: (it) =>
-        [it.name, it.wireName, offer.find(it.name)?.label ?? ""].some((name) => allowed.includes(name)),
+        [it.name, it.wireName, ...serverNames(offer, it.name)].some((name) => allowed.includes(name)),
     }),
-    runsHere: (it) => choice !== "none" && offer.runsHere(it),
+    ...whoRuns(plan),
     correctsCalls: choice !== "none",
     parallelToolCalls: request.parallel_tool_calls,
     asksForFinalAnswer,
+  };
+}
+
+/** The label of a tool's server, and its name there. */
+function serverNames(offer: Offer, name: string): string[] {
+  const { label, nameThere } = offer.find(name) ?? {};
+  return [label, nameThere].filter((it) => it !== undefined);
+}
+
+/** What runs here: all that nobody else has to run or to allow, and what a person has allowed. */
+function whoRuns({ request, offer, approved = [] }: Plan): Pick<LoopOptions, "runsHere" | "canUseTool"> {
+  const ids = new Set(approved.map(({ id }) => id));
+  // Allowed are calls, not tools. All calls of one answer are checked before anything is done with them.
+  let isApproved = false;
+  return {
+    canUseTool: async ({ id }) => {
+      isApproved = ids.has(id);
+      return undefined;
+    },
+    runsHere: (it) =>
+      isApproved ||
+      (request.tool_choice !== "none" && offer.runsHere(it) && !offer.find(it.name)?.needsApproval),
   };
 }
 

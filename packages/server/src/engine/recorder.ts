@@ -1,12 +1,13 @@
 // Turns what happens in the loop into items of the output and steps of the run.
 
 import type { FinishReason, LoopEvent, Message, RunReason } from "rondo";
-import { localLabel, type Offer } from "../executor/offer.ts";
+import { localLabel, type Offer, type Offered } from "../executor/offer.ts";
 import { type ClientTool, clientTool } from "../protocol/client-tools.ts";
 import { newId } from "../protocol/ids.ts";
 import type { IncompleteReason, ResponseUsage } from "../protocol/response.ts";
 import type { ResponseStatus } from "../protocol/status.ts";
 import type { ToolDefinition } from "../protocol/tools.ts";
+import type { ApprovedCall } from "./approvals.ts";
 import type { Journal } from "./journal.ts";
 import type { Output } from "./output.ts";
 import { type RunStep, type TurnCall, toStep } from "./steps.ts";
@@ -36,7 +37,7 @@ export interface Outcome {
   readonly incompleteReason: IncompleteReason | null;
 }
 
-type Call = Omit<TurnCall, "shown"> & { readonly isForClient: boolean; readonly label: string };
+type Call = Omit<TurnCall, "shown"> & { readonly found: Offered | undefined };
 
 export class Recorder {
   readonly #options: RecorderOptions;
@@ -97,6 +98,17 @@ export class Recorder {
     }
   }
 
+  /** Shows calls of an earlier answer that are about to run, because a person has allowed them. */
+  begin(approved: readonly ApprovedCall[]): void {
+    if (approved.length === 0) return;
+    const calls = approved.map(({ id, label, name, wireName, arguments: text }): TurnCall => {
+      const item = this.#options.output.beginCall({ label, name, arguments: text, approvalId: id });
+      return { callId: id, name: wireName, arguments: text, isRejected: false, shown: { item } };
+    });
+    this.#open = new Map(calls.map((call) => [call.callId, call]));
+    this.#step({ type: "approved", calls });
+  }
+
   /** Answers a call of the server: `error` if it has failed. */
   #answer(callId: string, message: Extract<Message, { role: "tool" }>, error: string | undefined): void {
     const call = this.#open.get(callId);
@@ -126,7 +138,15 @@ export class Recorder {
               arguments: text,
               tool: this.#clientTool(name),
             });
-        return ended(runsNothing ? "completed" : "requires_action");
+        for (const { arguments: text, shown } of this.#open.values())
+          if ("approvalId" in shown)
+            output.addApprovalRequest({
+              id: shown.approvalId,
+              server_label: shown.label,
+              name: shown.name,
+              arguments: text,
+            });
+        return ended(runsNothing || !this.#waitsForClient() ? "completed" : "requires_action");
       case "max_turns":
         return ended("incomplete", "max_agentic_turns");
       case "max_tool_calls":
@@ -149,6 +169,10 @@ export class Recorder {
     this.#open.clear();
   }
 
+  #waitsForClient(): boolean {
+    return [...this.#open.values()].some(({ shown }) => "clientCallId" in shown);
+  }
+
   /** A tool as the client knows it, by the name that models see. */
   #clientTool(wireName: string): ClientTool {
     const { tools, offer } = this.#options;
@@ -160,14 +184,12 @@ export class Recorder {
   #noteCall(callId: string, name: string, text: string, isRejected = false): void {
     if (this.#open.has(callId)) return; // of an earlier start of the run, and shown already
     const found = this.#options.offer.find(name);
-    const isForClient = !isRejected && found !== undefined && (this.#options.runsNothing || !found.runsHere);
     this.#calls.push({
       callId,
       name: found?.tool.wireName ?? name,
       arguments: text,
       isRejected,
-      isForClient,
-      label: found?.runsHere ? found.label : localLabel,
+      found,
     });
   }
 
@@ -181,13 +203,20 @@ export class Recorder {
     this.#usage = addUsage(this.#usage, cost);
     this.#finishReason = finishReason;
     messages.push(message);
-    const shown = calls.map(({ isForClient, label, ...call }): TurnCall => {
-      if (isForClient) return { ...call, shown: { clientCallId: newId("call") } };
-      const { name, arguments: text } = call;
-      return { ...call, shown: { item: output.beginCall({ label, name, arguments: text }) } };
-    });
+    const shown = calls.map((call) => this.#show(call));
     this.#open = new Map(shown.map((call) => [call.callId, call]));
     this.#step({ type: "turn", turn: output.turn, message, finishReason, usage: cost, calls: shown });
+  }
+
+  #show({ found, ...call }: Call): TurnCall {
+    const { output, runsNothing } = this.#options;
+    const isForClient = !call.isRejected && found !== undefined && (runsNothing || !found.runsHere);
+    if (isForClient) return { ...call, shown: { clientCallId: newId("call") } };
+    const label = found?.runsHere ? found.label : localLabel;
+    const name = found?.nameThere ?? call.name;
+    if (found?.needsApproval && !call.isRejected)
+      return { ...call, shown: { approvalId: newId("mcpr"), label, name } };
+    return { ...call, shown: { item: output.beginCall({ label, name, arguments: call.arguments }) } };
   }
 
   #step(step: RunStep): void {

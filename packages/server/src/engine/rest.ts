@@ -15,11 +15,20 @@ export interface Rest {
 
 export function restOf(plan: Plan, progress: Progress | undefined): Rest {
   const maxToolCalls = plan.request.max_tool_calls;
-  if (!progress?.lastAnswer)
+  if (!progress?.lastAnswer) {
+    // Calls that a person has allowed come before the first answer, and need a round of their own.
+    const isOpen = (progress?.isAnnounced ? progress.openCalls : (plan.approved ?? [])).length > 0;
     return {
-      options: { maxToolIterations: plan.maxTurns - 1, ...(maxToolCalls !== undefined && { maxToolCalls }) },
+      options: {
+        ...(progress && unknownOutcomes(plan, progress)),
+        maxToolIterations: plan.maxTurns - (isOpen ? 0 : 1),
+        ...(maxToolCalls !== undefined && {
+          maxToolCalls: Math.max(0, maxToolCalls - (progress ? callsDone(plan, progress) : 0)),
+        }),
+      },
       toReason: (reason) => reason,
     };
+  }
   const { turns, lastAnswer, openCalls } = progress;
   const isAnswered = openCalls.length === 0;
   const answered = lastAnswer.finishReason === "length" ? "length" : "completed";
@@ -70,9 +79,9 @@ export function unforced(plan: Plan): Plan {
 type OpenCall = Progress["openCalls"][number];
 
 /** Whether a call may be run (again) after a crash. */
-function mayRun(plan: Plan, { isStarted, shown }: OpenCall): boolean {
+function mayRun(plan: Plan, { isStarted, name, shown }: OpenCall): boolean {
   if (!isStarted || !("item" in shown)) return true;
-  return plan.offer.find(shown.item.name)?.tool.isIdempotent ?? false;
+  return plan.offer.find(name)?.tool.isIdempotent ?? false;
 }
 
 /** Calls that were started once and will not be started again. */

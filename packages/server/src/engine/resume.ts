@@ -55,6 +55,8 @@ export function readProgress(
       lastAnswer = { finishReason: step.finishReason, hasCalls: step.calls.length > 0 };
       turns += 1;
       turn = Math.max(turn, step.turn);
+    } else if (step.type === "approved") {
+      open = new Map(step.calls.map((call) => [call.callId, { ...call, isStarted: false }]));
     } else if (step.type === "call.started") {
       const call = open.get(step.callId);
       if (!call || call.isStarted) continue; // started again after a crash
@@ -64,7 +66,14 @@ export function readProgress(
       messages.push(step.message);
       const call = open.get(step.callId);
       // Nothing but a limit keeps a right call from being run.
-      if (call && limit === "none" && "item" in call.shown && !call.isRejected && !call.isStarted)
+      if (
+        call &&
+        limit === "none" &&
+        turns > 0 &&
+        "item" in call.shown &&
+        !call.isRejected &&
+        !call.isStarted
+      )
         limit = "reached";
       open.delete(step.callId);
     }

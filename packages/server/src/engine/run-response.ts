@@ -33,14 +33,22 @@ export interface RunEnd {
 }
 
 /** What is known of a response before there is a plan for it. */
-export type RunHead = Pick<Plan, "id" | "request" | "model" | "createdAtMs" | "seal" | "messages" | "offer">;
+export type RunHead = Pick<
+  Plan,
+  "id" | "request" | "model" | "createdAtMs" | "seal" | "messages" | "offer" | "lists" | "approved"
+>;
 
 /**
  * Runs to the end, and gives the response as it then is. Faults of the model are an end like any other; throws
  * only when the run cannot be kept: the store fails, or the run belongs to another worker.
  */
 export async function runResponse(plan: Plan, context: RunContext): Promise<RunEnd> {
-  return record(plan, context, (parts) => runLoop(plan, context, parts));
+  const release = plan.hold?.();
+  try {
+    return await record(plan, context, (parts) => runLoop(plan, context, parts));
+  } finally {
+    release?.();
+  }
 }
 
 /** Ends a response that cannot be run (again): `why` is the reason, or that it was cancelled. */
@@ -95,6 +103,10 @@ async function record(
   try {
     // What a crash has cut off is closed; the model is asked again.
     output.closeText("incomplete");
+    if (!progress?.isAnnounced) {
+      for (const list of plan.lists ?? []) output.addList(list);
+      recorder.begin(plan.approved ?? []);
+    }
     const reason = await work({ recorder, output, messages, signal });
     outcome = recorder.finish(reason);
     recorder.abandon("cancelled");

@@ -14,7 +14,11 @@ export interface TurnCall {
   /** Whether it could not be run: the model is told why. */
   readonly isRejected: boolean;
   /** How the client sees it: an id of ours for a call that it runs, an item for one that the server answers. */
-  readonly shown: { readonly clientCallId: string } | { readonly item: OpenCall };
+  readonly shown:
+    | { readonly clientCallId: string }
+    | { readonly item: OpenCall }
+    /** One that waits for a person: what it is asked by, and where it would run. */
+    | { readonly approvalId: string; readonly label: string; readonly name: string };
 }
 
 export type RunStep =
@@ -27,6 +31,8 @@ export type RunStep =
       readonly usage: ResponseUsage;
       readonly calls: readonly TurnCall[];
     }
+  /** The run begins with calls of an earlier answer, which a person has allowed. */
+  | { readonly type: "approved"; readonly calls: readonly TurnCall[] }
   /** A tool is about to run. If nothing follows, nobody knows whether it has. */
   | { readonly type: "call.started"; readonly callId: string }
   /** A call has its answer. */

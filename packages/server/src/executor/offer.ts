@@ -5,6 +5,7 @@ import { invalidRequest } from "../protocol/api-error.ts";
 import type { ToolDefinition } from "../protocol/tools.ts";
 import type { ToolExecutor } from "./executor.ts";
 import { functionExecutor } from "./function-executor.ts";
+import type { McpOffered } from "./mcp/mcp-tools.ts";
 
 /** The server label of tools that run in this process. */
 export const localLabel = "local";
@@ -16,6 +17,10 @@ export interface OfferOptions {
   readonly local: readonly AnyTool[];
   /** The executors of the config, asked before the built-in ones. */
   readonly executors: readonly ToolExecutor[];
+  /** The tools of MCP servers. Default: none. */
+  readonly mcp?: readonly McpOffered[] | undefined;
+  /** Whether a tool of the request stands for an MCP server whose tools are among those. Default: none does. */
+  readonly isServer?: ((definition: ToolDefinition) => boolean) | undefined;
   readonly responseId: string;
   readonly owner: string;
 }
@@ -28,9 +33,9 @@ export interface Offer {
   /** Whether anything can run here at all; else the client decides when to ask again. */
   readonly isAgentic: boolean;
   /** A tool by its name, its own or the one that models see, with the label of its server. */
-  find(
-    name: string,
-  ): { readonly tool: AnyTool; readonly runsHere: boolean; readonly label: string } | undefined;
+  find(name: string): Offered | undefined;
+  /** A tool of a server, by its name there. */
+  findThere(label: string, name: string): Offered | undefined;
   /** Tools of the request that nobody can run, for the log. */
   readonly ignored: readonly string[];
 }
@@ -41,30 +46,41 @@ export const nothing: Offer = {
   runsHere: () => true,
   isAgentic: false,
   find: () => undefined,
+  findThere: () => undefined,
   ignored: [],
 };
 
-interface Offered {
+export interface Offered {
   readonly tool: AnyTool;
   readonly runsHere: boolean;
   readonly label: string;
+  /** What it is called on its server, and in items. Default: the name that models see. */
+  readonly nameThere?: string | undefined;
+  /** Whether a person has to allow each call. Default: false. */
+  readonly needsApproval?: boolean | undefined;
 }
 
 /** Decides for each tool who runs it. Of two tools with one name, the request's is offered. */
-export function offerTools({ requested, local, executors, responseId, owner }: OfferOptions): Offer {
+export function offerTools(options: OfferOptions): Offer {
+  const { requested, local, executors, mcp = [], isServer = () => false, responseId, owner } = options;
   const byName = new Map<string, Offered>();
   const ignored: string[] = [];
   const add = (offered: Offered) => {
     if (!byName.has(offered.tool.wireName)) byName.set(offered.tool.wireName, offered);
   };
   for (const [index, definition] of requested.entries()) {
-    if (isLocalServer(definition)) continue;
+    if (isLocalServer(definition) || isServer(definition)) continue;
     const executor = [...executors, functionExecutor].find((it) => it.canExecute(definition));
     if (executor) add(toOffered(definition, index, executor, { responseId, owner }));
     else if (definition.type === "code_interpreter") throw noSandbox(index);
     else ignored.push(definition.name ?? definition.type);
   }
   for (const it of localChoice(requested, local)) add({ tool: it, runsHere: true, label: localLabel });
+  for (const { tool: own, prefixed, ...rest } of mcp) {
+    const made = byName.has(own.wireName) ? prefixed() : own;
+    if (byName.has(made.wireName)) ignored.push(`${rest.label}: ${rest.nameThere}`);
+    else add({ tool: made, runsHere: true, ...rest });
+  }
 
   const all = [...byName.values()];
   for (const it of all) checkSubtools(it.tool, byName);
@@ -74,6 +90,8 @@ export function offerTools({ requested, local, executors, responseId, owner }: O
     runsHere: (it) => byName.get(it.wireName)?.runsHere ?? true,
     isAgentic: all.some(({ runsHere }) => runsHere),
     find: (name) => byFullName.get(name) ?? byName.get(name),
+    findThere: (label, name) =>
+      all.find((it) => it.label === label && (it.nameThere ?? it.tool.wireName) === name),
     ignored,
   };
 }

@@ -5,6 +5,7 @@ import { resolveConfig } from "../config/check-config.ts";
 import { checkExposure, isLoopback } from "../config/exposure.ts";
 import { ConfiguredModels, type Models } from "../config/models.ts";
 import type { ConfigInput, ServerConfig } from "../config/schema.ts";
+import { McpTools } from "../executor/mcp/mcp-tools.ts";
 import { openapiDocument } from "../protocol/openapi.ts";
 import { Conversations } from "../run/conversations.ts";
 import { Responses } from "../run/responses.ts";
@@ -48,10 +49,11 @@ export async function startServer(input: ConfigInput, options: StartOptions = {}
   const metrics = new Metrics();
   const exchanges = new Exchanges();
   const store = openStore(config.store);
+  const mcp = new McpTools({ ...config.mcp, onWarning: (message) => logger.warn(message) });
   let responses: Responses | undefined;
   try {
     const models = new ConfiguredModels(config, { onWarning: (message) => logger.warn(message) });
-    responses = await startResponses(config, { store, models, logger, metrics });
+    responses = await startResponses(config, { store, models, mcp, logger, metrics });
     const shared = {
       responses,
       logger,
@@ -75,9 +77,11 @@ export async function startServer(input: ConfigInput, options: StartOptions = {}
     const kept = { responses: keptResponses, bytes: keptBytes };
     const webSockets = new WebSockets({ ...shared, stallMs, lifeMs, kept });
     const listening = await listen({ app, exchanges, webSockets, logger, host, port, stallMs });
-    return runningServer(config, { store, responses, listening, logger });
+    mcp.start();
+    return runningServer(config, { store, responses, mcp, listening, logger });
   } catch (error) {
     await responses?.drain(0);
+    await mcp.close();
     await store.close();
     throw error;
   }
@@ -85,14 +89,16 @@ export async function startServer(input: ConfigInput, options: StartOptions = {}
 
 function startResponses(
   config: ServerConfig,
-  { store, models, logger, metrics }: Pick<Parts, "store" | "logger"> & { models: Models; metrics: Metrics },
+  parts: Pick<Parts, "store" | "logger" | "mcp"> & { models: Models; metrics: Metrics },
 ): Promise<Responses> {
+  const { store, models, mcp, logger, metrics } = parts;
   const { tools, executors, conversations, maxAgenticTurns, onLimit, limits, compat, runs } = config;
   return Responses.start({
     store,
     models,
     tools,
     executors,
+    mcp,
     maxAgenticTurns,
     asksForFinalAnswer: onLimit === undefined ? undefined : onLimit === "final_answer",
     limits: { maxItems: limits.items, maxTools: limits.tools },
@@ -108,11 +114,13 @@ function startResponses(
 interface Parts {
   store: Store;
   responses: Responses;
+  mcp: McpTools;
   listening: Listening;
   logger: Logger;
 }
 
-function runningServer(config: ServerConfig, { store, responses, listening, logger }: Parts): RunningServer {
+function runningServer(config: ServerConfig, parts: Parts): RunningServer {
+  const { store, responses, mcp, listening, logger } = parts;
   const { url, port } = listening;
   const stopExpiry = expireOld(store, config.keepDays, logger);
   let closing: Promise<void> | undefined;
@@ -123,6 +131,7 @@ function runningServer(config: ServerConfig, { store, responses, listening, logg
       .catch((error: unknown) => logger.error("Runs could not be left in good order.", {}, error));
     await listening.close({ graceMs: config.shutdownMs, released });
     await released;
+    await mcp.close();
     await store.close();
     logger.info("The server has stopped.", { url });
   };

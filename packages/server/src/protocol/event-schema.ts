@@ -91,6 +91,14 @@ const mcpCall = z.object({
   type: z.enum(["response.mcp_call.in_progress", "response.mcp_call.completed", "response.mcp_call.failed"]),
   ...inItem,
 });
+const mcpList = z.object({
+  type: z.enum([
+    "response.mcp_list_tools.in_progress",
+    "response.mcp_list_tools.completed",
+    "response.mcp_list_tools.failed",
+  ]),
+  ...inItem,
+});
 const error = z.object({
   type: z.literal("error"),
   code: z.string(),
@@ -114,6 +122,7 @@ export const streamEventSchema = z.discriminatedUnion("type", [
   customInputDone,
   mcpArgumentsDone,
   mcpCall,
+  mcpList,
   error,
   keepalive,
 ]);

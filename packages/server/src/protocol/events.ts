@@ -45,6 +45,12 @@ export type EventBody =
   | ({
       type: "response.mcp_call.in_progress" | "response.mcp_call.completed" | "response.mcp_call.failed";
     } & InItem)
+  | ({
+      type:
+        | "response.mcp_list_tools.in_progress"
+        | "response.mcp_list_tools.completed"
+        | "response.mcp_list_tools.failed";
+    } & InItem)
   /** The same facts twice: flat as the API has them, and nested as some clients look for them. */
   | { type: "error"; code: string; message: string; param: string | null; error: ResponseError }
   | { type: "keepalive" };

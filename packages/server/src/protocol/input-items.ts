@@ -86,6 +86,31 @@ const mcpCall = z.looseObject({
   approval_request_id: z.string().nullish(),
 });
 
+const mcpListTools = z.looseObject({
+  ...common,
+  type: z.literal("mcp_list_tools"),
+  server_label: z.string(),
+  tools: z.array(z.looseObject({ name: z.string() })),
+  error: z.union([z.string(), z.looseObject({})]).nullish(),
+});
+
+const mcpApprovalRequest = z.looseObject({
+  ...common,
+  type: z.literal("mcp_approval_request"),
+  id: z.string().min(1),
+  server_label: z.string(),
+  name,
+  arguments: z.string(),
+});
+
+const mcpApprovalResponse = z.looseObject({
+  ...common,
+  type: z.literal("mcp_approval_response"),
+  approval_request_id: z.string().min(1),
+  approve: z.boolean(),
+  reason: z.string().nullish(),
+});
+
 /** Tools that the model has from here on. */
 const additionalTools = z.looseObject({
   ...common,
@@ -103,6 +128,9 @@ export const knownItems = z.discriminatedUnion("type", [
   reasoning,
   itemReference,
   mcpCall,
+  mcpListTools,
+  mcpApprovalRequest,
+  mcpApprovalResponse,
   additionalTools,
 ]);
 

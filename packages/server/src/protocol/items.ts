@@ -70,10 +70,44 @@ export interface McpCallItem {
   output: string | null;
   error: McpCallError | null;
   status: ItemStatus;
-  approval_request_id: null;
+  /** The request by which a person has allowed it, if it needed that. */
+  approval_request_id: string | null;
 }
 
-export type OutputItem = MessageItem | ReasoningItem | FunctionCallItem | CustomToolCallItem | McpCallItem;
+/** A tool of an MCP server, as the server describes it. */
+export interface McpListedTool {
+  name: string;
+  description: string | null;
+  input_schema: JsonObject;
+  annotations: JsonObject | null;
+}
+
+/** The tools of an MCP server, or why it has not told them. */
+export interface McpListToolsItem {
+  type: "mcp_list_tools";
+  id: string;
+  server_label: string;
+  tools: McpListedTool[];
+  error: string | null;
+}
+
+/** A call that the server runs when a person allows it. */
+export interface McpApprovalRequestItem {
+  type: "mcp_approval_request";
+  id: string;
+  server_label: string;
+  name: string;
+  arguments: string;
+}
+
+export type OutputItem =
+  | MessageItem
+  | ReasoningItem
+  | FunctionCallItem
+  | CustomToolCallItem
+  | McpCallItem
+  | McpListToolsItem
+  | McpApprovalRequestItem;
 
 /** An item of a request, after validation: known ones have the fields of their type, others are as they came. */
 export type InputItem = JsonObject & { type: string; id?: string };

@@ -6,7 +6,15 @@ import type { createRequestSchema, inputTokensSchema } from "./create-request-sc
 import type { streamEventSchema } from "./event-schema.ts";
 import type { StreamEvent } from "./events.ts";
 import type { inputItem, knownItems } from "./input-items.ts";
-import type { FunctionCallItem, McpCallItem, MessageItem, OutputItem, ReasoningItem } from "./items.ts";
+import type {
+  FunctionCallItem,
+  McpApprovalRequestItem,
+  McpCallItem,
+  McpListToolsItem,
+  MessageItem,
+  OutputItem,
+  ReasoningItem,
+} from "./items.ts";
 import type { IncompleteReason, ResponseError, ResponseObject, ResponseUsage } from "./response.ts";
 import type { outputItemSchema, responseSchema } from "./response-schema.ts";
 import type { ResponseStatus } from "./status.ts";
@@ -65,8 +73,16 @@ describe("what is emitted fits the public types, but for", () => {
       ["status", "status", "status"]
     >();
     type PublicStatus = OpenAI.Responses.ResponseOutputMessage["status"];
-    expectTypeOf<Exclude<OutputItem["status"], PublicStatus>>().toEqualTypeOf<"failed">();
+    expectTypeOf<
+      Exclude<Extract<OutputItem, { status: unknown }>["status"], PublicStatus>
+    >().toEqualTypeOf<"failed">();
     expectTypeOf<Misfits<McpCallItem, OpenAI.Responses.ResponseOutputItem.McpCall>>().toEqualTypeOf<never>();
+    type ListMisfits = Misfits<McpListToolsItem, OpenAI.Responses.ResponseOutputItem.McpListTools>;
+    type ApprovalMisfits = Misfits<
+      McpApprovalRequestItem,
+      OpenAI.Responses.ResponseOutputItem.McpApprovalRequest
+    >;
+    expectTypeOf<ListMisfits | ApprovalMisfits>().toEqualTypeOf<never>();
     type PublicType = OpenAI.Responses.ResponseOutputItem["type"];
     expectTypeOf<Exclude<OutputItem["type"], PublicType>>().toEqualTypeOf<never>();
   });

@@ -15,6 +15,10 @@ export function shownInput(item: InputItem): InputItem {
     case "custom_tool_call":
     case "custom_tool_call_output":
       return { ...item, status: item["status"] ?? "completed" };
+    case "mcp_approval_request": {
+      const { approval_request_id: _kept, ...shown } = item;
+      return shown as InputItem;
+    }
     default:
       return item;
   }

@@ -5,12 +5,17 @@ import type { InputItem, OutputItem } from "../protocol/items.ts";
 
 /** Every item that is kept has an id of its own: the same item may be sent with many requests. */
 export function withNewId(item: InputItem | OutputItem): InputItem & { id: string } {
-  return { ...(item as unknown as InputItem), id: newId(prefixOf(item.type)) };
+  const id = newId(prefixOf(item.type));
+  if (item.type !== "mcp_approval_request") return { ...(item as unknown as InputItem), id };
+  // What has answered it, or will, names it by the id that it had.
+  return { approval_request_id: item.id ?? id, ...(item as unknown as InputItem), id };
 }
 
 function prefixOf(type: string): IdPrefix {
   if (type === "message") return "msg";
   if (type === "function_call") return "fc";
   if (type === "reasoning") return "rs";
+  if (type === "mcp_list_tools") return "mcpl";
+  if (type === "mcp_approval_request") return "mcpr";
   return type === "mcp_call" ? "mcp" : "in";
 }

@@ -2,6 +2,7 @@
 
 import type { AnyTool } from "rondo";
 import type { Models } from "../config/models.ts";
+import { withApprovals } from "../engine/approvals.ts";
 import { readableEntries } from "../engine/client-items.ts";
 import { type Entry, toMessages } from "../engine/conversation.ts";
 import { loadConversation } from "../engine/conversation-history.ts";
@@ -10,6 +11,7 @@ import { loadChain, resolveReferences } from "../engine/history.ts";
 import type { Plan } from "../engine/plan.ts";
 import { sealer } from "../engine/seal.ts";
 import type { ToolExecutor } from "../executor/executor.ts";
+import type { McpTools } from "../executor/mcp/mcp-tools.ts";
 import { offerTools } from "../executor/offer.ts";
 import { invalidRequest } from "../protocol/api-error.ts";
 import { addTools, toolsOfItem } from "../protocol/client-tools.ts";
@@ -18,12 +20,15 @@ import type { RequestOptions } from "../protocol/stored-request.ts";
 import { checkForcedTool } from "../protocol/tool-choice.ts";
 import { type ToolDefinition, toTools } from "../protocol/tools.ts";
 import type { Store } from "../store/store.ts";
+import { newLists, offeredChoice, offerServers } from "./mcp-offer.ts";
 
 export interface PlannerOptions {
   readonly store: Store;
   readonly models: Models;
   readonly tools: readonly AnyTool[];
   readonly executors: readonly ToolExecutor[];
+  /** The tools of MCP servers. Default: none. */
+  readonly mcp?: McpTools | undefined;
   readonly maxAgenticTurns: number;
   /** Whether a run at its limit ends with an answer. If not set: where nothing runs here, so that nobody else could go on. */
   readonly asksForFinalAnswer?: boolean | undefined;
@@ -72,8 +77,18 @@ export async function planRun(wanted: Wanted, options: PlannerOptions): Promise<
     previous === undefined
       ? (talk?.entries ?? [])
       : (wanted.recall?.(previous) ?? (await loadChain(store, owner, previous)));
-  const request = withTools(wanted.request, before);
-  const offer = offerTools({ requested: request.tools, local: tools, executors, responseId: id, owner });
+  const request = { ...withTools(wanted.request, before) };
+  const { mcp, isServer } = await offerServers(request, owner, options);
+  const offer = offerTools({
+    requested: request.tools,
+    local: tools,
+    executors,
+    mcp: mcp?.offered,
+    isServer,
+    responseId: id,
+    owner,
+  });
+  request.tool_choice = offeredChoice(request.tool_choice, offer);
   checkForcedTool(
     request,
     offer.tools.map((it) => it.wireName),
@@ -82,11 +97,13 @@ export async function planRun(wanted: Wanted, options: PlannerOptions): Promise<
   const isEarly = wanted.waits === true && talk?.isBusy === true;
   const own = await resolveReferences(store, owner, wanted.input);
   const history = [...before, ...own];
-  const ignored = offer.ignored.map((it) => `the tool '${it}'`);
+  const ignored = [...offer.ignored.map((it) => `the tool '${it}'`), ...(mcp?.ignored ?? [])];
   const { seal, unseal } = sealer(options.secrets, owner);
+  const { entries, approved } = isEarly ? { entries: [], approved: [] } : withApprovals(before, own, offer);
   const messages = isEarly
     ? []
-    : toMessages(readableEntries(history, request.tools), {
+    : toMessages(readableEntries(entries, request.tools), {
+        openCalls: new Set(approved.map((call) => call.id)),
         instructions: request.instructions,
         unseal,
         onIgnored: (what) => ignored.push(what),
@@ -102,6 +119,9 @@ export async function planRun(wanted: Wanted, options: PlannerOptions): Promise<
     provider,
     messages: fitMessages(messages, request, provider.profile),
     offer,
+    lists: newLists(mcp?.lists ?? [], history),
+    approved,
+    hold: mcp?.hold,
     maxTurns: Math.min(request.max_agentic_turns ?? Number.POSITIVE_INFINITY, options.maxAgenticTurns),
     asksForFinalAnswer: options.asksForFinalAnswer ?? !offer.isAgentic,
     seal: request.include.includes("reasoning.encrypted_content") ? seal : undefined,

@@ -39,7 +39,7 @@ export function encodeWrite(write: RunWrite): EncodedWrite {
       index,
       turn,
       id: item.id,
-      isFrozen: item.status !== "in_progress",
+      isFrozen: !("status" in item) || item.status !== "in_progress",
       data: JSON.stringify(item),
     })),
     steps: (write.steps ?? []).map((step) => JSON.stringify(step)),

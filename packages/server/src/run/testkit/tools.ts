@@ -35,6 +35,9 @@ export function inShort(output: readonly OutputItem[]): string[] {
     }
     if (item.type === "function_call") return `${item.name}(${item.arguments})`;
     if (item.type === "custom_tool_call") return `${item.name}(${item.input})`;
+    if (item.type === "mcp_list_tools")
+      return `${item.server_label}: ${item.error ?? item.tools.map(({ name }) => name).join(", ")}`;
+    if (item.type === "mcp_approval_request") return `${item.name}(${item.arguments})?`;
     return `${item.type}: ${item.content.map(({ text }) => text).join("")}`;
   });
 }

@@ -78,7 +78,7 @@ async function request(url: string, index: number): Promise<{ flaws: string[]; e
 }
 
 function responseFlaws(story: Story, response: ResponseObject | undefined): string[] {
-  const calls = response?.output.filter(({ type, status }) => type === "mcp_call" && status === "completed");
+  const calls = response?.output.filter((item) => item.type === "mcp_call" && item.status === "completed");
   const end = response?.output.at(-1);
   const text = end?.type === "message" ? end.content[0]?.text : undefined;
   if (response?.status === "completed" && calls?.length === callsOf(story).length && text === endOf(story))

@@ -67,7 +67,7 @@ export async function review(options: ReviewOptions): Promise<{ flaws: string[];
     );
     background++;
     events += replayed.length;
-    cutAnswers += response.output.filter(({ status }) => status === "incomplete").length;
+    cutAnswers += response.output.filter((item) => "status" in item && item.status === "incomplete").length;
     unknownCalls += response.output.filter((item) => item.type === "mcp_call" && isUnknown(item)).length;
   }
   for (const id of followers.keys())

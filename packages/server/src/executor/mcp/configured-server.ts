@@ -1,0 +1,84 @@
+// An MCP server of the config. One that is not there is a missing tool and a line in the log, and never more.
+
+import type { AnyTool } from "rondo";
+import { type McpServer, mcpServer } from "rondo/mcp";
+import { redactingFetch } from "./redact.ts";
+import { serverName } from "./server-name.ts";
+
+/** A server as the config describes it. */
+export interface McpServerSettings {
+  readonly command?: string | undefined;
+  readonly args?: readonly string[] | undefined;
+  readonly env?: Readonly<Record<string, string>> | undefined;
+  readonly cwd?: string | undefined;
+  readonly url?: string | undefined;
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+  readonly allowedTools?: readonly string[] | undefined;
+  /** Which calls a person has to allow. Default: none. */
+  readonly requireApproval?: "always" | "never" | readonly string[] | undefined;
+  /** Whether all requests have its tools, or only those that name it. Default: `always`. */
+  readonly offer?: "always" | "named" | undefined;
+  readonly timeoutMs?: number | undefined;
+}
+
+/** So long a request that has not named the server waits for it, once. */
+const patienceMs = 5000;
+
+export class ConfiguredServer {
+  readonly label: string;
+  readonly settings: McpServerSettings;
+  readonly server: McpServer;
+  readonly #onWarning: (message: string) => void;
+  /** Whether it was down or slow when it was last asked, which is then known. */
+  #isMissing = false;
+
+  constructor(label: string, settings: McpServerSettings, onWarning: (message: string) => void) {
+    this.label = label;
+    this.settings = settings;
+    this.#onWarning = onWarning;
+    this.server = mcpServer({ ...serverOptions(settings), name: serverName(label), onWarning });
+  }
+
+  /** Its tools; nothing where it has none at the moment. Who has named it waits for it, others only a little. */
+  async tools({ isNamed }: { isNamed: boolean }): Promise<readonly AnyTool[] | Error> {
+    const asked = this.server.tools().then(
+      (tools) => {
+        this.#isMissing = false;
+        return tools;
+      },
+      (error: Error) => {
+        this.#miss(error.message);
+        return error;
+      },
+    );
+    if (isNamed) return asked;
+    return Promise.race([asked, this.#impatience()]);
+  }
+
+  async #impatience(): Promise<Error> {
+    const waits = this.#isMissing ? 0 : patienceMs;
+    await new Promise((resolve) => setTimeout(resolve, waits).unref());
+    const error = new Error(`The MCP server '${this.label}' has not answered yet.`);
+    this.#miss(error.message);
+    return error;
+  }
+
+  #miss(why: string): void {
+    if (!this.#isMissing) this.#onWarning(`${why} Its tools are missing until it is there.`);
+    this.#isMissing = true;
+  }
+}
+
+function serverOptions(settings: McpServerSettings) {
+  const { command, args, env, cwd, url, headers = {}, allowedTools, timeoutMs } = settings;
+  const common = { ...(allowedTools && { allowedTools }), ...(timeoutMs !== undefined && { timeoutMs }) };
+  if (command !== undefined)
+    return {
+      ...common,
+      command,
+      ...(args && { args }),
+      ...(env && { env }),
+      ...(cwd !== undefined && { cwd }),
+    };
+  return { ...common, url: url ?? "", headers, fetch: redactingFetch(fetch, headers) };
+}

@@ -1,0 +1,225 @@
+// The tools of MCP servers: those of the config, and those that a request names by their URLs.
+
+import type { AnyTool, JsonObject } from "rondo";
+import type { McpServer, McpToolDefinition } from "rondo/mcp";
+import { invalidRequest } from "../../protocol/api-error.ts";
+import type { McpListedTool, McpListToolsItem } from "../../protocol/items.ts";
+import type { ToolDefinition } from "../../protocol/tools.ts";
+import { ConfiguredServer, type McpServerSettings } from "./configured-server.ts";
+import { redact } from "./redact.ts";
+import { readRequestServer } from "./request-server.ts";
+import { ServerPool } from "./server-pool.ts";
+import { approvalTest, type ToolTest, toolFilter } from "./tool-filter.ts";
+import { type Resolve, refusalIn, type UrlGuard, urlGuard } from "./url-guard.ts";
+
+export interface McpToolsOptions {
+  /** By label. */
+  readonly servers: Readonly<Record<string, McpServerSettings>>;
+  /** Hosts that requests may name although their addresses are private. */
+  readonly allowPrivate: readonly string[];
+  readonly onWarning: (message: string) => void;
+  /** Default: the resolver of the system. */
+  readonly resolve?: Resolve | undefined;
+}
+
+/** A tool of an MCP server for one run. */
+export interface McpOffered {
+  readonly tool: AnyTool;
+  /** The same tool under a longer name, for where another has its name. */
+  readonly prefixed: () => AnyTool;
+  readonly label: string;
+  /** Its name on its server. */
+  readonly nameThere: string;
+  readonly needsApproval: boolean;
+}
+
+export interface McpOffer {
+  readonly offered: readonly McpOffered[];
+  /** What the servers have that the request has named, or why they do not tell. */
+  readonly lists: readonly Omit<McpListToolsItem, "id">[];
+  /** What of the request is left out. */
+  readonly ignored: readonly string[];
+  /** Keeps the servers connected until what this gives is called. */
+  hold(): () => void;
+}
+
+/** A server for one run. */
+interface Source {
+  readonly label: string;
+  readonly server: McpServer;
+  readonly isAllowed: ToolTest;
+  readonly needsApproval: ToolTest;
+  /** Whether the client is shown what it has. */
+  readonly isNamed: boolean;
+  list(): Promise<readonly AnyTool[] | Error>;
+  readonly hold?: () => () => void;
+}
+
+export class McpTools {
+  readonly #configured: ReadonlyMap<string, ConfiguredServer>;
+  readonly #pool: ServerPool;
+  readonly #guard: UrlGuard;
+
+  constructor({ servers, allowPrivate, onWarning, resolve }: McpToolsOptions) {
+    this.#configured = new Map(
+      Object.entries(servers).map(([label, settings]) => [
+        label,
+        new ConfiguredServer(label, settings, onWarning),
+      ]),
+    );
+    this.#guard = urlGuard({ allowPrivate, resolve });
+    this.#pool = new ServerPool({ guard: this.#guard, onWarning });
+  }
+
+  /** Begins to connect to the servers of the config. Nothing waits for that. */
+  start(): void {
+    for (const server of this.#configured.values()) void server.tools({ isNamed: true });
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([
+      this.#pool.close(),
+      ...Array.from(this.#configured.values(), ({ server }) => server.close()),
+    ]);
+  }
+
+  /**
+   * The tools for a request of this owner; `isServer` tells which of its tools stand for servers. Throws an
+   * `ApiError` for a server that cannot be meant.
+   */
+  async offer(
+    requested: readonly ToolDefinition[],
+    owner: string,
+    isServer: (definition: ToolDefinition) => boolean = isMcp,
+  ): Promise<McpOffer> {
+    const ignored: string[] = [];
+    const sources = new Map<string, Source>();
+    for (const [index, definition] of requested.entries()) {
+      if (!isServer(definition)) continue;
+      const source = this.#namedSource(definition, owner, `tools[${index}]`);
+      if (!source) ignored.push(`the MCP server '${String(definition["server_label"])}'`);
+      else if (sources.has(source.label))
+        throw invalidRequest(
+          `tools[${index}].server_label`,
+          `tools[${index}].server_label: expected a label that no other server has, got "${source.label}" again. Rename one of them.`,
+        );
+      else sources.set(source.label, source);
+    }
+    for (const [label, configured] of this.#configured)
+      if (configured.settings.offer !== "named" && !sources.has(label))
+        sources.set(label, configuredSource(configured, undefined));
+
+    const found = await Promise.all(Array.from(sources.values(), toolsOf));
+    return {
+      offered: found.flatMap(({ offered }) => offered),
+      lists: found.flatMap(({ list }) => list ?? []),
+      ignored,
+      hold: () => {
+        const releases = Array.from(sources.values(), (source) => source.hold?.());
+        return () => {
+          for (const release of releases) release?.();
+        };
+      },
+    };
+  }
+
+  /** Undefined for a service of others, which this server does not know. */
+  #namedSource(definition: ToolDefinition, owner: string, at: string): Source | undefined {
+    const { server_label: label, server_url: url, connector_id, tunnel_id } = definition;
+    const configured = this.#configured.get(String(label));
+    if (typeof url !== "string") {
+      if (configured) return configuredSource(configured, definition);
+      if (typeof connector_id === "string" || typeof tunnel_id === "string") return undefined;
+      const known = [...this.#configured.keys()].map((it) => JSON.stringify(it)).join(", ");
+      throw invalidRequest(
+        `${at}.server_label`,
+        `${at}.server_label: expected the label of an MCP server of this server (${known || "it has none"}), got ${JSON.stringify(label)}. For another one, add its server_url.`,
+      );
+    }
+    const wanted = readRequestServer(definition, owner, at);
+    const refuse = (error: unknown) => {
+      const refusal = refusalIn(error);
+      if (refusal)
+        throw invalidRequest(`${at}.server_url`, `${at}.server_url: ${refusal.message}.`, "mcp_url_refused");
+    };
+    try {
+      this.#guard.check(wanted.url);
+    } catch (error) {
+      refuse(error);
+      throw error;
+    }
+    const pooled = this.#pool.get(owner, wanted);
+    return {
+      label: wanted.label,
+      server: pooled.server,
+      isAllowed: toolFilter(definition["allowed_tools"]) ?? all,
+      // The API asks unless it is told otherwise.
+      needsApproval: approvalTest(definition["require_approval"]) ?? all,
+      isNamed: true,
+      hold: () => pooled.hold(),
+      list: async () => {
+        try {
+          return await pooled.server.tools();
+        } catch (error) {
+          refuse(error);
+          return new Error(redact((error as Error).message, wanted.headers), { cause: error });
+        }
+      },
+    };
+  }
+}
+
+/** Whether it names an MCP server. */
+export function isMcp({ type, server_label: label }: ToolDefinition): boolean {
+  return type === "mcp" && label !== "local";
+}
+
+const all: ToolTest = () => true;
+
+/** What the request says can only make it stricter than the config. */
+function configuredSource(configured: ConfiguredServer, definition: ToolDefinition | undefined): Source {
+  const { label, server, settings } = configured;
+  const { requireApproval = "never" } = settings;
+  const byConfig: ToolTest = ({ name }) =>
+    typeof requireApproval === "string" ? requireApproval === "always" : requireApproval.includes(name);
+  const byRequest = approvalTest(definition?.["require_approval"]);
+  return {
+    label,
+    server,
+    isAllowed: toolFilter(definition?.["allowed_tools"]) ?? all,
+    needsApproval: (tool) => byConfig(tool) || (byRequest?.(tool) ?? false),
+    isNamed: definition !== undefined,
+    list: () => configured.tools({ isNamed: definition !== undefined }),
+  };
+}
+
+async function toolsOf({ label, server, isAllowed, needsApproval, isNamed, list }: Source) {
+  const listed = await list();
+  const head = { type: "mcp_list_tools", server_label: label } as const;
+  if (listed instanceof Error)
+    return { offered: [], list: isNamed ? { ...head, tools: [], error: listed.message } : undefined };
+  const allowed = listed.flatMap((tool) => {
+    const definition = server.definitionOf(tool);
+    return definition && isAllowed(definition) ? [{ tool, definition }] : [];
+  });
+  const offered = allowed.map(
+    ({ tool, definition }): McpOffered => ({
+      tool,
+      prefixed: () => server.prefixed(tool),
+      label,
+      nameThere: definition.name,
+      needsApproval: needsApproval(definition),
+    }),
+  );
+  const tools = allowed.map(({ definition }) => listedTool(definition));
+  return { offered, list: isNamed ? { ...head, tools, error: null } : undefined };
+}
+
+function listedTool({ name, description, inputSchema, annotations }: McpToolDefinition): McpListedTool {
+  return {
+    name,
+    description: description ?? null,
+    input_schema: inputSchema as JsonObject,
+    annotations: (annotations as JsonObject | undefined) ?? null,
+  };
+}

@@ -1,0 +1,60 @@
+// An MCP server that a request names by its URL: what it says of it, checked.
+
+import { createHash } from "node:crypto";
+import { invalidRequest } from "../../protocol/api-error.ts";
+import type { ToolDefinition } from "../../protocol/tools.ts";
+
+export interface RequestServer {
+  readonly label: string;
+  readonly url: URL;
+  /** With the authorization. Never shown, and never logged. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** The same for the same server with the same credentials, and telling nothing of them. */
+  readonly key: string;
+}
+
+/** These belong to the connection, which is not the client's business. */
+const ownHeaders =
+  /^(host|connection|content-length|transfer-encoding|upgrade|te|trailer|keep-alive|proxy-.*)$/i;
+
+/** Throws an `ApiError` for what cannot be sent. `at` is the place of the tool in the request. */
+export function readRequestServer(definition: ToolDefinition, owner: string, at: string): RequestServer {
+  const { server_label: label, server_url: address } = definition;
+  const url = URL.parse(String(address));
+  if (!url || !/^https?:$/.test(url.protocol))
+    throw invalidRequest(
+      `${at}.server_url`,
+      `${at}.server_url: expected an http or https URL, such as https://example.org/mcp, got ${JSON.stringify(address)}.`,
+    );
+  const headers = headersOf(definition, at);
+  const facts = [owner, label, url.href, Object.entries(headers).toSorted(([a], [b]) => (a < b ? -1 : 1))];
+  const key = createHash("sha256").update(JSON.stringify(facts)).digest("hex");
+  return { label: String(label), url, headers, key };
+}
+
+function headersOf({ headers, authorization }: ToolDefinition, at: string): Record<string, string> {
+  const made = new Headers();
+  for (const [name, value] of Object.entries(Object(headers) as Record<string, string>)) {
+    if (ownHeaders.test(name)) continue;
+    try {
+      made.set(name, value);
+    } catch {
+      // Not with its value: that may be a secret.
+      throw invalidRequest(
+        `${at}.headers`,
+        `${at}.headers: expected names and values that a header may have, got others in ${JSON.stringify(name)}.`,
+      );
+    }
+  }
+  if (typeof authorization === "string" && authorization !== "") {
+    try {
+      made.set("authorization", /^\w+ ./.test(authorization) ? authorization : `Bearer ${authorization}`);
+    } catch {
+      throw invalidRequest(
+        `${at}.authorization`,
+        `${at}.authorization: expected a token that a header may have, got one with other characters.`,
+      );
+    }
+  }
+  return Object.fromEntries(made);
+}

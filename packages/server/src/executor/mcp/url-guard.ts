@@ -1,0 +1,96 @@
+// Decides which URLs of requests may be connected to: by the address that a name stands for at that moment.
+
+import { type LookupAddress, type LookupOptions, lookup as systemLookup } from "node:dns";
+import { isIP, type LookupFunction } from "node:net";
+import { isPrivateAddress } from "./private-address.ts";
+
+/** All addresses of a name. */
+export type Resolve = (host: string) => Promise<readonly LookupAddress[]>;
+
+export interface UrlGuardOptions {
+  /** Hosts that may have private addresses, as they stand in a URL, with or without the port; `*` for all. */
+  readonly allowPrivate: readonly string[];
+  /** Default: the resolver of the system. */
+  readonly resolve?: Resolve | undefined;
+}
+
+/** A URL of a request that this server does not connect to. */
+export class RefusedUrlError extends Error {
+  override readonly name = "RefusedUrlError";
+}
+
+export interface UrlGuard {
+  /** Throws a `RefusedUrlError` for what can be refused without asking who a name belongs to. */
+  check(url: URL): void;
+  /** A `lookup` for the connection to a URL: what it gives is what is connected to, so no name can change in between. */
+  lookupFor(url: URL): LookupFunction;
+}
+
+export function urlGuard({ allowPrivate, resolve = systemResolve }: UrlGuardOptions): UrlGuard {
+  const allowed = new Set(allowPrivate.map((host) => host.toLowerCase()));
+  const isAllowed = ({ hostname, port, protocol }: URL) => {
+    const fullPort = port === "" ? (protocol === "https:" ? "443" : "80") : port;
+    return ["*", hostname, bare(hostname), `${hostname}:${fullPort}`].some((it) => allowed.has(it));
+  };
+  return {
+    check(url) {
+      if (url.protocol !== "http:" && url.protocol !== "https:")
+        throw new RefusedUrlError(`expected an http or https URL, got one with '${url.protocol}'`);
+      if (url.username !== "" || url.password !== "")
+        throw new RefusedUrlError("expected a URL without a user and a password; use headers for them");
+      const address = bare(url.hostname);
+      if (isIP(address) !== 0 && isPrivateAddress(address) && !isAllowed(url))
+        throw refused(url, "is a private address");
+    },
+    lookupFor: (url) => (host, options, callback) => {
+      resolve(host).then(
+        (found) => {
+          const addresses = inFamily(found, options);
+          const [first] = addresses;
+          if (!first) return callback(noAddress(host), "", 0);
+          // One is enough: whoever mixes them means to be connected to the other.
+          if (addresses.some(({ address }) => isPrivateAddress(address)) && !isAllowed(url))
+            return callback(refused(url, "stands for a private address"), "", 0);
+          if (options.all) return callback(null, [...addresses]);
+          return callback(null, first.address, first.family);
+        },
+        (error: unknown) => callback(error as NodeJS.ErrnoException, "", 0),
+      );
+    },
+  };
+}
+
+/** An IPv6 address without the brackets that it has in a URL. */
+function bare(hostname: string): string {
+  return hostname.replace(/^\[(.*)\]$/, "$1");
+}
+
+function refused({ hostname }: URL, what: string): RefusedUrlError {
+  return new RefusedUrlError(
+    `'${hostname}' ${what}, and this server does not connect to those for requests. Its operator can allow it with mcp.allowPrivate`,
+  );
+}
+
+function inFamily(found: readonly LookupAddress[], { family }: LookupOptions): readonly LookupAddress[] {
+  const wanted = family === "IPv4" ? 4 : family === "IPv6" ? 6 : family;
+  return wanted === 4 || wanted === 6 ? found.filter((it) => it.family === wanted) : found;
+}
+
+function noAddress(host: string): NodeJS.ErrnoException {
+  return Object.assign(new Error(`The name '${host}' has no address.`), { code: "ENOTFOUND" });
+}
+
+function systemResolve(host: string): Promise<LookupAddress[]> {
+  return new Promise((resolve, reject) => {
+    systemLookup(host, { all: true, order: "verbatim" }, (error, addresses) => {
+      if (error) reject(error);
+      else resolve(addresses);
+    });
+  });
+}
+
+/** The refusal behind an error, however deep it lies. */
+export function refusalIn(error: unknown): RefusedUrlError | undefined {
+  for (let at = error; at instanceof Error; at = at.cause) if (at instanceof RefusedUrlError) return at;
+  return undefined;
+}
