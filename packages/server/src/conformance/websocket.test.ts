@@ -3,14 +3,19 @@ import { request } from "node:http";
 import { tool } from "rondo";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { hashKey } from "../http/auth-keys.ts";
-import { errorFlaws, SocketClient, socketFlaws } from "./testkit/socket-client.ts";
-import { type StartOptions, serverTools, start } from "./testkit/start.ts";
+import { errorFlaws, eventOf, SocketClient, socketFlaws } from "./testkit/socket-client.ts";
+import { type StartOptions, serverTools, start, type TestServer } from "./testkit/start.ts";
 
-async function connect(options: StartOptions, headers?: Record<string, string>) {
+async function connect(options: StartOptions, headers: Record<string, string> = {}) {
   const server = await start(options);
-  const client = await SocketClient.open(server.baseURL, headers);
+  const client = await SocketClient.open(server.baseURL, { headers });
   onTestFinished(() => client.socket.terminate());
   return { server, client };
+}
+
+async function statusOf({ baseURL, fetch }: TestServer, id: string): Promise<unknown> {
+  const answer = await fetch(`${baseURL}/responses/${id}`);
+  return ((await answer.json()) as { status: unknown }).status;
 }
 
 /** A tool that waits until it is let go, or nobody waits for it any more. */
@@ -108,11 +113,7 @@ describe("a request over WebSocket", () => {
     client.close();
     await client.closed;
     gate.resolve();
-    await expect
-      .poll(
-        async () => (await (await server.fetch(`${server.baseURL}/responses/${response.id}`)).json()).status,
-      )
-      .toBe("completed");
+    await expect.poll(() => statusOf(server, response.id)).toBe("completed");
   });
 
   test("is cancelled when its client leaves", async () => {
@@ -127,11 +128,7 @@ describe("a request over WebSocket", () => {
     await client.next("response.mcp_call.in_progress");
     client.socket.terminate();
     await aborted.promise;
-    await expect
-      .poll(
-        async () => (await (await server.fetch(`${server.baseURL}/responses/${response.id}`)).json()).status,
-      )
-      .toBe("cancelled");
+    await expect.poll(() => statusOf(server, response.id)).toBe("cancelled");
   });
 });
 
@@ -153,7 +150,7 @@ describe("one response at a time", () => {
   test("one that comes right after the end is answered", async () => {
     const { client } = await connect({ script: () => "Yes." });
     client.socket.on("message", (data) => {
-      const { type } = JSON.parse(String(data));
+      const { type } = eventOf(data);
       if (type === "response.completed" && client.events.length < 200)
         client.send({ type: "response.create", ...ask });
     });
@@ -350,7 +347,7 @@ describe("a connection", () => {
     ["another host", { host: "evil.example" }, 403],
   ])("is refused to web pages that nobody has let in: %s", async (_name, headers, status) => {
     const server = await start({ script: [] });
-    await expect(SocketClient.open(server.baseURL, headers)).rejects.toMatchObject({ status });
+    await expect(SocketClient.open(server.baseURL, { headers })).rejects.toMatchObject({ status });
   });
 
   test("is refused where there is none", async () => {
@@ -389,11 +386,7 @@ describe("a connection", () => {
     expect(last.error.message).toContain("1 seconds");
     expect((await client.closed).code).toBe(1001);
     expect(client.events.at(-1)).toBe(last);
-    await expect
-      .poll(
-        async () => (await (await server.fetch(`${server.baseURL}/responses/${response.id}`)).json()).status,
-      )
-      .toBe("cancelled");
+    await expect.poll(() => statusOf(server, response.id)).toBe("cancelled");
   });
 
   test("that is silent is asked for a sign of life, and cut if there is none", async () => {
@@ -401,9 +394,7 @@ describe("a connection", () => {
     const { server, client } = await connect({ script: "Hello.", config });
     const [ping] = await once(client.socket, "ping");
     expect(ping).toHaveLength(0);
-    const mute = await SocketClient.open(server.baseURL);
-    mute.socket.pong = () => {};
-    (mute.socket as unknown as { _autoPong: boolean })._autoPong = false;
+    const mute = await SocketClient.open(server.baseURL, { autoPong: false });
     expect((await mute.closed).code).toBe(1006);
     expect((await client.ask(ask)).response.status).toBe("completed");
   });

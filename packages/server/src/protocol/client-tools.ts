@@ -13,7 +13,7 @@ export type ClientTool = {
 
 /** The tool as its client knows it. Undefined for one that is not called by a name. */
 export function clientTool({ type, name, shown_as: shown }: ToolDefinition): ClientTool | undefined {
-  if (shown !== undefined) return shown as ClientTool;
+  if (shown !== undefined) return shown;
   return type === "function" && name !== undefined ? { type, name } : undefined;
 }
 

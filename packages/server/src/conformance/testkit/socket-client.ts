@@ -1,6 +1,7 @@
 // A WebSocket client that writes down everything that it gets, and what is wrong with it.
 
-import { WebSocket } from "ws";
+import type { IncomingMessage } from "node:http";
+import { type ClientOptions, type RawData, WebSocket } from "ws";
 import { flawsOf } from "./public-schema.ts";
 import { streamFlaws } from "./stream-checker.ts";
 
@@ -29,7 +30,7 @@ export class SocketClient {
   private constructor(socket: WebSocket) {
     this.socket = socket;
     socket.on("message", (data) => {
-      this.events.push(JSON.parse(String(data)));
+      this.events.push(eventOf(data));
       this.#look();
     });
     socket.on("error", () => {});
@@ -42,15 +43,15 @@ export class SocketClient {
   }
 
   /** Opens a connection. Throws when it is refused. */
-  static async open(baseURL: string, headers: Record<string, string> = {}): Promise<SocketClient> {
-    const socket = new WebSocket(`${baseURL.replace(/^http/, "ws")}/responses`, { headers });
+  static async open(baseURL: string, options: ClientOptions = {}): Promise<SocketClient> {
+    const socket = new WebSocket(`${baseURL.replace(/^http/, "ws")}/responses`, options);
     const client = new SocketClient(socket);
     await new Promise<void>((resolve, reject) => {
       socket.once("open", resolve);
-      socket.once("unexpected-response", async (_request, incoming) => {
-        const text = Buffer.concat((await incoming.toArray()) as Buffer[]).toString();
-        reject(Object.assign(new Error(text), { status: incoming.statusCode }));
-        socket.terminate();
+      socket.once("unexpected-response", (_request, incoming) => {
+        refusal(incoming)
+          .then(reject, reject)
+          .finally(() => socket.terminate());
       });
       socket.once("error", reject);
     });
@@ -102,6 +103,16 @@ export class SocketClient {
   #look(): void {
     for (const look of this.#waiting) look();
   }
+}
+
+/** The event in a frame. */
+export function eventOf(data: RawData): Wire {
+  return JSON.parse((data as Buffer).toString("utf8"));
+}
+
+async function refusal(incoming: IncomingMessage): Promise<Error> {
+  const text = Buffer.concat((await incoming.toArray()) as Buffer[]).toString();
+  return Object.assign(new Error(text), { status: incoming.statusCode });
 }
 
 /** What is wrong with the events of one response. They are those of an event stream, but for its last words. */

@@ -71,7 +71,7 @@ test("what is sent in one tick comes in its order", async () => {
   const { client, sender } = await pair();
   await once(client, "open");
   const texts: string[] = [];
-  client.on("message", (data) => texts.push(String(data)));
+  client.on("message", (data) => texts.push((data as Buffer).toString()));
   const sent = Array.from({ length: 100 }, (_, index) => `${index}`);
   for (const text of sent) sender.send(text);
   await expect.poll(() => texts).toEqual(sent);

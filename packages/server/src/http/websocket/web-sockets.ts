@@ -65,15 +65,14 @@ export class WebSockets {
     // Until the connection is open, nobody else listens.
     const onError = () => stream.destroy();
     stream.on("error", onError);
-    this.#admit(exchange).then(
-      (owner) => {
-        stream.off("error", onError);
+    void this.#admit(exchange)
+      .finally(() => stream.off("error", onError))
+      .then((owner) =>
         this.#server.handleUpgrade(incoming, stream, head, (socket) =>
           this.#connect(socket, { stream, owner, exchange }),
-        );
-      },
-      (error: unknown) => this.#refuse(error, exchange, stream),
-    );
+        ),
+      )
+      .catch((error: unknown) => this.#refuse(error, exchange, stream));
   };
 
   /** Takes no more connections, and closes those that are open when their response has ended. */
@@ -128,6 +127,7 @@ export class WebSockets {
     const { outgoing } = exchange;
     const end = () => stream.end(() => stream.destroy());
     if (stream.destroyed) return;
+    stream.on("error", () => stream.destroy());
     outgoing.shouldKeepAlive = false;
     outgoing.assignSocket(stream as Parameters<ServerResponse["assignSocket"]>[0]);
     outgoing.once("finish", end);
