@@ -1,6 +1,6 @@
 // Rondo, as a user would use it.
 
-import { Client, RondoError, tool } from "rondo";
+import { Client, RondoError, tool, type Usage } from "rondo";
 import type { Outcome } from "./outcome.ts";
 import type { QuirkCase } from "./quirk-case.ts";
 import { type CaseRunner, withoutLastWords } from "./run-case.ts";
@@ -27,7 +27,7 @@ export const runWithRondo: CaseRunner = async (quirk, baseURL) => {
     text: withoutLastWords(seen.text),
     thinking: seen.thinking,
     ran,
-    usage: client.usage ?? null,
+    usage: client.usage ? withoutDetails(client.usage) : null,
     error,
   };
 };
@@ -61,4 +61,9 @@ function makeClient(quirk: QuirkCase, baseURL: string, ran: [string, unknown][])
 function describe(error: unknown): Outcome["error"] {
   const message = error instanceof Error ? error.message : String(error);
   return { message, code: error instanceof RondoError ? error.code : "none" };
+}
+
+/** What every library counts. */
+function withoutDetails({ inputTokens, outputTokens, totalTokens }: Usage): Usage {
+  return { inputTokens, outputTokens, totalTokens };
 }

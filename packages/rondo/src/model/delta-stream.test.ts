@@ -39,20 +39,26 @@ test("values come in order, whether asked for before or after they are pushed", 
   const early = [stream.next(), stream.next()];
   for (const letter of ["a", "b", "c", "d"]) sink.push(text(letter));
   finish();
-  const steps = [
-    ...(await Promise.all(early)),
-    await stream.next(),
-    await stream.next(),
-    await stream.next(),
-  ];
+  const steps = [...(await Promise.all(early)), await stream.next(), await stream.next()];
   expect(steps.map(({ value }) => value && "text" in value && value.text)).toEqual([
     "a",
     "b",
-    "c",
-    "d",
+    "cd",
     undefined,
   ]);
   expect(await stream.next()).toEqual({ done: true, value: undefined });
+});
+
+test("text that nobody has taken yet comes in one piece, and nothing else does", async () => {
+  const { stream, sink, finish } = open();
+  const thought = (text: string): ModelDelta => ({ type: "thinking.delta", text });
+  const warning: ModelDelta = { type: "warning", message: "odd" };
+  for (const delta of [thought("h"), thought("m"), text("a"), text("b"), warning, warning, text("c")])
+    sink.push(delta);
+  finish();
+  const deltas: ModelDelta[] = [];
+  for await (const delta of stream) deltas.push(delta);
+  expect(deltas).toEqual([thought("hm"), text("ab"), warning, warning, text("c")]);
 });
 
 test("an error comes after what was pushed before it, and only once", async () => {
@@ -159,7 +165,8 @@ test("the work is told when the consumer is far behind, and when it has caught u
   expect(sink.isFull()).toBe(false);
   sink.push(text("x"));
   expect(sink.isFull()).toBe(true);
-  for (let count = 0; count < 511; count += 1) await stream.next();
+  sink.push({ type: "thinking.delta", text: "y" });
+  expect(await stream.next()).toEqual({ done: false, value: text("x".repeat(512)) });
   expect(sink.onDrained).not.toHaveBeenCalled();
   await stream.next();
   expect(sink.onDrained).toHaveBeenCalledOnce();

@@ -1,10 +1,10 @@
 // The iterable behind a model's stream: the network pushes deltas in, the consumer pulls them out, and leaving
 // at any moment stops the work. Not a generator: its `return()` would wait behind a pending `next()`, and it
-// would cost several promises for each delta.
+// would cost several promises for each delta. Text that comes faster than it is taken comes out in larger pieces.
 
 import type { ModelDelta } from "./provider.ts";
 
-/** With so many deltas waiting for the consumer, the server is held back. */
+/** With so many deltas pushed and none taken, the server is held back. */
 const manyDeltas = 512;
 
 /** What the work behind a stream is given. */
@@ -31,6 +31,8 @@ export class DeltaStream implements AsyncIterableIterator<ModelDelta, undefined,
   #working: Promise<void> | undefined;
   #deltas: ModelDelta[] = [];
   #taken = 0;
+  /** How many deltas those that wait were made of. */
+  #pushed = 0;
   #isOver = false;
   #failure: { readonly error: unknown } | undefined;
 
@@ -41,7 +43,7 @@ export class DeltaStream implements AsyncIterableIterator<ModelDelta, undefined,
     this.#sink = {
       signal: this.#controller.signal,
       push: (delta) => this.#push(delta),
-      isFull: () => this.#deltas.length - this.#taken >= manyDeltas,
+      isFull: () => this.#pushed >= manyDeltas,
       onDrained: () => {},
       stop: (reason) => this.#controller.abort(reason),
     };
@@ -98,6 +100,15 @@ export class DeltaStream implements AsyncIterableIterator<ModelDelta, undefined,
     if (this.#isOver) return;
     const resolve = this.#waiting.shift();
     if (resolve) resolve({ done: false, value: delta });
+    else this.#wait(delta);
+  }
+
+  #wait(delta: ModelDelta): void {
+    this.#pushed += 1;
+    const last = this.#deltas.at(-1);
+    // Each step of the consumer costs as much as reading several deltas.
+    if (last && isText(last) && last.type === delta.type)
+      this.#deltas[this.#deltas.length - 1] = { type: last.type, text: last.text + (delta as Text).text };
     else this.#deltas.push(delta);
   }
 
@@ -107,6 +118,7 @@ export class DeltaStream implements AsyncIterableIterator<ModelDelta, undefined,
     if (this.#taken === this.#deltas.length) {
       this.#deltas = [];
       this.#taken = 0;
+      this.#pushed = 0;
       if (!this.#isOver) this.#sink.onDrained();
     }
     return delta;
@@ -116,6 +128,7 @@ export class DeltaStream implements AsyncIterableIterator<ModelDelta, undefined,
   #drop(failure: { error: unknown } | undefined): void {
     this.#deltas = [];
     this.#taken = 0;
+    this.#pushed = 0;
     this.#failure = undefined;
     this.#end(failure);
   }
@@ -126,4 +139,10 @@ export class DeltaStream implements AsyncIterableIterator<ModelDelta, undefined,
     this.#failure = failure;
     for (const resolve of this.#waiting.splice(0)) resolve(this.next());
   }
+}
+
+type Text = Extract<ModelDelta, { readonly text: string; readonly type: "text.delta" | "thinking.delta" }>;
+
+function isText(delta: ModelDelta): delta is Text {
+  return delta.type === "text.delta" || delta.type === "thinking.delta";
 }
