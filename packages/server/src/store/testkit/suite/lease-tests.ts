@@ -1,6 +1,7 @@
 // What every store must know of who runs a response, and who wants it cancelled.
 
 import { describe, expect, test } from "vitest";
+import type { Lease } from "../../store.ts";
 import { events, write } from "../build.ts";
 import type { SuiteContext } from "./context.ts";
 
