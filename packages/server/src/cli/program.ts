@@ -27,7 +27,8 @@ export async function runCli(args: readonly string[], io: CliIo): Promise<number
   }
 }
 
-function createProgram(io: CliIo): Command {
+/** The program with its commands, before it has read any arguments. */
+export function createProgram(io: CliIo): Command {
   const program = new Command("rondo")
     .description("The Responses API in front of a model that you host yourself.")
     .version(versionOfPackage(), "-v, --version", "Show the version.")
