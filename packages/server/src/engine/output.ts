@@ -169,10 +169,9 @@ export class Output {
         id: newId("ctc"),
         ...called,
         input,
-        status: "completed",
       };
       const place = { item_id: item.id, output_index: index };
-      begin({ ...item, input: "", status: "in_progress" });
+      begin({ ...item, input: "" });
       this.#journal.emit({ type: "response.custom_tool_call_input.delta", ...place, delta: input });
       this.#journal.emit({ type: "response.custom_tool_call_input.done", ...place, input });
       this.#finish(index, item);

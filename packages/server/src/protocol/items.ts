@@ -50,7 +50,6 @@ export interface CustomToolCallItem {
   name: string;
   namespace?: string;
   input: string;
-  status: ItemStatus;
 }
 
 /** Why a call of the server has failed, in the shape that MCP gives to the results of tools. */

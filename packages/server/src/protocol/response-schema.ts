@@ -55,7 +55,6 @@ const customToolCall = z.object({
   name: z.string(),
   namespace: z.string().optional(),
   input: z.string(),
-  status: itemStatus,
 });
 
 const mcpCall = z.object({

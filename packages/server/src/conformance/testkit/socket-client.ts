@@ -117,13 +117,18 @@ async function refusal(incoming: IncomingMessage): Promise<Error> {
 
 /** What is wrong with the events of one response. They are those of an event stream, but for its last words. */
 export function socketFlaws(events: readonly Wire[]): string[] {
-  const frames = events.map((event) => ({ event: event.type, data: event }));
   return [
-    ...streamFlaws([...frames, { event: undefined, data: "[DONE]" }]),
+    ...orderFlaws(events),
     ...events.flatMap((event) =>
       flawsOf("ResponseStreamEvent", event).map((flaw) => `${event.type}: ${flaw}`),
     ),
   ];
+}
+
+/** The same without the public schema, where the events repeat what the client itself has said wrong. */
+export function orderFlaws(events: readonly Wire[]): string[] {
+  const frames = events.map((event) => ({ event: event.type, data: event }));
+  return streamFlaws([...frames, { event: undefined, data: "[DONE]" }]);
 }
 
 /** What is wrong with an error that belongs to no response. */

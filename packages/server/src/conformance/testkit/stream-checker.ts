@@ -30,6 +30,9 @@ const terminal: Readonly<Record<string, readonly string[]>> = {
   "response.failed": ["failed"],
 };
 
+/** Items of these types have no status in the public schema. */
+const withoutStatus: readonly string[] = ["mcp_approval_request", "mcp_list_tools", "custom_tool_call"];
+
 /** What is wrong with a stream. `isCut`: the reader left before its end, so the end is not looked for. */
 export function streamFlaws(frames: readonly Frame[], { isCut = false }: { isCut?: boolean } = {}): string[] {
   const checker = new StreamChecker();
@@ -129,9 +132,8 @@ class StreamChecker {
       this.#flaw(`expected output_index ${this.#items.length}, but got ${output_index}`);
     if (this.#items.some((other) => other.item.id === item.id))
       this.#flaw(`the item '${item.id}' was added twice`);
-    // The one has no status, and the other comes whole.
     const isWhole = item.type === "mcp_approval_request";
-    if (item.status !== "in_progress" && !isWhole && item.type !== "mcp_list_tools")
+    if (item.status !== "in_progress" && !withoutStatus.includes(item.type))
       this.#flaw(`the item '${item.id}' was added with the status '${item.status}'`);
     if (item.content?.length > 0) this.#flaw(`the item '${item.id}' was added with content`);
     if (item.tools?.length > 0) this.#flaw(`the list '${item.id}' was added with tools`);
@@ -245,7 +247,7 @@ class StreamChecker {
         this.#flaw(`the list '${item.id}' is done after [${open.steps.join(", ")}]`);
       return;
     }
-    if (!["completed", "incomplete", "failed"].includes(item.status))
+    if (!["completed", "incomplete", "failed"].includes(item.status) && !withoutStatus.includes(item.type))
       this.#flaw(`the item '${item.id}' is done with the status '${item.status}'`);
     if (parts.some(({ closed }) => !closed))
       this.#flaw(`the item '${item.id}' is done before its content parts`);
