@@ -21,21 +21,26 @@ export interface McpServerSettings {
   readonly timeoutMs?: number | undefined;
 }
 
-/** So long a request that has not named the server waits for it, once. */
-const patienceMs = 5000;
+interface Surroundings {
+  readonly onWarning: (message: string) => void;
+  /** How long a request that has not named the server waits for it, once. Default: 5,000. */
+  readonly patienceMs?: number | undefined;
+}
 
 export class ConfiguredServer {
   readonly label: string;
   readonly settings: McpServerSettings;
   readonly server: McpServer;
-  readonly #onWarning: (message: string) => void;
+  readonly #surroundings: Surroundings;
   /** Whether it was down or slow when it was last asked, which is then known. */
   #isMissing = false;
+  #isClosed = false;
 
-  constructor(label: string, settings: McpServerSettings, onWarning: (message: string) => void) {
+  constructor(label: string, settings: McpServerSettings, surroundings: Surroundings) {
+    const { onWarning } = surroundings;
     this.label = label;
     this.settings = settings;
-    this.#onWarning = onWarning;
+    this.#surroundings = surroundings;
     this.server = mcpServer({ ...serverOptions(settings), name: serverName(label), onWarning });
   }
 
@@ -51,20 +56,32 @@ export class ConfiguredServer {
         return error;
       },
     );
-    if (isNamed) return asked;
-    return Promise.race([asked, this.#impatience()]);
+    return isNamed ? asked : this.#unlessSlow(asked);
   }
 
-  async #impatience(): Promise<Error> {
-    const waits = this.#isMissing ? 0 : patienceMs;
-    await new Promise((resolve) => setTimeout(resolve, waits).unref());
-    const error = new Error(`The MCP server '${this.label}' has not answered yet.`);
-    this.#miss(error.message);
-    return error;
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    await this.server.close();
+  }
+
+  async #unlessSlow<T>(asked: Promise<T>): Promise<T | Error> {
+    const waits = this.#isMissing ? 0 : (this.#surroundings.patienceMs ?? 5000);
+    const { promise: isSlow, resolve } = Promise.withResolvers<Error>();
+    const timer = setTimeout(() => {
+      const error = new Error(`The MCP server '${this.label}' has not answered yet.`);
+      this.#miss(error.message);
+      resolve(error);
+    }, waits);
+    try {
+      return await Promise.race([asked, isSlow]);
+    } finally {
+      clearTimeout(timer);
+    }
   }
 
   #miss(why: string): void {
-    if (!this.#isMissing) this.#onWarning(`${why} Its tools are missing until it is there.`);
+    if (!this.#isMissing && !this.#isClosed)
+      this.#surroundings.onWarning(`${why} Its tools are missing until it is there.`);
     this.#isMissing = true;
   }
 }

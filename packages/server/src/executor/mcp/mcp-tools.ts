@@ -18,6 +18,8 @@ export interface McpToolsOptions {
   /** Hosts that requests may name although their addresses are private. */
   readonly allowPrivate: readonly string[];
   readonly onWarning: (message: string) => void;
+  /** How long a request that has not named a server of the config waits for it, once. Default: 5,000. */
+  readonly patienceMs?: number | undefined;
   /** Default: the resolver of the system. */
   readonly resolve?: Resolve | undefined;
 }
@@ -60,11 +62,11 @@ export class McpTools {
   readonly #pool: ServerPool;
   readonly #guard: UrlGuard;
 
-  constructor({ servers, allowPrivate, onWarning, resolve }: McpToolsOptions) {
+  constructor({ servers, allowPrivate, onWarning, patienceMs, resolve }: McpToolsOptions) {
     this.#configured = new Map(
       Object.entries(servers).map(([label, settings]) => [
         label,
-        new ConfiguredServer(label, settings, onWarning),
+        new ConfiguredServer(label, settings, { onWarning, patienceMs }),
       ]),
     );
     this.#guard = urlGuard({ allowPrivate, resolve });
@@ -79,7 +81,7 @@ export class McpTools {
   async close(): Promise<void> {
     await Promise.all([
       this.#pool.close(),
-      ...Array.from(this.#configured.values(), ({ server }) => server.close()),
+      ...Array.from(this.#configured.values(), (server) => server.close()),
     ]);
   }
 

@@ -1,0 +1,90 @@
+import { describe, expect, onTestFinished, test } from "vitest";
+import { McpTools, type McpToolsOptions } from "./mcp-tools.ts";
+import { type NotebookOptions, startNotebook } from "./testkit/notebook-server.ts";
+
+async function started(options: Partial<McpToolsOptions> = {}, notebookOptions: NotebookOptions = {}) {
+  const notebook = await startNotebook(notebookOptions);
+  const warnings: string[] = [];
+  const mcp = new McpTools({
+    servers: {},
+    allowPrivate: [],
+    onWarning: (message) => warnings.push(message),
+    ...options,
+  });
+  onTestFinished(() => mcp.close());
+  const offer = (change: object = {}, owner = "ada") =>
+    mcp.offer([{ type: "mcp", server_label: "notes", server_url: notebook.url, ...change }], owner);
+  return { mcp, notebook, warnings, offer };
+}
+
+describe("a URL of a request is refused with a 400 that says why", () => {
+  const refused = { status: 400, code: "mcp_url_refused", param: "tools[0].server_url" };
+
+  test("when it is a private address", async () => {
+    const { notebook, offer } = await started();
+    await expect(offer()).rejects.toMatchObject(refused);
+    await expect(offer()).rejects.toThrow(/mcp\.allowPrivate/);
+    expect(notebook.headers).toEqual([]);
+  });
+
+  test("when its name stands for one", async () => {
+    const { notebook, offer } = await started({ resolve: async () => [{ address: "127.0.0.1", family: 4 }] });
+    const asked = offer({ server_url: `http://mcp.example:${notebook.port}/mcp` });
+    await expect(asked).rejects.toMatchObject(refused);
+    expect(notebook.headers).toEqual([]);
+  });
+
+  test("when it leads elsewhere", async () => {
+    const { notebook, offer } = await started(
+      { allowPrivate: ["*"] },
+      {
+        intercept: () =>
+          new Response(null, { status: 307, headers: { location: "http://169.254.169.254/latest" } }),
+      },
+    );
+    await expect(offer()).rejects.toMatchObject(refused);
+    await expect(offer()).rejects.toThrow(/redirect/);
+    expect(notebook.headers.length).toBeGreaterThan(0);
+  });
+});
+
+describe("the servers of requests", () => {
+  test("of one owner are kept up to a number, those of others are left alone", async () => {
+    const { notebook, offer } = await started({ allowPrivate: ["*"] });
+    await offer({}, "bob");
+    for (let index = 0; index < 33; index += 1) await offer({ headers: { "x-n": String(index) } });
+    const before = notebook.lists.count;
+    await offer({ headers: { "x-n": "32" } });
+    await offer({}, "bob");
+    expect(notebook.lists.count).toBe(before);
+    await offer({ headers: { "x-n": "0" } });
+    expect(notebook.lists.count).toBe(before + 1);
+  });
+
+  test("stay for a run that needs them", async () => {
+    const { offer } = await started({ allowPrivate: ["*"] });
+    const held = await offer();
+    const release = held.hold();
+    for (let index = 0; index < 33; index += 1) await offer({ headers: { "x-n": String(index) } });
+    const look = held.offered[0]?.tool;
+    expect(await look?.execute({ n: 1 })).toMatchObject({ content: [{ text: "look 1 done" }] });
+    release();
+    await expect(look?.execute({ n: 2 })).rejects.toThrow(/closed/);
+  });
+});
+
+test("a server of others, which nobody here can reach, is left out with a word", async () => {
+  const { offer } = await started();
+  const { offered, lists, ignored } = await offer({ server_url: undefined, connector_id: "connector_gmail" });
+  expect([offered, lists, ignored]).toEqual([[], [], ["the MCP server 'notes'"]]);
+});
+
+test("a server of the config that hangs holds up one request a little, and no other", async () => {
+  const { mcp } = await started({
+    patienceMs: 20,
+    servers: { slow: { command: process.execPath, args: ["-e", "setInterval(() => {}, 1000)"] } },
+  });
+  const first = await mcp.offer([], "ada");
+  const second = await mcp.offer([], "ada");
+  expect([first.offered, second.offered]).toEqual([[], []]);
+});
