@@ -149,7 +149,8 @@ export function mutated(changes: readonly Change[]): fc.JsonValue {
     if (what === "remove") delete place[path.at(-1) as string];
     else
       Object.defineProperty(place, what === "add" && !Array.isArray(parent) ? key : (path.at(-1) as string), {
-        value,
+        // A later change may go into it, and must not change it for the next body.
+        value: structuredClone(value),
         enumerable: true,
         writable: true,
         configurable: true,
