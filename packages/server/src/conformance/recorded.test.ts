@@ -45,6 +45,20 @@ describe.each(recorded)("$name", (shape) => {
     expectDone(server, shape);
   });
 
+  test("works over HTTP with everything stored, and only what is new in every request", async () => {
+    const server = await start({ script });
+    let next: object = { ...body, store: true };
+    for (const turn of turns) {
+      const { id, output } = await post(server, next);
+      expect(output).toMatchObject(turn.output);
+      const kept = await server.fetch(`${server.baseURL}/responses/${id}`);
+      expect(((await kept.json()) as Wire).output).toEqual(output);
+      next = { ...body, store: true, input: resultsFor(output, turn), previous_response_id: id };
+    }
+    expect(server.exchanges.flaws()).toEqual([]);
+    expectDone(server, shape);
+  });
+
   test.each([
     ["at once", false],
     ["after a warm-up", true],
