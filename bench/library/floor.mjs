@@ -1,0 +1,59 @@
+// What both floors share: a tool loop by hand, with nothing that is not needed to get the answer.
+import { sseParser } from "./sse-lines.mjs";
+
+const tools = [
+  {
+    type: "function",
+    function: {
+      name: "add",
+      description: "Add two numbers.",
+      parameters: {
+        type: "object",
+        properties: { a: { type: "number" }, b: { type: "number" } },
+        required: ["a", "b"],
+      },
+    },
+  },
+];
+
+/** `post` sends a body and gives each piece of the answer's text to a function. */
+export async function runLoop(post, prompt) {
+  const messages = [{ role: "user", content: prompt }];
+  const outcome = { text: "", pieces: 0, calls: 0 };
+  for (;;) {
+    const toolCalls = [];
+    let text = "";
+    const read = sseParser((data) => {
+      if (data === "[DONE]") return;
+      const delta = JSON.parse(data).choices[0]?.delta;
+      if (delta?.content) {
+        text += delta.content;
+        outcome.pieces++;
+      }
+      if (!delta?.tool_calls) return;
+      for (const { index, id, function: call } of delta.tool_calls) {
+        const known = toolCalls[index];
+        if (known) known.function.arguments += call.arguments;
+        else
+          toolCalls[index] = {
+            id,
+            type: "function",
+            function: { name: call.name, arguments: call.arguments },
+          };
+      }
+    });
+    await post(JSON.stringify({ model: "bench", messages, tools, stream: true }), read);
+    outcome.text += text;
+    if (toolCalls.length === 0) return outcome;
+    messages.push({ role: "assistant", content: null, tool_calls: toolCalls });
+    for (const { id, function: call } of toolCalls) {
+      const { a, b } = JSON.parse(call.arguments);
+      outcome.calls++;
+      messages.push({ role: "tool", tool_call_id: id, content: String(await add(a, b)) });
+    }
+  }
+}
+
+async function add(a, b) {
+  return a + b;
+}

@@ -1,0 +1,16 @@
+// The floor: `fetch`, a parser and a loop by hand.
+import { runLoop } from "./floor.mjs";
+
+export function contender(url) {
+  const address = `${url}/chat/completions`;
+  const post = async (body, read) => {
+    const response = await fetch(address, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body,
+    });
+    const decoder = new TextDecoder();
+    for await (const bytes of response.body) read(decoder.decode(bytes, { stream: true }));
+  };
+  return (prompt) => runLoop(post, prompt);
+}

@@ -1,0 +1,30 @@
+// LangChain's agent with its chat model for OpenAI-compatible servers.
+import { ChatOpenAI } from "@langchain/openai";
+import { createAgent, tool } from "langchain";
+import { z } from "zod";
+
+export function contender(url) {
+  const model = new ChatOpenAI({ model: "bench", apiKey: "none", configuration: { baseURL: url } });
+  return async (prompt) => {
+    const outcome = { text: "", pieces: 0, calls: 0 };
+    const add = tool(
+      async ({ a, b }) => {
+        outcome.calls++;
+        return String(a + b);
+      },
+      { name: "add", description: "Add two numbers.", schema: z.object({ a: z.number(), b: z.number() }) },
+    );
+    const agent = createAgent({ model, tools: [add] });
+    const input = { messages: [{ role: "user", content: prompt }] };
+    for await (const [message] of await agent.stream(input, {
+      streamMode: "messages",
+      recursionLimit: 10_000,
+    })) {
+      // The results of tools come in the same stream.
+      if (message.getType() !== "ai" || message.text === "") continue;
+      outcome.text += message.text;
+      outcome.pieces++;
+    }
+    return outcome;
+  };
+}

@@ -1,0 +1,47 @@
+// The `openai` package with a tool loop by hand, as its documentation shows for streams.
+import OpenAI from "openai";
+
+const tools = [
+  {
+    type: "function",
+    function: {
+      name: "add",
+      description: "Add two numbers.",
+      parameters: {
+        type: "object",
+        properties: { a: { type: "number" }, b: { type: "number" } },
+        required: ["a", "b"],
+      },
+    },
+  },
+];
+
+export function contender(url) {
+  const client = new OpenAI({ baseURL: url, apiKey: "none" });
+  return async (prompt) => {
+    const outcome = { text: "", pieces: 0, calls: 0 };
+    const messages = [{ role: "user", content: prompt }];
+    for (;;) {
+      const stream = await client.chat.completions.create({ model: "bench", messages, tools, stream: true });
+      const toolCalls = [];
+      for await (const chunk of stream) {
+        const delta = chunk.choices[0]?.delta;
+        if (delta?.content) {
+          outcome.text += delta.content;
+          outcome.pieces++;
+        }
+        for (const { index, id, function: call } of delta?.tool_calls ?? []) {
+          if (toolCalls[index]) toolCalls[index].function.arguments += call.arguments;
+          else toolCalls[index] = { id, type: "function", function: { ...call } };
+        }
+      }
+      if (toolCalls.length === 0) return outcome;
+      messages.push({ role: "assistant", content: null, tool_calls: toolCalls });
+      for (const { id, function: call } of toolCalls) {
+        const { a, b } = JSON.parse(call.arguments);
+        outcome.calls++;
+        messages.push({ role: "tool", tool_call_id: id, content: String(a + b) });
+      }
+    }
+  };
+}

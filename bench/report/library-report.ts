@@ -1,0 +1,59 @@
+// The library's figures as tables.
+import {
+  floorName,
+  isStream,
+  type LibraryMeasure,
+  libraryContenders,
+  libraryMeasures,
+  ourName,
+} from "../library/library-measures.ts";
+import type { LibraryResults } from "../library/measure-library.ts";
+import { median, medianRatio } from "../statistics.ts";
+import { figure, type Row, table } from "./table.ts";
+
+export function libraryReport(results: LibraryResults): string {
+  const names = libraryContenders.map(({ name }) => name);
+  const others = names.filter((name) => name !== floorName);
+  const head = ["CPU for …", floorName, ...others, "to reach", ""];
+  const rows = libraryMeasures.map((measure): Row => {
+    const { unit, per, target } = measure;
+    const floor = milliseconds(results, measure, floorName);
+    const absolute = (median(floor) / per) * (unit === "µs" ? 1000 : 1);
+    const ratios = new Map(
+      others.map((name) => [name, medianRatio(milliseconds(results, measure, name), floor)]),
+    );
+    const isReached = (ratios.get(ourName) ?? Number.NaN) <= target;
+    return [
+      measure.name,
+      `${figure(absolute)} ${unit}`,
+      ...others.map((name) => figure(ratios.get(name) ?? Number.NaN)),
+      `≤ ${target}`,
+      isReached ? "reached" : "missed",
+    ];
+  });
+  const pieces = libraryMeasures.filter(isStream).map((measure): Row => {
+    const counts = names.map((name) =>
+      median(
+        results
+          .get(measure)
+          ?.get(name)
+          ?.map((it) => it.pieces) ?? [],
+      ),
+    );
+    return [measure.name, ...counts.map(figure)];
+  });
+  return `${table([head, ...rows])}
+
+In how many pieces the 20,000 chunks came to the user's code. Whoever joins those that have come together does less:
+
+${table([["", ...names], ...pieces])}`;
+}
+
+function milliseconds(results: LibraryResults, measure: LibraryMeasure, name: string): number[] {
+  return (
+    results
+      .get(measure)
+      ?.get(name)
+      ?.map((it) => it.milliseconds) ?? []
+  );
+}

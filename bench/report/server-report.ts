@@ -1,0 +1,145 @@
+// The server's figures as tables.
+import type { ServerFigures, ServerResults, ServerSizes } from "../server/measure-server.ts";
+import { median, medianRatio } from "../statistics.ts";
+import { figure, type Row, table } from "./table.ts";
+
+type Figure = Exclude<keyof ServerFigures, "turnUs">;
+
+/** What others are said to need, by the issue that has set the targets. */
+type Reported = readonly [responsesJs: string, antwort: string];
+
+interface Line {
+  readonly name: string;
+  readonly figure: Figure;
+  readonly unit: string;
+  /** By which the figure is divided to be in its unit. */
+  readonly divisor?: number;
+  readonly isRatio: boolean;
+  readonly isHigherBetter?: boolean;
+  /** With the store off, and with SQLite; some are not set. */
+  readonly targets: readonly [storeOff: number, sqlite: number | undefined];
+  readonly reported: Reported;
+}
+
+const lines: readonly Line[] = [
+  {
+    name: "CPU per streamed chunk, 64 streams, a chunk every 5 ms",
+    figure: "pacedChunkUs",
+    unit: "µs",
+    isRatio: true,
+    targets: [1.5, 2.5],
+    reported: ["7", "4.2"],
+  },
+  {
+    name: "the same from a model that is faster than the server",
+    figure: "fastChunkUs",
+    unit: "µs",
+    isRatio: true,
+    targets: [1.5, 2.5],
+    reported: ["", ""],
+  },
+  {
+    name: "CPU per plain request",
+    figure: "requestUs",
+    unit: "µs",
+    isRatio: true,
+    targets: [1.7, 3],
+    reported: ["11", "1.7"],
+  },
+  {
+    name: "plain requests a second, 64 connections",
+    figure: "requestsPerSecond",
+    unit: "",
+    isRatio: true,
+    isHigherBetter: true,
+    targets: [0.6, undefined],
+    reported: ["0.12", "0.57"],
+  },
+  {
+    name: "p99 of these",
+    figure: "p99Ms",
+    unit: "ms",
+    isRatio: true,
+    targets: [3, undefined],
+    reported: ["2 s", "0.1 s"],
+  },
+  {
+    name: "time to the first token beyond the direct call",
+    figure: "firstTokenMs",
+    unit: "ms",
+    isRatio: false,
+    targets: [1, undefined],
+    reported: ["10 ms", "2.9 ms"],
+  },
+  {
+    name: "memory a stream, 1,000 open",
+    figure: "streamBytes",
+    unit: "KB",
+    divisor: 1000,
+    isRatio: false,
+    targets: [60, undefined],
+    reported: ["", ""],
+  },
+];
+
+export function serverReport(results: ServerResults, sizes: ServerSizes): string {
+  const head = ["", "floor", "rondo, store off", "", "rondo, SQLite", "", "responses.js *", "antwort *"];
+  return `${table([head, ...lines.map((line) => row(line, results))])}
+
+\\* Reported when the targets were set, not measured here: neither can be installed from the registry.
+
+Of each chunk the client got so many events (chunks that have come together may be one):
+
+${table([
+  ["", "floor", "rondo, store off", "rondo, SQLite"],
+  ["a chunk every 5 ms", ...shares(results, "pacedEventShare")],
+  ["a model that is faster than the server", ...shares(results, "fastEventShare")],
+])}
+
+One more turn of a conversation (CPU). With rondo the client sends one message and \`previous_response_id\`, and the server reads the rest from SQLite; the floor keeps nothing, and its client sends all of it each time:
+
+${table([
+  ["turns stored", "bytes of them", "floor", "rondo, SQLite", "ratio"],
+  ...sizes.storedTurns.map((stored) => turnRow(stored, results)),
+])}`;
+}
+
+function row(line: Line, results: ServerResults): Row {
+  const floor = results.get("floor")?.[line.figure] ?? [];
+  const cells = (["rondo, store off", "rondo, SQLite"] as const).flatMap((name, i) => {
+    const values = results.get(name)?.[line.figure] ?? [];
+    const value = line.isRatio ? medianRatio(values, floor) : median(values) / (line.divisor ?? 1);
+    return [line.isRatio ? figure(value) : withUnit(value, line), verdict(value, line.targets[i], line)];
+  });
+  return [line.name, withUnit(median(floor) / (line.divisor ?? 1), line), ...cells, ...line.reported];
+}
+
+function verdict(value: number, target: number | undefined, { isHigherBetter = false }: Line): string {
+  if (target === undefined) return "";
+  const isReached = isHigherBetter ? value >= target : value <= target;
+  return `${isHigherBetter ? "≥" : "≤"} ${target}: ${isReached ? "reached" : "missed"}`;
+}
+
+function withUnit(value: number, { unit }: Line): string {
+  return `${figure(value)} ${unit}`.trim();
+}
+
+function shares(results: ServerResults, name: "pacedEventShare" | "fastEventShare"): string[] {
+  return [...results.values()].map((figures) => figure(median(figures[name])));
+}
+
+function turnRow(stored: number, results: ServerResults): Row {
+  const floor = results.get("floor")?.turnUs.get(stored) ?? [];
+  const ours = results.get("rondo, SQLite")?.turnUs.get(stored) ?? [];
+  const micro = (values: readonly number[]) => `${figure(median(values))} µs`;
+  return [
+    String(stored),
+    figure(stored * turnBytes),
+    micro(floor),
+    micro(ours),
+    figure(medianRatio(ours, floor)),
+  ];
+}
+
+/** Of a question and an answer, as the model gets them. */
+const turnBytes = 240;

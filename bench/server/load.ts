@@ -1,0 +1,137 @@
+// The load generator: a process of its own that asks a server what it is told to by messages, and answers with times.
+import { Agent, type IncomingMessage, request } from "node:http";
+import { text } from "node:stream/consumers";
+import type { Body, LoadRequest, LoadResult } from "./load-messages.ts";
+
+const agent = new Agent({ keepAlive: true });
+let held: IncomingMessage[] = [];
+
+process.on("message", (job: LoadRequest) => {
+  const start = performance.now();
+  run(job).then(
+    (result) => process.send?.({ wallMs: performance.now() - start, timesMs: [], ...result }),
+    (error: unknown) => process.send?.({ error: String(error) }),
+  );
+});
+process.once("disconnect", () => process.exit());
+
+async function run(job: LoadRequest): Promise<Partial<LoadResult>> {
+  switch (job.type) {
+    case "streams": {
+      const texts = await Promise.all(Array.from({ length: job.count }, () => readStream(job.url, job.body)));
+      return {
+        pieces: texts.reduce((sum, { pieces }) => sum + pieces, 0),
+        characters: texts.reduce((sum, { characters }) => sum + characters, 0),
+      };
+    }
+    case "requests":
+      return { timesMs: await sendRequests(job) };
+    case "first-token": {
+      const timesMs: number[] = [];
+      const directMs: number[] = [];
+      for (let i = 0; i < job.count; i++) {
+        directMs.push(await firstTokenMs(job.directUrl, job.directBody));
+        timesMs.push(await firstTokenMs(job.url, job.body));
+      }
+      return { timesMs, directMs };
+    }
+    case "hold":
+      held = await Promise.all(Array.from({ length: job.count }, () => openAndHold(job.url, job.body)));
+      return {};
+    case "release":
+      await Promise.all(held.splice(0).map(close));
+      return {};
+    default: {
+      let previousId = job.previousId;
+      for (let i = 0; i < job.count; i++) {
+        const body = { ...job.body, ...(previousId && { previous_response_id: previousId }) };
+        const answer = JSON.parse(await text(await post(job.url, body))) as { id: string; status: string };
+        if (answer.status !== "completed") throw new Error(JSON.stringify(answer));
+        previousId = answer.id;
+      }
+      return { ...(previousId && { lastId: previousId }) };
+    }
+  }
+}
+
+async function sendRequests({ url, body, count, connections }: LoadRequest & { type: "requests" }) {
+  const timesMs: number[] = [];
+  let left = count;
+  const connection = async () => {
+    while (left-- > 0) {
+      const start = performance.now();
+      const answer = await text(await post(url, body));
+      timesMs.push(performance.now() - start);
+      if (!answer.includes('"completed"')) throw new Error(`Expected a completed response, got ${answer}.`);
+    }
+  };
+  await Promise.all(Array.from({ length: connections }, connection));
+  return timesMs;
+}
+
+/** Reads to the end, and counts the pieces of text and what is in them. */
+async function readStream(url: string, body: Body): Promise<{ pieces: number; characters: number }> {
+  const incoming = await post(url, body);
+  let pieces = 0;
+  let characters = 0;
+  let rest = "";
+  let isComplete = false;
+  for await (const part of incoming.setEncoding("utf8") as AsyncIterable<string>) {
+    const whole = rest + part;
+    const end = whole.lastIndexOf("\n\n") + 1;
+    const frames = whole.slice(0, end);
+    for (const [, delta = ""] of frames.matchAll(/"delta":"([^"]*)"/g)) {
+      pieces++;
+      characters += delta.length;
+    }
+    isComplete ||= frames.includes("event: response.completed");
+    rest = whole.slice(end);
+  }
+  if (!isComplete) throw new Error(`A stream has ended before its response was completed: ${rest}`);
+  return { pieces, characters };
+}
+
+/** The time until a piece of text is there, whichever API it comes by. */
+async function firstTokenMs(url: string, body: Body): Promise<number> {
+  const start = performance.now();
+  const incoming = await post(url, body);
+  let received = "";
+  let timeMs: number | undefined;
+  for await (const part of incoming.setEncoding("utf8") as AsyncIterable<string>) {
+    received += part;
+    if (timeMs === undefined && / word"/.test(received)) timeMs = performance.now() - start;
+  }
+  if (timeMs === undefined) throw new Error(`There was no text in ${received}.`);
+  return timeMs;
+}
+
+async function openAndHold(url: string, body: Body): Promise<IncomingMessage> {
+  const incoming = await post(url, body);
+  incoming.setEncoding("utf8");
+  let received = "";
+  const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
+  incoming.on("data", (part: string) => {
+    received = (received + part).slice(-4000);
+    if (/ word"/.test(received)) resolve(incoming);
+  });
+  // Ends that we bring about ourselves are errors too.
+  incoming.on("error", () => reject(new Error(`A stream has ended after ${received}.`)));
+  return promise;
+}
+
+function close(incoming: IncomingMessage): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  incoming.once("close", resolve);
+  incoming.destroy();
+  return promise;
+}
+
+function post(url: string, body: Body): Promise<IncomingMessage> {
+  const bytes = Buffer.from(JSON.stringify(body));
+  const headers = { "content-type": "application/json", "content-length": bytes.length };
+  const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
+  const sent = request(url, { agent, method: "POST", headers }, resolve);
+  sent.on("error", reject);
+  sent.end(bytes);
+  return promise;
+}

@@ -1,0 +1,222 @@
+// Measures servers: round after round, each in a new process, with a load generator and a model of their own process.
+import { type LoadProcess, type ServerProcess, startLoad } from "../processes.ts";
+import { median, percentile } from "../statistics.ts";
+import {
+  floor,
+  type ServerContender,
+  type ServerName,
+  serverContenders,
+  sqlite,
+} from "./server-contenders.ts";
+
+export interface ServerSizes {
+  readonly rounds: number;
+  readonly streams: number;
+  readonly chunksPerStream: number;
+  readonly connections: number;
+  readonly requests: number;
+  readonly firstTokens: number;
+  readonly openStreams: number;
+  /** How many turns are stored when one more is measured. */
+  readonly storedTurns: readonly number[];
+  readonly turnsMeasured: number;
+}
+
+/** One figure a round. */
+export interface ServerFigures {
+  /** From a model that has a chunk every few milliseconds, and how many events a chunk has become. */
+  readonly pacedChunkUs: number[];
+  readonly pacedEventShare: number[];
+  /** The same from a model that is faster than the server: chunks that come together may be one event. */
+  readonly fastChunkUs: number[];
+  readonly fastEventShare: number[];
+  readonly requestUs: number[];
+  readonly requestsPerSecond: number[];
+  readonly p99Ms: number[];
+  readonly firstTokenMs: number[];
+  readonly streamBytes: number[];
+  /** By the number of stored turns. */
+  readonly turnUs: Map<number, number[]>;
+}
+
+export type ServerResults = ReadonlyMap<ServerName, ServerFigures>;
+
+export interface ServerOptions {
+  readonly modelUrl: string;
+  readonly sizes: ServerSizes;
+  readonly onProgress: (text: string) => void;
+}
+
+interface Parts extends ServerOptions {
+  readonly contender: ServerContender;
+  readonly figures: ServerFigures;
+}
+
+/** What the model says again and again. */
+const piece = " word";
+
+/** About as long as what people say, so that the bytes of a conversation are those of a conversation. */
+const saying =
+  "stream 16 and tell me something about the weather of the last few days in the mountains, please";
+
+export async function measureServer(options: ServerOptions): Promise<ServerResults> {
+  const results = new Map(serverContenders.map(({ name }) => [name, emptyFigures()]));
+  for (let round = 0; round < options.sizes.rounds; round++)
+    for (const contender of round % 2 === 0 ? serverContenders : serverContenders.toReversed()) {
+      const figures = results.get(contender.name) ?? emptyFigures();
+      const parts = { ...options, contender, figures };
+      const tell = (what: string) =>
+        options.onProgress(`server, round ${round + 1}: ${what}, ${contender.name}`);
+      tell("streams and requests");
+      await inProcesses(parts, measureLoad);
+      tell("memory");
+      await inProcesses(parts, measureMemory);
+      tell("long conversations");
+      // Without a store there is no chain: the floor's client sends all that was said each time.
+      if (contender === sqlite) await inProcesses(parts, measureChain);
+      if (contender === floor) await inProcesses(parts, measureWholeConversations);
+    }
+  return results;
+}
+
+async function inProcesses(
+  parts: Parts,
+  measure: (parts: Parts, server: ServerProcess, load: LoadProcess) => Promise<void>,
+): Promise<void> {
+  using server = await parts.contender.start(parts.modelUrl);
+  using load = startLoad();
+  await measure(parts, server, load);
+}
+
+async function measureLoad(parts: Parts, server: ServerProcess, load: LoadProcess): Promise<void> {
+  const { contender, figures, sizes, modelUrl } = parts;
+  const url = `${server.url}/responses`;
+  const chunks = sizes.streams * sizes.chunksPerStream;
+  const measureStreams = async (task: string) => {
+    let eventShare = 0;
+    const ask = (length: number) =>
+      load.ask({
+        type: "streams",
+        url,
+        body: { model: "bench", input: `${task} ${length}`, ...contender.streamBody },
+        count: sizes.streams,
+      });
+    await ask(20); // a server is asked more than once in its life
+    const cpuMs = await cpuOf(server, async () => {
+      const { pieces = 0, characters } = await ask(sizes.chunksPerStream);
+      if (characters !== chunks * piece.length)
+        throw new Error(`${contender.name} has sent ${characters} characters instead of ${chunks} pieces.`);
+      eventShare = pieces / chunks;
+    });
+    return { chunkUs: (cpuMs * 1000) / chunks, eventShare };
+  };
+  const paced = await measureStreams("pace");
+  figures.pacedChunkUs.push(paced.chunkUs);
+  figures.pacedEventShare.push(paced.eventShare);
+  const fast = await measureStreams("stream");
+  figures.fastChunkUs.push(fast.chunkUs);
+  figures.fastEventShare.push(fast.eventShare);
+
+  const requests = (count: number) =>
+    load.ask({
+      type: "requests",
+      url,
+      body: { model: "bench", input: "stream 16", ...contender.body },
+      count,
+      connections: sizes.connections,
+    });
+  await requests(Math.ceil(sizes.requests / 10));
+  const requestsCpu = await cpuOf(server, async () => {
+    const { wallMs, timesMs } = await requests(sizes.requests);
+    figures.requestsPerSecond.push((sizes.requests * 1000) / wallMs);
+    figures.p99Ms.push(percentile(timesMs, 0.99));
+  });
+  figures.requestUs.push((requestsCpu * 1000) / sizes.requests);
+
+  const { timesMs, directMs = [] } = await load.ask({
+    type: "first-token",
+    url,
+    body: { model: "bench", input: "stream 3", ...contender.body, stream: true },
+    directUrl: `${modelUrl}/chat/completions`,
+    directBody: { model: "bench", messages: [{ role: "user", content: "stream 3" }], stream: true },
+    count: sizes.firstTokens,
+  });
+  figures.firstTokenMs.push(median(timesMs) - median(directMs));
+}
+
+async function measureMemory(parts: Parts, server: ServerProcess, load: LoadProcess): Promise<void> {
+  const { contender, figures, sizes } = parts;
+  // A stream that nobody ends would be a background run that goes on.
+  const body = { model: "bench", input: "hold", ...contender.body, stream: true };
+  const hold = (count: number) => load.ask({ type: "hold", url: `${server.url}/responses`, body, count });
+  await hold(Math.ceil(sizes.openStreams / 10));
+  await load.ask({ type: "release" });
+  const before = await server.rssBytes();
+  await hold(sizes.openStreams);
+  figures.streamBytes.push(((await server.rssBytes()) - before) / sizes.openStreams);
+}
+
+/** The CPU time of one more turn, by how many are stored: always of the same ones, so that none is added. */
+async function measureChain(parts: Parts, server: ServerProcess, load: LoadProcess): Promise<void> {
+  const { contender, figures, sizes } = parts;
+  const url = `${server.url}/responses`;
+  const body = { model: "bench", input: saying, ...contender.body };
+  const turns = (count: number, previousId: string | undefined) =>
+    load.ask({ type: "chain", url, body, count, previousId });
+  let lastId: string | undefined;
+  let stored = 0;
+  await turns(50, undefined);
+  for (const goal of sizes.storedTurns) {
+    ({ lastId } = await turns(goal - stored, lastId));
+    stored = goal;
+    const cpuMs = await cpuOf(server, async () => {
+      for (let i = 0; i < sizes.turnsMeasured; i++) await turns(1, lastId);
+    });
+    addTurn(figures, stored, (cpuMs * 1000) / sizes.turnsMeasured);
+  }
+}
+
+async function measureWholeConversations(parts: Parts, server: ServerProcess, load: LoadProcess) {
+  const { figures, sizes } = parts;
+  const url = `${server.url}/responses`;
+  const turn = (stored: number) => {
+    const said = Array.from({ length: stored }, () => [
+      { role: "user", content: saying },
+      { role: "assistant", content: piece.repeat(16) },
+    ]).flat();
+    const body = { model: "bench", input: [...said, { role: "user", content: saying }] };
+    return load.ask({ type: "chain", url, body, count: 1, previousId: undefined });
+  };
+  for (let i = 0; i < 50; i++) await turn(1);
+  for (const stored of sizes.storedTurns) {
+    const cpuMs = await cpuOf(server, async () => {
+      for (let i = 0; i < sizes.turnsMeasured; i++) await turn(stored);
+    });
+    addTurn(figures, stored, (cpuMs * 1000) / sizes.turnsMeasured);
+  }
+}
+
+async function cpuOf(server: ServerProcess, work: () => Promise<void>): Promise<number> {
+  const before = await server.cpuMs();
+  await work();
+  return (await server.cpuMs()) - before;
+}
+
+function addTurn({ turnUs }: ServerFigures, stored: number, microseconds: number): void {
+  turnUs.set(stored, [...(turnUs.get(stored) ?? []), microseconds]);
+}
+
+function emptyFigures(): ServerFigures {
+  return {
+    pacedChunkUs: [],
+    pacedEventShare: [],
+    fastChunkUs: [],
+    fastEventShare: [],
+    requestUs: [],
+    requestsPerSecond: [],
+    p99Ms: [],
+    firstTokenMs: [],
+    streamBytes: [],
+    turnUs: new Map(),
+  };
+}

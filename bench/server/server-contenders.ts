@@ -1,0 +1,59 @@
+// Who is measured as a server, and how each is asked.
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { pathOf, type ServerProcess, startServer } from "../processes.ts";
+import type { Body } from "./load-messages.ts";
+
+export type ServerName = "floor" | "rondo, store off" | "rondo, SQLite";
+
+export interface ServerContender {
+  readonly name: ServerName;
+  /** What is added to the body of each request. */
+  readonly body: Body;
+  /** The same for streams. */
+  readonly streamBody: Body;
+  start(modelUrl: string): Promise<ServerProcess>;
+}
+
+export const floor: ServerContender = {
+  name: "floor",
+  body: {},
+  streamBody: { stream: true },
+  start: (modelUrl) => startServer([pathOf("server/floor.mjs"), modelUrl]),
+};
+
+export const storeOff: ServerContender = {
+  name: "rondo, store off",
+  body: { store: false },
+  streamBody: { store: false, stream: true },
+  start: (modelUrl) => startRondo(modelUrl, "memory"),
+};
+
+export const sqlite: ServerContender = {
+  name: "rondo, SQLite",
+  body: { store: true },
+  // Only background runs log every event.
+  streamBody: { store: true, stream: true, background: true },
+  async start(modelUrl) {
+    const folder = mkdtempSync(join(tmpdir(), "rondo-bench-"));
+    const server = await startRondo(modelUrl, `sqlite:${join(folder, "bench.db")}`);
+    return {
+      ...server,
+      [Symbol.dispose]() {
+        server[Symbol.dispose]();
+        rmSync(folder, { recursive: true, force: true });
+      },
+    };
+  },
+};
+
+export const serverContenders: readonly ServerContender[] = [floor, storeOff, sqlite];
+
+/** The command as it is built for users; with as many background runs at once as there are streams. */
+function startRondo(modelUrl: string, store: string): Promise<ServerProcess> {
+  const flags = ["--model-url", modelUrl, "--store", store, "--port", "0", "--log", "warn"];
+  return startServer([pathOf("../packages/server/dist/cli/main.js"), "serve", ...flags], {
+    RONDO_RUNS_CONCURRENCY: "64",
+  });
+}
