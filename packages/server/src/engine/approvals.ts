@@ -6,7 +6,20 @@ import { invalidRequest } from "../protocol/api-error.ts";
 import type { InputItem } from "../protocol/items.ts";
 import { type Entry, outcomeOf } from "./conversation.ts";
 
-type Fields = Readonly<Record<string, JsonValue | undefined>>;
+/** What the items of this page have of it; they were checked when they came in. */
+interface Fields {
+  readonly type: string;
+  readonly id?: string;
+  readonly role?: string;
+  readonly server_label: string;
+  readonly name: string;
+  readonly arguments?: string;
+  readonly approval_request_id?: string | null;
+  readonly approve?: boolean;
+  readonly reason?: string | null;
+  readonly output?: JsonValue;
+  readonly error?: JsonValue;
+}
 
 /** A call that a person has allowed with this request. */
 export interface ApprovedCall {
@@ -32,15 +45,12 @@ export function withApprovals(
 ): { entries: Entry[]; approved: ApprovedCall[] } {
   const all = [...before, ...own].map(({ item }) => item as unknown as Fields);
   const asked = new Map(all.filter(isRequest).map((item) => [approvalIdOf(item), item]));
-  const run = new Set(
-    all.filter(({ type }) => type === "mcp_call").map((item) => item["approval_request_id"]),
-  );
+  const run = new Set(all.filter(({ type }) => type === "mcp_call").map((item) => item.approval_request_id));
   const answered = checkAnswers(all, before.length, asked);
   const lastAnswer = all.findLastIndex(isOfModel);
 
   const approved: ApprovedCall[] = [];
-  const wireName = (label: JsonValue | undefined, name: JsonValue | undefined) =>
-    offer.findThere(String(label), String(name))?.tool.wireName ?? String(name);
+  const wireName = (label: string, name: string) => offer.findThere(label, name)?.tool.wireName ?? name;
   const entries = [...before, ...own].flatMap((entry, index): Entry[] => {
     const item = all[index] as Fields;
     const { type, server_label: label, name, arguments: text } = item;
@@ -54,10 +64,10 @@ export function withApprovals(
           arguments: text ?? "",
         }),
       ];
-    const id = String(item["approval_request_id"]);
+    const id = item.approval_request_id ?? "";
     if (type === "mcp_call") {
       if (asked.has(id)) return [changed(entry, output(id, outcomeOf(item)))];
-      return [changed(entry, { ...item, name: wireName(label, name) })];
+      return [changed(entry, { ...(entry.item as unknown as InputItem), name: wireName(label, name) })];
     }
     if (type !== "mcp_approval_response") return [entry];
     const { approve, reason } = item;
@@ -68,10 +78,10 @@ export function withApprovals(
       return [changed(entry, output(id, "The outcome of this call is not known."))];
     approved.push({
       id,
-      label: String(request["server_label"]),
-      name: String(request["name"]),
-      wireName: wireName(request["server_label"], request["name"]),
-      arguments: String(request["arguments"] ?? ""),
+      label: request.server_label,
+      name: request.name,
+      wireName: wireName(request.server_label, request.name),
+      arguments: request.arguments ?? "",
     });
     return [];
   });
@@ -81,7 +91,7 @@ export function withApprovals(
     entries: [
       ...entries,
       ...open.map((id) => ({
-        item: output(id, "Nobody has allowed this call, so it was not run.") as InputItem,
+        item: output(id, "Nobody has allowed this call, so it was not run."),
       })),
     ],
     approved,
@@ -96,8 +106,8 @@ function checkAnswers(
 ): ReadonlySet<string> {
   const answered = new Set<string>();
   for (const [index, item] of all.entries()) {
-    if (item["type"] !== "mcp_approval_response") continue;
-    const id = String(item["approval_request_id"]);
+    if (item.type !== "mcp_approval_response") continue;
+    const id = item.approval_request_id ?? "";
     const param = `input[${Math.max(0, index - ownFrom)}].approval_request_id`;
     if (!asked.has(id))
       throw invalidRequest(
@@ -117,7 +127,7 @@ function isRequest({ type }: Fields): boolean {
 
 /** One that came with a request is kept under another id. */
 function approvalIdOf({ id, approval_request_id: kept }: Fields): string {
-  return String(kept ?? id);
+  return kept ?? id ?? "";
 }
 
 const ofModel = new Set([
@@ -129,18 +139,18 @@ const ofModel = new Set([
 ]);
 
 function isOfModel({ type, role }: Fields): boolean {
-  return ofModel.has(String(type)) || (type === "message" && role === "assistant");
+  return ofModel.has(type) || (type === "message" && role === "assistant");
 }
 
-function changed(entry: Entry, item: Fields): Entry {
-  return { ...entry, item: item as InputItem };
+function changed(entry: Entry, item: InputItem): Entry {
+  return { ...entry, item };
 }
 
-function output(id: string, text: string): Fields {
+function output(id: string, text: string): InputItem {
   return { type: "function_call_output", call_id: id, output: text };
 }
 
-function denial(reason: JsonValue | undefined): string {
-  const why = typeof reason === "string" && reason !== "" ? `: ${reason}` : ".";
+function denial(reason: string | null | undefined): string {
+  const why = reason ? `: ${reason}` : ".";
   return `The user has not allowed this call, so it was not run${why}`;
 }

@@ -250,7 +250,13 @@ function asText(value: JsonValue | undefined): string {
 }
 
 /** What a call that the server has run has given, for the model to read. */
-export function outcomeOf({ output, error }: Fields): string {
+export function outcomeOf({
+  output,
+  error,
+}: {
+  output?: JsonValue | undefined;
+  error?: JsonValue | undefined;
+}): string {
   return asText(errorText(error) ?? output ?? "The outcome of this call is not known.");
 }
 

@@ -82,7 +82,7 @@ describe("what is emitted fits the public types, but for", () => {
       McpApprovalRequestItem,
       OpenAI.Responses.ResponseOutputItem.McpApprovalRequest
     >;
-    expectTypeOf<ListMisfits | ApprovalMisfits>().toEqualTypeOf<never>();
+    expectTypeOf<[ListMisfits, ApprovalMisfits]>().toEqualTypeOf<[never, never]>();
     type PublicType = OpenAI.Responses.ResponseOutputItem["type"];
     expectTypeOf<Exclude<OutputItem["type"], PublicType>>().toEqualTypeOf<never>();
   });

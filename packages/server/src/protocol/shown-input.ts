@@ -1,7 +1,8 @@
 // Input items as a list of them shows them: complete, in the API's long form, however they were sent.
 
-import type { JsonValue } from "rondo";
+import type { JsonObject, JsonValue } from "rondo";
 import type { InputItem } from "./items.ts";
+import { withoutSecrets } from "./tools.ts";
 
 export function shownInput(item: InputItem): InputItem {
   switch (item.type) {
@@ -15,9 +16,11 @@ export function shownInput(item: InputItem): InputItem {
     case "custom_tool_call":
     case "custom_tool_call_output":
       return { ...item, status: item["status"] ?? "completed" };
+    case "additional_tools":
+      return { ...item, tools: (item["tools"] as JsonObject[]).map(withoutSecrets) };
     case "mcp_approval_request": {
       const { approval_request_id: _kept, ...shown } = item;
-      return shown as InputItem;
+      return shown;
     }
     default:
       return item;

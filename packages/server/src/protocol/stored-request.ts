@@ -2,16 +2,22 @@
 
 import type { JsonObject } from "rondo";
 import type { CreateRequest } from "./create-request.ts";
+import { withoutSecrets } from "./tools.ts";
 
 /** A request without its input, which the store keeps as items. */
 export type RequestOptions = Omit<CreateRequest, "input">;
 
 const version = 1;
 
-/** The request as JSON, for the store. */
+/**
+ * The request as JSON, for the store. The credentials for MCP servers are kept only where another process may have
+ * to go on with the run.
+ */
 export function toStoredRequest({ input: _kept, ...request }: CreateRequest): JsonObject {
   const known = Object.entries(request).filter(([, value]) => value !== undefined);
-  return { version, ...(Object.fromEntries(known) as JsonObject) };
+  const stored = Object.fromEntries(known) as JsonObject;
+  if (request.background) return { version, ...stored };
+  return { version, ...stored, tools: request.tools.map(withoutSecrets) };
 }
 
 /** The request from the store. Throws when it was written by a version that this one does not know. */

@@ -168,8 +168,13 @@ export function echoTools(given: readonly JsonObject[]): JsonObject[] {
         parameters: entry["parameters"] ?? null,
         strict: entry["strict"] ?? null,
       };
-    if (entry["type"] !== "mcp") return entry;
-    const { authorization: _secret, headers: _secrets, ...shown } = entry;
-    return shown;
+    return withoutSecrets(entry);
   });
+}
+
+/** A tool without what is only for the MCP server that it stands for. */
+export function withoutSecrets(entry: JsonObject): JsonObject {
+  if (entry["type"] !== "mcp") return entry;
+  const { authorization: _secret, headers: _secrets, ...shown } = entry;
+  return shown;
 }

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { memoryStore } from "../store/memory.ts";
 import { call, checked, started } from "./testkit/mcp.ts";
 import { plain, stream } from "./testkit/service.ts";
 import { inShort } from "./testkit/tools.ts";
@@ -50,13 +51,21 @@ describe("a server of the request", () => {
   });
 
   test("gets its credentials, which nobody else does", async () => {
-    const { service, notebook, warnings, free } = await started({ script: () => "Hi." });
+    const store = memoryStore();
+    const { service, notebook, warnings, free } = await started({ script: () => "Hi.", store });
     const tools = [
       { ...free, authorization: "tok-123456", headers: { "x-team": "blue-team", host: "evil" } },
     ];
-    const response = checked(await stream(service, { input: "Go", tools }));
-    const kept = await service.get("ada", response.id);
-    expect(JSON.stringify([response, kept, warnings])).not.toMatch(/tok-123456|blue-team/);
+    const input = [
+      { role: "user", content: "Go" },
+      { type: "additional_tools", tools: [{ ...tools[0], server_label: "more" }] },
+    ];
+    const response = checked(await stream(service, { input, tools }));
+    const shown = await service.get("ada", response.id);
+    const given = await service.inputItems("ada", response.id, { limit: 20, order: "asc" });
+    const kept = (await store.get("ada", response.id))?.request;
+    expect(given.data).toHaveLength(2);
+    expect(JSON.stringify([response, shown, given, kept, warnings])).not.toMatch(/tok-123456|blue-team/);
     expect(notebook.headers.length).toBeGreaterThan(0);
     for (const headers of notebook.headers) {
       expect(headers.get("authorization")).toBe("Bearer tok-123456");

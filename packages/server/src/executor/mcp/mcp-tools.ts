@@ -7,7 +7,7 @@ import type { McpListedTool, McpListToolsItem } from "../../protocol/items.ts";
 import type { ToolDefinition } from "../../protocol/tools.ts";
 import { ConfiguredServer, type McpServerSettings } from "./configured-server.ts";
 import { redact } from "./redact.ts";
-import { readRequestServer } from "./request-server.ts";
+import { readRequestServer, type ServerDefinition } from "./request-server.ts";
 import { ServerPool } from "./server-pool.ts";
 import { approvalTest, type ToolTest, toolFilter } from "./tool-filter.ts";
 import { type Resolve, refusalIn, type UrlGuard, urlGuard } from "./url-guard.ts";
@@ -42,7 +42,7 @@ export interface McpOffer {
   /** What of the request is left out. */
   readonly ignored: readonly string[];
   /** Keeps the servers connected until what this gives is called. */
-  hold(): () => void;
+  readonly hold: () => () => void;
 }
 
 /** A server for one run. */
@@ -53,7 +53,7 @@ interface Source {
   readonly needsApproval: ToolTest;
   /** Whether the client is shown what it has. */
   readonly isNamed: boolean;
-  list(): Promise<readonly AnyTool[] | Error>;
+  readonly list: () => Promise<readonly AnyTool[] | Error>;
   readonly hold?: () => () => void;
 }
 
@@ -96,10 +96,11 @@ export class McpTools {
   ): Promise<McpOffer> {
     const ignored: string[] = [];
     const sources = new Map<string, Source>();
-    for (const [index, definition] of requested.entries()) {
-      if (!isServer(definition)) continue;
+    for (const [index, tool] of requested.entries()) {
+      if (!isServer(tool)) continue;
+      const definition = tool as ServerDefinition;
       const source = this.#namedSource(definition, owner, `tools[${index}]`);
-      if (!source) ignored.push(`the MCP server '${String(definition["server_label"])}'`);
+      if (!source) ignored.push(`the MCP server '${definition.server_label}'`);
       else if (sources.has(source.label))
         throw invalidRequest(
           `tools[${index}].server_label`,
@@ -126,9 +127,9 @@ export class McpTools {
   }
 
   /** Undefined for a service of others, which this server does not know. */
-  #namedSource(definition: ToolDefinition, owner: string, at: string): Source | undefined {
+  #namedSource(definition: ServerDefinition, owner: string, at: string): Source | undefined {
     const { server_label: label, server_url: url, connector_id, tunnel_id } = definition;
-    const configured = this.#configured.get(String(label));
+    const configured = this.#configured.get(label);
     if (typeof url !== "string") {
       if (configured) return configuredSource(configured, definition);
       if (typeof connector_id === "string" || typeof tunnel_id === "string") return undefined;

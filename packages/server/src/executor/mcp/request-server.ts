@@ -4,6 +4,14 @@ import { createHash } from "node:crypto";
 import { invalidRequest } from "../../protocol/api-error.ts";
 import type { ToolDefinition } from "../../protocol/tools.ts";
 
+/** A tool of a request that stands for a server; checked when the request came in. */
+export type ServerDefinition = ToolDefinition & {
+  readonly server_label: string;
+  readonly server_url?: string | null;
+  readonly headers?: Readonly<Record<string, string>> | null;
+  readonly authorization?: string | null;
+};
+
 export interface RequestServer {
   readonly label: string;
   readonly url: URL;
@@ -18,9 +26,9 @@ const ownHeaders =
   /^(host|connection|content-length|transfer-encoding|upgrade|te|trailer|keep-alive|proxy-.*)$/i;
 
 /** Throws an `ApiError` for what cannot be sent. `at` is the place of the tool in the request. */
-export function readRequestServer(definition: ToolDefinition, owner: string, at: string): RequestServer {
+export function readRequestServer(definition: ServerDefinition, owner: string, at: string): RequestServer {
   const { server_label: label, server_url: address } = definition;
-  const url = URL.parse(String(address));
+  const url = URL.parse(address ?? "");
   if (!url || !/^https?:$/.test(url.protocol))
     throw invalidRequest(
       `${at}.server_url`,
@@ -29,12 +37,12 @@ export function readRequestServer(definition: ToolDefinition, owner: string, at:
   const headers = headersOf(definition, at);
   const facts = [owner, label, url.href, Object.entries(headers).toSorted(([a], [b]) => (a < b ? -1 : 1))];
   const key = createHash("sha256").update(JSON.stringify(facts)).digest("hex");
-  return { label: String(label), url, headers, key };
+  return { label, url, headers, key };
 }
 
-function headersOf({ headers, authorization }: ToolDefinition, at: string): Record<string, string> {
+function headersOf({ headers, authorization }: ServerDefinition, at: string): Record<string, string> {
   const made = new Headers();
-  for (const [name, value] of Object.entries(Object(headers) as Record<string, string>)) {
+  for (const [name, value] of Object.entries(headers ?? {})) {
     if (ownHeaders.test(name)) continue;
     try {
       made.set(name, value);
@@ -46,7 +54,7 @@ function headersOf({ headers, authorization }: ToolDefinition, at: string): Reco
       );
     }
   }
-  if (typeof authorization === "string" && authorization !== "") {
+  if (authorization) {
     try {
       made.set("authorization", /^\w+ ./.test(authorization) ? authorization : `Bearer ${authorization}`);
     } catch {

@@ -2,6 +2,7 @@
 
 import { type LookupAddress, type LookupOptions, lookup as systemLookup } from "node:dns";
 import { isIP, type LookupFunction } from "node:net";
+import { callbackify } from "node:util";
 import { isPrivateAddress } from "./private-address.ts";
 
 /** All addresses of a name. */
@@ -42,20 +43,23 @@ export function urlGuard({ allowPrivate, resolve = systemResolve }: UrlGuardOpti
       if (isIP(address) !== 0 && isPrivateAddress(address) && !isAllowed(url))
         throw refused(url, "is a private address");
     },
-    lookupFor: (url) => (host, options, callback) => {
-      resolve(host).then(
-        (found) => {
-          const addresses = inFamily(found, options);
-          const [first] = addresses;
-          if (!first) return callback(noAddress(host), "", 0);
-          // One is enough: whoever mixes them means to be connected to the other.
-          if (addresses.some(({ address }) => isPrivateAddress(address)) && !isAllowed(url))
-            return callback(refused(url, "stands for a private address"), "", 0);
-          if (options.all) return callback(null, [...addresses]);
-          return callback(null, first.address, first.family);
-        },
-        (error: unknown) => callback(error as NodeJS.ErrnoException, "", 0),
-      );
+    lookupFor: (url) => {
+      const find = async (host: string, options: LookupOptions) => {
+        const addresses = inFamily(await resolve(host), options);
+        if (addresses.length === 0) throw noAddress(host);
+        // One is enough: whoever mixes them means to be connected to the other.
+        if (addresses.some(({ address }) => isPrivateAddress(address)) && !isAllowed(url))
+          throw refused(url, "stands for a private address");
+        return addresses;
+      };
+      const look = callbackify(find);
+      return (host, options, callback) => {
+        look(host, options, (error, addresses) => {
+          if (error) return callback(error, "", 0);
+          const [first] = addresses as [LookupAddress];
+          return options.all ? callback(null, [...addresses]) : callback(null, first.address, first.family);
+        });
+      };
     },
   };
 }
