@@ -13,10 +13,7 @@ type ErrorClass = abstract new (...args: never) => Error;
 
 const errorClasses = [rondo, mcp, testing]
   .flatMap((entry): unknown[] => Object.values(entry))
-  .filter(
-    (value): value is typeof value & ErrorClass =>
-      typeof value === "function" && value.prototype instanceof Error,
-  );
+  .filter((value): value is ErrorClass => typeof value === "function" && value.prototype instanceof Error);
 const lines = readFileSync(join(repoRoot, "docs/errors.md"), "utf8").split("\n");
 
 /** A code is a field of each error, so the class alone tells it only in its source. */

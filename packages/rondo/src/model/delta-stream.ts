@@ -108,7 +108,7 @@ export class DeltaStream implements AsyncIterableIterator<ModelDelta, undefined,
     const last = this.#deltas.at(-1);
     // Each step of the consumer costs as much as reading several deltas.
     if (last && isText(last) && last.type === delta.type)
-      this.#deltas[this.#deltas.length - 1] = { type: last.type, text: last.text + (delta as Text).text };
+      this.#deltas[this.#deltas.length - 1] = { type: last.type, text: last.text + delta.text };
     else this.#deltas.push(delta);
   }
 

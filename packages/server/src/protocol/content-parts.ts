@@ -30,7 +30,7 @@ const inputFile = z.looseObject({
   filename: z.string().nullish(),
 });
 
-export const knownParts = [inputText, outputText, plainText, refusal, inputImage, inputFile] as const;
+const knownParts = [inputText, outputText, plainText, refusal, inputImage, inputFile] as const;
 
 /** A part of a content. Types that are not known are kept as they are. */
 export const contentPart = orOther(z.discriminatedUnion("type", knownParts));

@@ -27,12 +27,7 @@ const allowedChoice = z.looseObject({
   tools: z.array(allowedTool),
 });
 
-export const knownChoices = z.discriminatedUnion("type", [
-  functionChoice,
-  customChoice,
-  mcpChoice,
-  allowedChoice,
-]);
+const knownChoices = z.discriminatedUnion("type", [functionChoice, customChoice, mcpChoice, allowedChoice]);
 
 export const toolChoice = z.union([z.enum(["auto", "none", "required"]), orOther(knownChoices)]);
 

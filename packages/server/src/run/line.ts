@@ -2,7 +2,7 @@
 
 export class Line {
   /** The last in each line: resolved when it has left. */
-  readonly #last = new Map<string, Promise<void>>();
+  readonly #last = new Map<string, Promise<unknown>>();
 
   /**
    * Waits until all who came before have left. Gives the function to leave with. Throws the signal's reason when
@@ -12,9 +12,9 @@ export class Line {
     const before = this.#last.get(id);
     const { promise: own, resolve: leave } = Promise.withResolvers<void>();
     // Whoever gives up leaves when those before it have.
-    const left = Promise.all([before, own]).then(() => {
-      if (this.#last.get(id) === left) this.#last.delete(id);
-    });
+    const left: Promise<unknown> = Promise.all([before, own]).then(
+      () => this.#last.get(id) === left && this.#last.delete(id),
+    );
     this.#last.set(id, left);
     try {
       await (before && untilAborted(before, signal));
@@ -27,13 +27,13 @@ export class Line {
   }
 }
 
-function untilAborted(promise: Promise<void>, signal: AbortSignal): Promise<void> {
+function untilAborted(promise: Promise<unknown>, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     const onAbort = () => reject(signal.reason);
     signal.addEventListener("abort", onAbort);
     void promise.then(() => {
       signal.removeEventListener("abort", onAbort);
-      resolve();
+      return resolve();
     });
     if (signal.aborted) onAbort();
   });

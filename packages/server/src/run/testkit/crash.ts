@@ -65,7 +65,7 @@ export function memoryDisk(): Disk {
   };
 }
 
-export const clientTool = {
+const clientTool = {
   type: "function",
   name: "weather",
   parameters: { type: "object", properties: { n: { type: "integer" } }, required: ["n"] },
@@ -130,7 +130,7 @@ function pauses(): () => Promise<void> {
   };
 }
 
-export async function rounds(count = 3): Promise<void> {
+async function rounds(count = 3): Promise<void> {
   for (let round = 0; round < count; round += 1) await new Promise((resolve) => setImmediate(resolve));
 }
 

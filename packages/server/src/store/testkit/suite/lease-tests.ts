@@ -1,7 +1,6 @@
 // What every store must know of who runs a response, and who wants it cancelled.
 
 import { describe, expect, test } from "vitest";
-import type { Lease } from "../../store.ts";
 import { events, write } from "../build.ts";
 import type { SuiteContext } from "./context.ts";
 
@@ -77,13 +76,17 @@ export function leaseTests(context: SuiteContext): void {
 
     test("that is given back without fault does not count as an attempt", async () => {
       await create("resp_1", { status: "queued" });
-      const attempt = async () => (await claim())[0];
+      const attempt = async () => {
+        const [claimed] = await claim();
+        if (!claimed) throw new Error("There was nothing to claim.");
+        return claimed;
+      };
       const first = await attempt();
-      await context.store.release(first as Lease);
+      await context.store.release(first);
       const second = await attempt();
-      await context.store.release(second as Lease, { forgetsAttempt: true });
+      await context.store.release(second, { forgetsAttempt: true });
       const third = await attempt();
-      expect([first?.attempts, second?.attempts, third?.attempts]).toEqual([1, 2, 2]);
+      expect([first.attempts, second.attempts, third.attempts]).toEqual([1, 2, 2]);
     });
 
     test("can be asked for one response alone", async () => {
