@@ -183,6 +183,23 @@ describe("one response at a time", () => {
     client.send({ type: "response.cancel", response_id: response.id });
     expect((await client.answer()).response.status).toBe("cancelled");
   });
+
+  test.for([false, true])(
+    "response.cancel ends one that has not begun yet (background: %s)",
+    async (background) => {
+      const { wait } = gated();
+      const { client, server } = await connect({
+        script: [{ calls: [{ name: "wait" }] }, "Next."],
+        tools: [wait],
+      });
+      client.send({ type: "response.create", ...ask, background });
+      client.send({ type: "response.cancel" });
+      const { events, response } = await client.answer();
+      expect(socketFlaws(events)).toEqual([]);
+      expect(response.status).toBe("cancelled");
+      expect(await statusOf(server, response.id)).toBe("cancelled");
+    },
+  );
 });
 
 describe("what is not stored", () => {

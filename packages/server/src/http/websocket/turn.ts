@@ -25,6 +25,9 @@ export class Turn {
   /** The event that it has ended with. */
   #last: string | undefined;
   #isMuted = false;
+  #isCancelled = false;
+  /** Whether a run that goes on without this connection is in the store, where it can be cancelled. */
+  #isQueued = false;
 
   constructor(options: TurnOptions) {
     this.#options = options;
@@ -75,10 +78,16 @@ export class Turn {
     this.#isMuted = true;
   }
 
-  /** Ends the run, also one that would go on without this connection. */
+  /** Ends the run, also one that would go on without this connection. One that has not begun ends as it begins. */
   async cancel(): Promise<void> {
+    this.#isCancelled = true;
+    if (!this.#prepared || (this.isFollowing && !this.#isQueued)) return;
+    await this.#cancelPrepared(this.#prepared);
+  }
+
+  async #cancelPrepared({ id }: SocketPrepared): Promise<void> {
     const { responses, owner } = this.#options;
-    if (this.#prepared && this.isFollowing) await responses.cancel(owner, this.#prepared.id);
+    if (this.isFollowing) await responses.cancel(owner, id);
     else this.stop(new Error("The client has cancelled the response."));
   }
 
@@ -92,11 +101,15 @@ export class Turn {
       responses.warmUp(this.#prepared, sink);
       return;
     }
-    this.#prepared = await responses.prepare(owner, frame.body, recall);
+    const prepared = await responses.prepare(owner, frame.body, recall);
+    this.#prepared = prepared;
     if (this.isFollowing) {
-      await responses.enqueue(this.#prepared);
-      await responses.follow(owner, this.#prepared.id, -1, sink, signal);
-    } else await responses.runStreamed(this.#prepared, sink, signal);
+      await responses.enqueue(prepared);
+      this.#isQueued = true;
+    }
+    if (this.#isCancelled) await this.#cancelPrepared(prepared);
+    if (this.isFollowing) await responses.follow(owner, prepared.id, -1, sink, signal);
+    else await responses.runStreamed(prepared, sink, signal);
   }
 
   #sink(): EventSink {
