@@ -9,7 +9,7 @@ export function pathOf(file: string): string {
   return fileURLToPath(new URL(file, import.meta.url));
 }
 
-export interface ServerProcess extends Disposable {
+export interface ServerProcess extends AsyncDisposable {
   /** With `/v1`. */
   readonly url: string;
   /** The CPU time that it has used so far. */
@@ -47,7 +47,11 @@ export async function startServer(
     url: await urlIn(child.stdout),
     cpuMs: () => ask("cpu"),
     rssBytes: () => ask("memory"),
-    [Symbol.dispose]: () => void child.kill("SIGKILL"),
+    async [Symbol.asyncDispose]() {
+      const exited = once(child, "exit");
+      child.disconnect();
+      await exited;
+    },
   };
 }
 

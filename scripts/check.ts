@@ -23,6 +23,7 @@ try {
     step(`publint ${folder}`, `publint run ${tarball} --strict`);
     step(`attw ${folder}`, `attw ${tarball} --profile esm-only --no-definitely-typed --no-color --no-emoji`);
     step(`size ${folder}`, `node scripts/installed-size.ts ${folder} ${tarball}`);
+    step(`import ${folder}`, `node scripts/loaded-size.ts ${folder}`);
     rmSync(`${tarball}`);
   }
 } finally {

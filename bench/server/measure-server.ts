@@ -83,7 +83,7 @@ async function inProcesses(
   parts: Parts,
   measure: (parts: Parts, server: ServerProcess, load: LoadProcess) => Promise<void>,
 ): Promise<void> {
-  using server = await parts.contender.start(parts.modelUrl);
+  await using server = await parts.contender.start(parts.modelUrl);
   using load = startLoad();
   await measure(parts, server, load);
 }

@@ -9,4 +9,5 @@ process.on("message", (question) => {
   }
 });
 process.channel.unref();
+// Not by a signal: so that profiles are written.
 process.once("disconnect", () => process.exit());

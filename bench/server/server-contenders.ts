@@ -1,5 +1,5 @@
 // Who is measured as a server, and how each is asked.
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathOf, type ServerProcess, startServer } from "../processes.ts";
@@ -40,8 +40,8 @@ export const sqlite: ServerContender = {
     const server = await startRondo(modelUrl, `sqlite:${join(folder, "bench.db")}`);
     return {
       ...server,
-      [Symbol.dispose]() {
-        server[Symbol.dispose]();
+      async [Symbol.asyncDispose]() {
+        await server[Symbol.asyncDispose]();
         rmSync(folder, { recursive: true, force: true });
       },
     };
@@ -50,10 +50,14 @@ export const sqlite: ServerContender = {
 
 export const serverContenders: readonly ServerContender[] = [floor, storeOff, sqlite];
 
+const { bin } = JSON.parse(readFileSync(pathOf("../packages/server/package.json"), "utf8")) as {
+  bin: { rondo: string };
+};
+
 /** The command as it is built for users; with as many background runs at once as there are streams. */
 function startRondo(modelUrl: string, store: string): Promise<ServerProcess> {
   const flags = ["--model-url", modelUrl, "--store", store, "--port", "0", "--log", "warn"];
-  return startServer([pathOf("../packages/server/dist/cli/main.js"), "serve", ...flags], {
+  return startServer([pathOf(`../packages/server/${bin.rondo}`), "serve", ...flags], {
     RONDO_RUNS_CONCURRENCY: "64",
   });
 }
