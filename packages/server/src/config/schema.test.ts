@@ -28,10 +28,13 @@ describe("every setting", () => {
     const config = resolveConfig({
       endpoints: [{ url }],
       models: { a: { url } },
+      mcp: { servers: { a: { url } } },
       auth: { jwt: { issuer: "https://id.example.org" } },
     });
     const below = settings.filter(
-      ({ key }) => /^(endpoints\[\]|models\.NAME|auth\.jwt)\./.test(key) && !/\.(url|issuer)$/.test(key),
+      ({ key }) =>
+        /^(endpoints\[\]|models\.NAME|mcp\.servers\.NAME|auth\.jwt)\./.test(key) &&
+        !/\.(url|issuer)$/.test(key),
     );
     const found = below.map(({ key }) => {
       const path = key.split(/\[\]\.|\./).map((part) => (part === "NAME" ? "a" : part));
@@ -87,6 +90,16 @@ describe("is refused:", () => {
     ],
     [{ tools: [{}] }, "tools[0] (the config): expected a tool made with tool(), got a group of keys."],
     [{ executors: [() => 1] }, "executors[0] (the config): expected an executor, got a function."],
+    [{ mcp: { servers: { a: {} } } }, /^mcp\.servers\.a\.command .*a program to start, or a url instead/],
+    [
+      { mcp: { servers: { a: { command: "a", url } } } },
+      /^mcp\.servers\.a\.url .*only one of command and url/,
+    ],
+    [{ mcp: { servers: { a: { command: "a", headers: {} } } } }, /headers .*nothing, as it goes with url/],
+    [{ mcp: { servers: { a: { url, env: { KEY: "x" } } } } }, /env .*nothing, as it goes with command/],
+    [{ mcp: { servers: { local: { url } } } }, /^mcp\.servers\.local .*a label that is not empty/],
+    [{ mcp: { servers: { a: { url, requireApproval: "some" } } } }, /requireApproval .*one of always, never/],
+    [{ mcp: { allowPrivate: ["http://a/"] } }, /^mcp\.allowPrivate\[0\] .*expected a host of a URL/],
     [{ cors: { origins: ["example.org"] } }, /^cors\.origins\[0\] .*expected an origin such as/],
     [
       { auth: {} },

@@ -123,6 +123,7 @@ describe("a server of the request", () => {
     [{ server_url: "notes" }, "tools[0].server_url"],
     [{ server_url: "ftp://example.org/" }, "tools[0].server_url"],
     [{ server_url: "http://me:secret@example.org/" }, "tools[0].server_url"],
+    [{ server_url: "me:secret@example.org" }, "tools[0].server_url"],
     [{ server_url: "http://10.0.0.1/" }, "tools[0].server_url"],
     [{ headers: { "bad name": "x" } }, "tools[0].headers"],
     [{ headers: { a: "b\nc" } }, "tools[0].headers"],

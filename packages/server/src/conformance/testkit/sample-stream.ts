@@ -1,4 +1,5 @@
-// A stream that follows the contract: a thought, a text, a call that the server runs and one for the client.
+// A stream that follows the contract: the tools of a server, a thought, a text, a call that the server runs, one for
+// the client, and one that waits for approval.
 
 import type { Frame } from "./frames.ts";
 import { message, responseOf } from "./samples.ts";
@@ -33,10 +34,25 @@ const clientCall = {
   status: "completed",
 };
 
+const list = {
+  type: "mcp_list_tools",
+  id: "mcpl_1",
+  server_label: "files",
+  tools: [{ name: "write", description: null, input_schema: { type: "object" }, annotations: null }],
+  error: null,
+};
+const approval = {
+  type: "mcp_approval_request",
+  id: "mcpr_1",
+  server_label: "files",
+  name: "write",
+  arguments: '{"a":1}',
+};
+
 /** The events of the stream, in order, numbered anew on every call. */
 export function sampleEvents(): Event[] {
   const running = responseOf({ status: "in_progress", output: [], usage: null, completed_at: null });
-  const output = [reasoning, message("Hello"), serverCall, clientCall];
+  const output = [reasoning, message("Hello"), serverCall, clientCall, list, approval];
   const events: Event[] = [
     { type: "response.created", response: running },
     { type: "response.in_progress", response: running },
@@ -49,6 +65,9 @@ export function sampleEvents(): Event[] {
     ]),
     ...callItem(2, { ...serverCall, output: null }, serverCall, ["in_progress", "completed"]),
     ...callItem(3, clientCall, clientCall, []),
+    ...listItem(4),
+    { type: "response.output_item.added", output_index: 5, item: approval },
+    { type: "response.output_item.done", output_index: 5, item: approval },
     { type: "response.completed", response: responseOf({ status: "requires_action", output }) },
   ];
   return structuredClone(events).map((event, sequence_number) => ({ ...event, sequence_number }));
@@ -76,6 +95,16 @@ function textItem(
     { type: `response.${kind}.done`, ...at, text: pieces.join(""), ...logprobs },
     { type: "response.content_part.done", ...at, part },
     { type: "response.output_item.done", output_index, item: done },
+  ];
+}
+
+function listItem(output_index: number): Event[] {
+  const at = { item_id: list.id, output_index };
+  return [
+    { type: "response.output_item.added", output_index, item: { ...list, tools: [] } },
+    { type: "response.mcp_list_tools.in_progress", ...at },
+    { type: "response.mcp_list_tools.completed", ...at },
+    { type: "response.output_item.done", output_index, item: list },
   ];
 }
 

@@ -32,12 +32,17 @@ export function readRequestServer(definition: ServerDefinition, owner: string, a
   if (!url || !/^https?:$/.test(url.protocol))
     throw invalidRequest(
       `${at}.server_url`,
-      `${at}.server_url: expected an http or https URL, such as https://example.org/mcp, got ${JSON.stringify(address)}.`,
+      `${at}.server_url: expected an http or https URL, such as https://example.org/mcp, got ${shown(address)}.`,
     );
   const headers = headersOf(definition, at);
   const facts = [owner, label, url.href, Object.entries(headers).toSorted(([a], [b]) => (a < b ? -1 : 1))];
   const key = createHash("sha256").update(JSON.stringify(facts)).digest("hex");
   return { label, url, headers, key };
+}
+
+/** A URL may hold a password. */
+function shown(address: string | null | undefined): string {
+  return address?.includes("@") ? "(hidden)" : JSON.stringify(address);
 }
 
 function headersOf({ headers, authorization }: ServerDefinition, at: string): Record<string, string> {

@@ -32,7 +32,7 @@ export interface Notebook {
 const number = { type: "integer" } as const;
 const one: Tool["inputSchema"] = { type: "object", properties: { n: number }, required: ["n"] };
 
-export const notebookTools: Tool[] = [
+const notebookTools: Tool[] = [
   { name: "look", description: "Looks.", inputSchema: one, annotations: { readOnlyHint: true } },
   { name: "pay", description: "Pays.", inputSchema: one },
   { name: "fail", description: "Fails.", inputSchema: one },
