@@ -80,9 +80,11 @@ export class KeyGate implements Disposable {
     const text = typeof chunk === "string" ? chunk : this.#decoder.write(chunk);
     this.#held += text;
     if (this.#keys) this.#pass();
-    else if (text === ctrlC || withoutPastes(this.#held).includes(ctrlC)) {
-      this.#held = "";
-      this.#onInterrupt();
+    else {
+      // Pressed twice in a hurry, both come in one piece.
+      const presses = (text === ctrlC ? text : withoutPastes(this.#held)).split(ctrlC).length - 1;
+      if (presses > 0) this.#held = "";
+      for (let press = 0; press < presses; press++) this.#onInterrupt();
     }
   };
 

@@ -95,6 +95,17 @@ test("Ctrl-C while no line is read drops what was typed ahead", async () => {
   expect(await read()).toEqual({ prompt: "kept" });
 });
 
+test("Ctrl-C pressed twice is twice, also when both come in one piece", () => {
+  const { terminal, gate } = inputLine();
+  let presses = 0;
+  gate.onInterrupt = () => {
+    presses += 1;
+  };
+  terminal.press(`${keys.ctrlC}${keys.ctrlC}`);
+  terminal.press(keys.paste(keys.ctrlC));
+  expect(presses).toBe(2);
+});
+
 test("however the bytes come, the prompts are the same", async () => {
   const word = fc.stringMatching(/^[a-zäß漢😀 ]{1,8}$/u).map((text) => `x${text}`);
   const typed = fc.oneof(
