@@ -8,6 +8,7 @@ export function keyCommand(io: CliIo): Command {
   return new Command("key")
     .description("Make an API key. It is shown once; only its hash belongs into the config.")
     .option("--owner <name>", "Who will use it, and sees only what was made with it.", ownerName, "me")
+    .addHelpText("after", "\nExamples:\n  rondo key\n  rondo key --owner ada")
     .action(({ owner }: { owner: string }) => {
       const key = newKey();
       io.write(describeKey(key, owner));
