@@ -17,12 +17,13 @@ export interface Sealer {
  */
 export function sealer(secrets: readonly string[], owner: string): Sealer {
   const about = Buffer.from(owner);
-  const sealers = secrets.map((secret) => sealerOf(secret, about));
+  // Not before one is needed: to derive a key takes longer than most of a request.
+  const sealerAt = (index: number) => sealerOf(secrets[index] as string, about);
   return {
-    seal: (text) => (sealers[0] as Sealer).seal(text),
+    seal: (text) => sealerAt(0).seal(text),
     unseal(sealed) {
-      for (const { unseal } of sealers) {
-        const text = unseal(sealed);
+      for (const index of secrets.keys()) {
+        const text = sealerAt(index).unseal(sealed);
         if (text !== undefined) return text;
       }
       return undefined;

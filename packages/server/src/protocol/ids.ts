@@ -1,6 +1,6 @@
 // Ids of what the server makes: a prefix that says what it is, and a part that nobody can guess.
 
-import { randomBytes } from "node:crypto";
+import { randomUUID } from "node:crypto";
 
 export type IdPrefix =
   | "resp"
@@ -19,7 +19,8 @@ export type IdPrefix =
   | "chatcmpl"
   | "cmp";
 
-/** A new id, such as `resp_9f…`, that cannot be guessed. Those of calls are short: models have to read them. */
+/** A new id, such as `resp_9f…`: 122 random bits, so that it cannot be guessed. */
 export function newId(prefix: IdPrefix): string {
-  return `${prefix}_${randomBytes(prefix === "call" ? 12 : 24).toString("hex")}`;
+  // Node makes UUIDs from a store of random bytes, which costs a tenth of asking for bytes each time.
+  return `${prefix}_${randomUUID().replaceAll("-", "")}`;
 }
