@@ -1,9 +1,10 @@
 // A run before it starts: the request, the model, the conversation and the tools.
 
-import type { LoopOptions, Message, ModelProvider, ModelSettings } from "rondo";
-import type { Offer } from "../executor/offer.ts";
+import type { AnyTool, LoopOptions, Message, ModelProvider, ModelSettings } from "rondo";
+import { findMeant, type Offer } from "../executor/offer.ts";
 import type { McpListToolsItem } from "../protocol/items.ts";
 import type { RequestOptions } from "../protocol/stored-request.ts";
+import type { NamedTool } from "../protocol/tool-choice.ts";
 import type { ApprovedCall } from "./approvals.ts";
 
 export interface Plan {
@@ -42,8 +43,7 @@ export function loopOptions(plan: Plan): LoopOptions {
     ...(offer.tools.length > 0 && choice !== "auto" && { toolChoice: choice }),
     ...(allowed && {
       offersAll: true,
-      isAllowed: (it) =>
-        [it.name, it.wireName, ...serverNames(offer, it.name)].some((name) => allowed.includes(name)),
+      isAllowed: (it) => allowed.some((named) => isMeant(named, it, offer)),
     }),
     ...whoRuns(plan),
     correctsCalls: choice !== "none",
@@ -52,10 +52,11 @@ export function loopOptions(plan: Plan): LoopOptions {
   };
 }
 
-/** The label of a tool's server, and its name there. */
-function serverNames(offer: Offer, name: string): string[] {
+function isMeant(named: NamedTool, { name, wireName }: AnyTool, offer: Offer): boolean {
+  if (typeof named === "object")
+    return findMeant(offer, named.server_label, named.name)?.tool.wireName === wireName;
   const { label, nameThere } = offer.find(name) ?? {};
-  return [label, nameThere].filter((it) => it !== undefined);
+  return [name, wireName, label, nameThere].includes(named);
 }
 
 /** What runs here: all that nobody else has to run or to allow, and what a person has allowed. */

@@ -96,6 +96,12 @@ export function offerTools(options: OfferOptions): Offer {
   };
 }
 
+/** The tool that a client means by a server and a name there. What an executor of the config runs has no server. */
+export function findMeant(offer: Offer, label: string, name: string): Offered | undefined {
+  const other = offer.find(name);
+  return offer.findThere(label, name) ?? (other?.runsHere && !other.nameThere ? other : undefined);
+}
+
 /** `{ type: "mcp", server_label: "local" }` stands for the tools of the config. */
 function isLocalServer({ type, server_label }: ToolDefinition): boolean {
   return type === "mcp" && server_label === localLabel;

@@ -12,7 +12,7 @@ import { checkSize } from "./json-size.ts";
 import { toMetadata } from "./metadata.ts";
 import type { ServiceTier } from "./response.ts";
 import { type ReasoningOptions, type TextOptions, toReasoningOptions, toTextOptions } from "./text-format.ts";
-import { echoChoice, type ToolChoice, toChoice } from "./tool-choice.ts";
+import { echoChoice, type NamedTool, type ToolChoice, toChoice } from "./tool-choice.ts";
 import { echoTools, type ToolDefinition, tool, toTools } from "./tools.ts";
 import { findUnknown } from "./unknown-fields.ts";
 
@@ -38,7 +38,7 @@ export interface CreateRequest {
   /** Default: `auto`. */
   tool_choice: ToolChoice;
   /** The names that may be called. Default: all. */
-  allowed_tools: string[] | undefined;
+  allowed_tools: NamedTool[] | undefined;
   /** Default: true. */
   parallel_tool_calls: boolean;
   max_tool_calls: number | undefined;

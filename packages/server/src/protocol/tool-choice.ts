@@ -5,7 +5,10 @@ import { z } from "zod";
 import { invalidRequest } from "./api-error.ts";
 import { orOther } from "./or-other.ts";
 
-export type ToolChoice = "auto" | "none" | "required" | { name: string };
+export type ToolChoice = "auto" | "none" | "required" | { name: string; server_label?: string };
+
+/** A tool by its name, its type or the label of its server, or one of a server by both. */
+export type NamedTool = string | { name: string; server_label: string };
 
 const name = z.string().min(1);
 
@@ -41,18 +44,19 @@ export const allowedTools = z.array(z.union([name, allowedTool]));
 export function toChoice(
   choice: z.infer<typeof toolChoice> | null | undefined,
   list: z.infer<typeof allowedTools> | null | undefined,
-): { tool_choice: ToolChoice; allowed_tools: string[] | undefined } {
-  const listed = list?.map((entry) => (typeof entry === "string" ? entry : nameOf(entry)));
+): { tool_choice: ToolChoice; allowed_tools: NamedTool[] | undefined } {
+  const listed = list?.map((entry) => (typeof entry === "string" ? entry : namedTool(entry)));
   if (choice === null || choice === undefined) return { tool_choice: "auto", allowed_tools: listed };
   if (typeof choice === "string") return { tool_choice: choice, allowed_tools: listed };
-  if (choice.type !== "allowed_tools")
-    return { tool_choice: { name: nameOf(choice) }, allowed_tools: listed };
+  if (choice.type !== "allowed_tools") {
+    const named = namedTool(choice);
+    return { tool_choice: typeof named === "string" ? { name: named } : named, allowed_tools: listed };
+  }
   const { mode, tools } = choice as z.infer<typeof allowedChoice>;
-  const chosen = tools.map(nameOf);
-  const both = new Set(listed);
+  const chosen = tools.map(namedTool);
   return {
     tool_choice: mode ?? "auto",
-    allowed_tools: listed ? chosen.filter((entry) => both.has(entry)) : chosen,
+    allowed_tools: listed ? chosen.filter(isIn(listed)) : chosen,
   };
 }
 
@@ -62,8 +66,19 @@ export function echoChoice(given: JsonValue | undefined): JsonValue {
   return given["type"] === "allowed_tools" ? { ...given, mode: given["mode"] ?? "auto" } : given;
 }
 
-function nameOf(entry: { type?: unknown; name?: unknown; server_label?: unknown }): string {
-  return String(entry.name ?? entry.server_label ?? entry.type);
+function namedTool(entry: { type?: unknown; name?: unknown; server_label?: unknown }): NamedTool {
+  const { type, name, server_label: label } = entry;
+  if (type === "mcp" && typeof name === "string" && typeof label === "string")
+    return { name, server_label: label };
+  return String(name ?? label ?? type);
+}
+
+/** Whether a list has a tool, or the whole server that it is of. */
+function isIn(list: readonly NamedTool[]): (tool: NamedTool) => boolean {
+  const keys = new Set(list.map((it) => JSON.stringify(it)));
+  return (tool) =>
+    keys.has(JSON.stringify(tool)) ||
+    (typeof tool === "object" && [tool.name, tool.server_label].some((it) => keys.has(JSON.stringify(it))));
 }
 
 /**

@@ -143,7 +143,10 @@ describe("the choice of tools", () => {
     ["required", "required"],
     [{ type: "function", name: "f" }, { name: "f" }],
     [{ type: "custom", name: "c" }, { name: "c" }],
-    [{ type: "mcp", server_label: "s", name: "m" }, { name: "m" }],
+    [
+      { type: "mcp", server_label: "s", name: "m" },
+      { name: "m", server_label: "s" },
+    ],
     [{ type: "mcp", server_label: "s" }, { name: "s" }],
     [{ type: "web_search_preview" }, { name: "web_search_preview" }],
   ])("%j is %j, and echoed as it came", (given, choice) => {
@@ -174,6 +177,12 @@ describe("the choice of tools", () => {
     ];
     const both = { allowed_tools: ["f", "g"], tool_choice: { type: "allowed_tools", mode: "auto", tools } };
     expect(read(both).allowed_tools).toEqual(["g"]);
+    const ofServer = { name: "m", server_label: "s" };
+    const choice = { type: "allowed_tools", tools: [{ type: "mcp", ...ofServer }] };
+    for (const allowed_tools of [["s"], ["m"], [{ type: "mcp", ...ofServer }]])
+      expect(read({ allowed_tools, tool_choice: choice }).allowed_tools).toEqual([ofServer]);
+    const other = [{ type: "mcp", server_label: "t", name: "m" }];
+    expect(read({ allowed_tools: other, tool_choice: choice }).allowed_tools).toEqual([]);
   });
 
   test.each([

@@ -119,6 +119,22 @@ describe("a server of the request", () => {
     });
   });
 
+  test("has its own tools chosen and allowed where another server has the same", async () => {
+    const calls = [call("look", 1), call("more__look", 2)];
+    const { service, model, notebook, free } = await started({ script: ["Hi.", { calls }, "Done."] });
+    const tools = [free, { ...free, server_label: "more" }];
+    const named = { type: "mcp", server_label: "more", name: "look" };
+    await plain(service, { input: "Go", tools, tool_choice: named });
+    expect(model.requests[0]?.toolChoice).toEqual({ name: "more__look" });
+    await plain(service, { input: "Go", tools, allowed_tools: [named] });
+    expect(notebook.calls).toEqual(['look({"n":2})']);
+    const absent = { ...named, server_label: "others" };
+    await expect(plain(service, { input: "Go", tools, tool_choice: absent })).rejects.toMatchObject({
+      status: 400,
+      param: "tool_choice",
+    });
+  });
+
   test.each([
     [{ server_url: "notes" }, "tools[0].server_url"],
     [{ server_url: "ftp://example.org/" }, "tools[0].server_url"],
