@@ -62,6 +62,7 @@ export class Journal {
   /** Adds an event to the stream. */
   emit(body: EventBody): void {
     if (this.#isClosed || this.#failure) return;
+    if (!this.#options.logsEvents && !this.#options.sink) return; // nobody hears it
     const { type, ...rest } = body;
     const sequence = this.#sequence++;
     const json = JSON.stringify({ type, sequence_number: sequence, ...rest });

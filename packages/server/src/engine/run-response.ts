@@ -164,14 +164,18 @@ async function runLoop(plan: Plan, context: RunContext, parts: LoopParts): Promi
     turnIdFor: (callId) => `${plan.id}:${output.turn}:${callId}`,
     signal,
   });
+  let reason: RunReason = "aborted";
   for await (const event of events) {
     onEvent?.(event);
-    if (event.type === "run.finished") return rest.toReason(event.reason, recorder.finishReason);
+    if (event.type === "run.finished") {
+      reason = rest.toReason(event.reason, recorder.finishReason);
+      continue; // the last event; to leave the loop here would be to abort a run that is over
+    }
     recorder.accept(event);
     // The end of an answer is written with what follows at once: the start of a tool, or the end of the run.
     if (event.type === "tool.started" || event.type === "tool.finished") await journal.settle();
     else if (event.type !== "model.finished" && journal.isHeldBack) await journal.settle();
     await journal.pause;
   }
-  return "aborted";
+  return reason;
 }
