@@ -48,7 +48,9 @@ export class AnswerView implements Disposable {
       case "result": {
         const paint = event.isError ? this.#style.red : this.#style.dim;
         const sign = event.isError ? "✗" : "←";
-        this.#line(this.#described(sign, event.name, event.output), (text) => paint(text));
+        this.#line(this.#described(sign, event.name, textOfMcpResult(event.output) ?? event.output), (text) =>
+          paint(text),
+        );
         this.#wait("waiting");
         return;
       }
@@ -129,6 +131,14 @@ export class AnswerView implements Disposable {
     this.#stopSpinner?.();
     this.#stopSpinner = undefined;
   }
+}
+
+/** What an MCP tool says, without its envelope; undefined if there is more than text to it. */
+function textOfMcpResult(value: unknown): string | undefined {
+  const { content } = (value ?? {}) as { content?: unknown };
+  if (!Array.isArray(content) || content.length === 0) return undefined;
+  const texts = content.map((part) => (part?.type === "text" ? part.text : undefined));
+  return texts.every((text) => typeof text === "string") ? texts.join("\n") : undefined;
 }
 
 const whyItEnded: Readonly<Record<EndReason, string | undefined>> = {

@@ -19,7 +19,7 @@ test("the tools of an MCP server are the model's", async () => {
   ]);
   const { exitCode, out, err } = await chatPiped(["--model-url", server.url, "--mcp", everything, "Add."]);
   expect({ exitCode, out }).toEqual({ exitCode: 0, out: "It is 42.\n" });
-  expect(err).toContain("get-sum");
+  expect(err).toContain("← get-sum The sum of 25 and 17 is 42.\n");
   expect(server.requests[1]?.body.messages.at(-1)).toMatchObject({
     role: "tool",
     content: "The sum of 25 and 17 is 42.",
