@@ -25,7 +25,7 @@ export function welcome({ url, found, command }: WelcomeOptions): string {
     ...found.map(foundLine),
     ...(found.length === 0 ? noModel : []),
     "",
-    "Try it, in another terminal:",
+    "Try it, in another terminal in this folder:",
     "",
     `  curl ${url}/v1/responses -H "content-type: application/json" -d '${JSON.stringify({ model, input: "What is 25 + 17?" })}'`,
     "",
