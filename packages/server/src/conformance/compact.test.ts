@@ -45,3 +45,12 @@ test("a conversation is compacted, and the sealed item stands for it afterwards"
     code: "invalid_compaction",
   });
 });
+
+test.each(["", " \n", { thinking: "Hm." }])("a summary that says nothing is an error: %j", async (answer) => {
+  const server = await start({ script: [answer] });
+  const openai = new OpenAI({ baseURL: server.baseURL, apiKey: "none", maxRetries: 0 });
+  await expect(openai.responses.compact({ model: "test", input: "Hi" })).rejects.toMatchObject({
+    status: 502,
+    code: "empty_summary",
+  });
+});

@@ -4,6 +4,7 @@ import { type Message, run } from "rondo";
 import { toApiError } from "../engine/failure.ts";
 import { sealer } from "../engine/seal.ts";
 import { addUsage, estimateUsage, toUsage } from "../engine/usage.ts";
+import { ApiError } from "../protocol/api-error.ts";
 import { newId } from "../protocol/ids.ts";
 import type { InputItem } from "../protocol/items.ts";
 import type { ResponseUsage } from "../protocol/response.ts";
@@ -44,6 +45,8 @@ export async function compactHistory(
   } catch (error) {
     throw toApiError(error);
   }
+  // Sealed, nobody could see that nothing is in it, and the conversation would be lost.
+  if (summary.trim() === "") throw noSummary();
   const { seal } = sealer(secrets, plan.owner);
   const said = history.flatMap(({ item }) =>
     isUsers(item as InputItem) ? [asOutput(item as InputItem)] : [],
@@ -55,6 +58,13 @@ export async function compactHistory(
     output: [...said, { type: "compaction", id: newId("cmp"), encrypted_content: seal(summary) }],
     usage: usage ?? estimateUsage(messages, { role: "assistant", content: summary }),
   };
+}
+
+function noSummary(): ApiError {
+  return new ApiError(
+    "The model was asked for a summary of the conversation and gave none. Try again, or take another model for it.",
+    { status: 502, type: "server_error", code: "empty_summary" },
+  );
 }
 
 function isUsers({ type, role }: InputItem): boolean {
