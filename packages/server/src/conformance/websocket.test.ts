@@ -138,10 +138,14 @@ describe("one response at a time", () => {
     const { client } = await connect({ script: [{ calls: [{ name: "wait" }] }, "Done."], tools: [wait] });
     client.send({ type: "response.create", ...ask });
     await client.next("response.mcp_call.in_progress");
-    client.send({ type: "response.create", ...ask });
+    client.send({ type: "response.create", ...ask, stream_id: "second" });
     const refused = await client.next("error");
     expect(errorFlaws(refused)).toEqual([]);
-    expect(refused).toMatchObject({ status: 409, error: { code: "response_in_progress" } });
+    expect(refused).toMatchObject({
+      status: 409,
+      error: { code: "response_in_progress" },
+      stream_id: "second",
+    });
     gate.resolve("waited");
     expect((await client.answer()).response.status).toBe("completed");
     expect(socketFlaws(client.events.filter(({ type }) => type !== "error"))).toEqual([]);

@@ -113,9 +113,10 @@ export class Connection {
   #take(frame: ClientFrame): void {
     switch (frame.type) {
       case "create":
-        if (this.#isLeaving) throw stopping();
-        if (this.#isNextWaiting || (this.#turn && !this.#turn.isOver)) throw busy();
-        void this.#begin(frame);
+        if (this.#isLeaving) this.#tell(stopping(), frame.streamId);
+        else if (this.#isNextWaiting || (this.#turn && !this.#turn.isOver))
+          this.#tell(busy(), frame.streamId);
+        else void this.#begin(frame);
         return;
       case "cancel": {
         const turn = this.#turn;
