@@ -204,6 +204,31 @@ describe("one response at a time", () => {
       expect(await statusOf(server, response.id)).toBe("cancelled");
     },
   );
+
+  test("response.cancel ends one that waits for its turn in a conversation", async () => {
+    const { gate, wait } = gated();
+    const { client, server } = await connect({
+      script: [{ calls: [{ name: "wait" }] }, "Done.", "Next."],
+      tools: [wait],
+    });
+    const made = await server.fetch(`${server.baseURL}/conversations`, { method: "POST" });
+    const { id: conversation } = (await made.json()) as { id: string };
+    client.send({ type: "response.create", ...ask, conversation });
+    await client.next("response.mcp_call.in_progress");
+
+    const other = await SocketClient.open(server.baseURL);
+    onTestFinished(() => other.socket.terminate());
+    other.send({ type: "response.create", ...ask, conversation, stream_id: "waiting" });
+    other.send({ type: "response.cancel" });
+    const { last } = await other.answer();
+    expect(errorFlaws(last)).toEqual([]);
+    expect(last).toMatchObject({ error: { code: "response_cancelled" }, stream_id: "waiting" });
+
+    gate.resolve("waited");
+    expect((await client.answer()).response.status).toBe("completed");
+    expect((await other.ask({ ...ask, conversation })).response.status).toBe("completed");
+    expect(server.model.requests).toHaveLength(3);
+  });
 });
 
 describe("what is not stored", () => {

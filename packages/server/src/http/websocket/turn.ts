@@ -2,6 +2,7 @@
 
 import type { Entry } from "../../engine/conversation.ts";
 import type { EventSink } from "../../engine/event-sink.ts";
+import { ApiError } from "../../protocol/api-error.ts";
 import type { OutputItem } from "../../protocol/items.ts";
 import type { ClientFrame } from "./frame.ts";
 import type { Memory } from "./memory.ts";
@@ -64,6 +65,8 @@ export class Turn {
     } catch (error) {
       // What could not be followed once is not to be followed again: the client has to send all of it.
       if (typeof previous === "string") memory.forget(previous);
+      // It waited for its turn in a conversation, so there is no response that could say how it ended.
+      if (this.#isCancelled && error === this.#controller.signal.reason) throw cancelledEarly();
       throw error;
     }
   }
@@ -139,4 +142,12 @@ export class Turn {
     memory.keep(id, [...planned.history, ...output]);
     return true;
   }
+}
+
+function cancelledEarly(): ApiError {
+  return new ApiError("The request was cancelled before its response had begun.", {
+    status: 409,
+    type: "invalid_request_error",
+    code: "response_cancelled",
+  });
 }
