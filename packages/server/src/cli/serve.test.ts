@@ -138,8 +138,8 @@ test("its help has every flag with its variable and default", async () => {
 });
 
 describe("where nobody says what to serve", () => {
-  const welcomed = async (found: readonly Found[]) => {
-    const { io, configs, closing, done } = serving(["--store", "memory"], testIo(), found);
+  const welcomed = async (found: readonly Found[], env: Record<string, string> = {}) => {
+    const { io, configs, closing, done } = serving(["--store", "memory"], testIo({ env }), found);
     await io.written;
     closing.resolve();
     io.stop();
@@ -174,5 +174,19 @@ describe("where nobody says what to serve", () => {
     expect(Object.keys(config?.models ?? {})).toEqual(["demo"]);
     expect(out).toContain("No model server answers on this machine");
     expect(out).toContain(`"model":"demo"`);
+  });
+
+  test("nothing stands in for a server that the environment names, and it is told that it does not answer", async () => {
+    const { out, config } = await welcomed([], { RONDO_MODEL_URL: url });
+    expect(config?.endpoints).toMatchObject([{ url }]);
+    expect(out).toContain(`No model answers at ${url} (RONDO_MODEL_URL) yet.`);
+    expect(out).not.toContain("demo");
+  });
+
+  test("others are served beside a named one that does not answer", async () => {
+    const other = { kind: "lmstudio", url: "http://localhost:1234/v1", models: ["tiny"] } as const;
+    const { out } = await welcomed([other], { RONDO_MODEL_URL: url });
+    expect(out).toContain(`No model answers at ${url} (RONDO_MODEL_URL) yet.`);
+    expect(out).toContain(`-d '{"model":"tiny","input":"What is 25 + 17?"}'`);
   });
 });

@@ -3,6 +3,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { Command } from "commander";
+import type { Found } from "../config/discover.ts";
 import { labelOf } from "../config/endpoint-models.ts";
 import { checkExposure } from "../config/exposure.ts";
 import { loadConfig } from "../config/load.ts";
@@ -86,13 +87,21 @@ async function serve(
       throw error;
     });
     // The program that waits for this line may ask to stop as soon as it has read it.
-    const more = found ? `\n${welcome({ url: server.url, found, command: commandName(io) })}` : "";
+    const more = found
+      ? `\n${welcome({ url: server.url, found, command: commandName(io), silent: silentUrl(given, found) })}`
+      : "";
     io.write(`${announcement(server.url, config)}\n${more}`);
     await stop.requested;
     await server.close();
   } finally {
     stop.release();
   }
+}
+
+/** The server that the environment names, if it has not shown any models. */
+function silentUrl({ endpoints: [named] }: ServerConfig, found: readonly Found[]): string | undefined {
+  const answers = found.some(({ url, models }) => url === named?.url && models.length > 0);
+  return named && !answers ? labelOf(named.url) : undefined;
 }
 
 /** In a clone the command is linked; elsewhere it comes with the package. */

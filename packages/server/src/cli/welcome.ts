@@ -17,13 +17,21 @@ export interface WelcomeOptions {
   readonly url: string;
   readonly found: readonly Found[];
   readonly command: CommandName;
+  /** What `RONDO_MODEL_URL` names, as it may be shown, if no model answers there. */
+  readonly silent?: string | undefined;
 }
 
-export function welcome({ url, found, command }: WelcomeOptions): string {
-  const model = found.find(({ models }) => models.length > 0)?.models[0] ?? "demo";
+export function welcome({ url, found, command, silent }: WelcomeOptions): string {
+  const lines = found.map(foundLine);
+  if (silent !== undefined)
+    lines.push(`No model answers at ${silent} (RONDO_MODEL_URL) yet. Start it there, or unset the variable.`);
+  const first = found.find(({ models }) => models.length > 0)?.models[0];
+  // Whoever names a server wants that one: nothing stands in for it, and there is nothing to try.
+  if (first === undefined && silent !== undefined) return [...lines, "", stopLine, ""].join("\n");
+  const model = first ?? "demo";
   return [
-    ...found.map(foundLine),
-    ...(found.length === 0 ? noModel : []),
+    ...lines,
+    ...(lines.length === 0 ? noModel : []),
     "",
     "Try it, in another terminal in this folder:",
     "",
@@ -33,10 +41,12 @@ export function welcome({ url, found, command }: WelcomeOptions): string {
     "",
     `  ${command} chat --server ${url}`,
     "",
-    "Ctrl-C stops the server.",
+    stopLine,
     "",
   ].join("\n");
 }
+
+const stopLine = "Ctrl-C stops the server.";
 
 const noModel = [
   "No model server answers on this machine (Ollama 11434, LM Studio 1234, llama.cpp 8080, vLLM 8000, RONDO_MODEL_URL).",
