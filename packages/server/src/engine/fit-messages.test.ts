@@ -62,6 +62,12 @@ describe("truncation", () => {
     const huge: Message = { role: "user", content: "word ".repeat(5000) };
     expect(() =>
       fitMessages([huge], { ...plain, truncation: "auto" }, { ...profile, contextWindow: 100 }),
-    ).toThrow(expect.objectContaining({ status: 400, code: "context_length_exceeded" }));
+    ).toThrow(
+      expect.objectContaining({
+        status: 400,
+        code: "context_length_exceeded",
+        message: expect.stringMatching(/has about \d+ tokens, and there is room for 50 besides the answer/),
+      }),
+    );
   });
 });

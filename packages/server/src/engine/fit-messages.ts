@@ -23,7 +23,7 @@ export function fitMessages(
     if (!(error instanceof ContextBudgetError)) throw error;
     throw invalidRequest(
       "input",
-      `The newest input does not fit into the model's context: ${error.message}`,
+      `The newest input does not fit into the model's context: it has about ${error.neededTokens} tokens, and there is room for ${error.maxTokens} besides the answer. Shorten it, or lower max_output_tokens.`,
       "context_length_exceeded",
     );
   }
