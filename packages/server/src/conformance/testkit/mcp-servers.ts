@@ -9,9 +9,11 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { onTestFinished } from "vitest";
 
-const { resolve } = createRequire(import.meta.url);
-const mainFile = (name: string) =>
-  join(dirname(resolve(`@modelcontextprotocol/${name}/package.json`)), "dist/index.js");
+const require = createRequire(import.meta.url);
+const mainFile = (manifest: string) => join(dirname(manifest), "dist/index.js");
+// In full, so that a package that is not used any more is found.
+const everythingFile = mainFile(require.resolve("@modelcontextprotocol/server-everything/package.json"));
+const filesystemFile = mainFile(require.resolve("@modelcontextprotocol/server-filesystem/package.json"));
 
 /** Servers are started again and again, and compiling them is most of what that takes. */
 const env = { NODE_COMPILE_CACHE: join(tmpdir(), "rondo-mcp-compiled") };
@@ -21,7 +23,7 @@ const tellPid = `data:text/javascript,import{writeFileSync}from"node:fs";writeFi
 
 /** Over stdio. `pidFile` gets its process id with each start. */
 export function everything(pidFile?: string) {
-  const args = [mainFile("server-everything"), "stdio"];
+  const args = [everythingFile, "stdio"];
   if (pidFile === undefined) return { command: process.execPath, args, env };
   return {
     command: process.execPath,
@@ -31,7 +33,7 @@ export function everything(pidFile?: string) {
 }
 
 export function filesystem(folder: string) {
-  return { command: process.execPath, args: [mainFile("server-filesystem"), folder], env };
+  return { command: process.execPath, args: [filesystemFile, folder], env };
 }
 
 /** Kills the process whose id is in a file. */
@@ -59,7 +61,7 @@ export async function startEverything(): Promise<HttpServer> {
   const server = {
     url: `http://127.0.0.1:${port}/mcp`,
     async start() {
-      child = spawn(process.execPath, [mainFile("server-everything"), "streamableHttp"], {
+      child = spawn(process.execPath, [everythingFile, "streamableHttp"], {
         env: { ...process.env, ...env, PORT: String(port) },
         stdio: ["ignore", "ignore", "pipe"],
       });
