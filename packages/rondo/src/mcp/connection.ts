@@ -191,8 +191,10 @@ const harmless = new Set<SdkErrorCode>([
   SdkErrorCode.ListPaginationExceeded,
 ]);
 
+/** With all that lies behind it: what tells a person most, such as that nobody listens there, often lies deepest. */
 function reasonOf(error: Error): string {
-  const { cause } = error;
-  const words = cause instanceof Error && !error.message.includes(cause.message) ? `: ${cause.message}` : "";
-  return `${error.message}${words}`.replace(/\.$/, "");
+  let words = error.message;
+  for (let at = error.cause; at instanceof Error; at = at.cause)
+    if (!words.includes(at.message)) words += `: ${at.message}`;
+  return words.replace(/\.$/, "");
 }

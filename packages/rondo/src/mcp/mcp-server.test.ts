@@ -170,7 +170,11 @@ describe("a server that is not there", () => {
       { command: process.execPath, args: ["--eval", "console.error('No key!'); process.exit(1)"], name: "x" },
       "The MCP server 'x' did not start: Connection closed. It said: No key!",
     ],
-    ["an address where nobody answers", { url: "http://127.0.0.1:1/mcp" }, "probe failed: fetch failed"],
+    [
+      "an address where nobody answers",
+      { url: "http://127.0.0.1:2/mcp" },
+      "connect ECONNREFUSED 127.0.0.1:2",
+    ],
   ])("%s", async (_name, options, message) => {
     const server = connect(options);
     await expect(server.tools()).rejects.toThrow(message);
