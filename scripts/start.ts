@@ -35,4 +35,6 @@ process.on("SIGINT", () => {});
 process.on("SIGTERM", () => server.kill("SIGTERM"));
 server.on("close", (code, signal) => {
   process.exitCode = code ?? (signal === null ? 1 : 130);
+  if (code === 1)
+    console.error("If another `npm start` runs in this folder: npm start -- --store memory takes no store.");
 });

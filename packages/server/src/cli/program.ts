@@ -27,6 +27,12 @@ export async function runCli(args: readonly string[], io: CliIo): Promise<number
   }
 }
 
+const examples = `
+Examples:
+  rondo serve
+  rondo chat "What is 25 + 17?"
+  rondo doctor`;
+
 /** The program with its commands, before it has read any arguments. */
 export function createProgram(io: CliIo): Command {
   const program = new Command("rondo")
@@ -35,7 +41,8 @@ export function createProgram(io: CliIo): Command {
     .helpOption("-h, --help", "Show this help.")
     .exitOverride()
     .configureOutput({ writeOut: (text) => io.write(text), writeErr: (text) => io.writeError(text) })
-    .showHelpAfterError("(rondo --help shows the commands, rondo COMMAND --help the flags.)");
+    .showHelpAfterError("(rondo --help shows the commands, rondo COMMAND --help the flags.)")
+    .addHelpText("after", examples);
   const commands = [
     serveCommand,
     chatCommand,

@@ -37,7 +37,8 @@ export function welcome({ url, found, command, silent }: WelcomeOptions): string
     "",
     `  curl ${url}/v1/responses -H "content-type: application/json" -d '${JSON.stringify({ model, input: "What is 25 + 17?" })}'`,
     "",
-    `  node --input-type=module -e '${openaiProgram(url, model)}'`,
+    // A clone has the package; elsewhere it has to be there first.
+    `  ${command === "npx rondo" ? "" : "npm install openai && "}node --input-type=module -e '${openaiProgram(url, model)}'`,
     "",
     `  ${command} chat --server ${url}`,
     "",

@@ -39,6 +39,21 @@ test("Ctrl-C interrupts the answer, the chat goes on, and Ctrl-D leaves with 0",
   ]);
 });
 
+test("one Ctrl-C in an empty line does not leave: the next does", async () => {
+  await using server = await startModelServer([{ text: "Yes." }]);
+  const chat = chatInFakeTerminal(["--model-url", server.url]);
+  await chat.sees("> ");
+  chat.press(keys.ctrlC);
+  await chat.sees("(Ctrl-C again leaves.)");
+  chat.press("Are you there?\r");
+  await chat.sees("Yes.");
+  await chat.sees("> ", 3);
+  chat.press(keys.ctrlC);
+  await chat.sees("(Ctrl-C again leaves.)", 2);
+  chat.press(keys.ctrlC);
+  expect(await chat.ended).toBe(130);
+});
+
 test("Ctrl-C again, now in an empty line, leaves with 130", async () => {
   await using server = await startModelServer([forever]);
   const chat = chatInFakeTerminal(["--model-url", server.url, "Tell", "me"]);

@@ -23,14 +23,23 @@ export async function chatInTerminal(
   });
   const options = { gate, output: io.output, history, prompt: style.bold("> "), suspend };
   try {
+    // Whether a Ctrl-C has just come: the next one leaves. One alone must not lose a conversation.
+    let isWarned = false;
     for (let next = first; ; next = undefined) {
       const typed = next === undefined ? await readPrompt(options) : { prompt: next };
-      if (typed === "interrupt") return exitCodes.interrupted;
+      if (typed === "interrupt") {
+        if (isWarned) return exitCodes.interrupted;
+        isWarned = true;
+        io.write(`${style.dim("(Ctrl-C again leaves.)")}\n`);
+        continue;
+      }
       if (typed === "end") {
         io.write("\n");
         return exitCodes.ok;
       }
-      if ((await submit(session, typed.prompt, gate, io)) === "exit") return exitCodes.ok;
+      const { next: then, wasInterrupted } = await submit(session, typed.prompt, gate, io);
+      if (then === "exit") return exitCodes.ok;
+      isWarned = wasInterrupted;
     }
   } finally {
     release();
@@ -48,7 +57,8 @@ async function submit(session: ChatSession, prompt: string, gate: KeyGate, io: C
     controller.abort();
   };
   try {
-    return await session.submit(prompt, controller.signal);
+    const next = await session.submit(prompt, controller.signal);
+    return { next, wasInterrupted: controller.signal.aborted };
   } finally {
     gate.onInterrupt = () => {};
   }
