@@ -1,6 +1,6 @@
 // A run before it starts: the request, the model, the conversation and the tools.
 
-import type { AnyTool, LoopOptions, Message, ModelProvider, ModelSettings } from "rondo";
+import type { AnyTool, LoopOptions, Message, ModelProfile, ModelProvider, ModelSettings } from "rondo";
 import { findMeant, type Offer } from "../executor/offer.ts";
 import type { McpListToolsItem } from "../protocol/items.ts";
 import type { RequestOptions } from "../protocol/stored-request.ts";
@@ -37,7 +37,7 @@ export function loopOptions(plan: Plan): LoopOptions {
   return {
     model: provider,
     tools: offer.tools,
-    settings: modelSettings(request, offer.tools.length > 0),
+    settings: modelSettings(request, offer.tools.length > 0, provider.profile),
     ...outputFormat(request),
     // A choice is only sent where there is something to choose.
     ...(offer.tools.length > 0 && choice !== "auto" && { toolChoice: choice }),
@@ -75,14 +75,19 @@ function whoRuns({ request, offer, approved = [] }: Plan): Pick<LoopOptions, "ru
   };
 }
 
-function modelSettings(request: RequestOptions, hasTools: boolean): ModelSettings {
+function modelSettings(
+  request: RequestOptions,
+  hasTools: boolean,
+  { outputMode }: ModelProfile,
+): ModelSettings {
   const { temperature, top_p, max_output_tokens, presence_penalty, frequency_penalty, reasoning } = request;
   const extraBody = {
     ...(presence_penalty !== undefined && { presence_penalty }),
     ...(frequency_penalty !== undefined && { frequency_penalty }),
     ...(reasoning.effort !== null && { reasoning_effort: reasoning.effort }),
     ...(hasTools && !request.parallel_tool_calls && { parallel_tool_calls: false }),
-    ...(request.text.format.type === "json_object" && { response_format: { type: "json_object" } }),
+    ...(request.text.format.type === "json_object" &&
+      outputMode === "native" && { response_format: { type: "json_object" } }),
   };
   return {
     ...(temperature !== undefined && { temperature }),
