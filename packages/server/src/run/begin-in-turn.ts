@@ -34,20 +34,17 @@ export async function beginInTurn(options: BeginOptions): Promise<{ planned: Pla
   let known = options.planned.version === undefined ? undefined : options.planned;
   for (; ; known = undefined) {
     signal.throwIfAborted();
-    const waiting = new AbortController();
-    const news = hub.next(id, longestWaitMs, AbortSignal.any([signal, waiting.signal]));
+    using listening = hub.listen(id, longestWaitMs, signal);
     try {
       const planned = known ?? (await plan());
       if (planned.version !== undefined) return { planned, lease: await create(planned) };
       if (options.whenBusy === "reject") throw conversationBusy(id);
-      await news;
+      await listening.news;
     } catch (error) {
       if (isStoreError(error, "conversation_changed")) continue;
       if (!isStoreError(error, "conversation_busy") || options.whenBusy === "reject")
         throw toConversationError(error, id);
-      await news;
-    } finally {
-      waiting.abort();
+      await listening.news;
     }
   }
 }

@@ -33,29 +33,24 @@ export async function followLog({
   let last = after;
   let isOver = false;
   while (!signal.aborted) {
-    const waiting = new AbortController();
-    const news = hub.next(id, longestWaitMs, AbortSignal.any([signal, waiting.signal]));
-    try {
-      const events = await store.events(owner, id, last, pageSize);
-      for (const { sequence, data } of events) {
-        const type = typeOf(data);
-        sink.send(type, data);
-        last = sequence;
-        if (isLast(type)) return;
-      }
-      await sink.drained;
-      if (events.length === pageSize) continue;
-      if (events.length === 0) {
-        // The client has it all, or the response was deleted.
-        const response = isOver ? undefined : await store.get(owner, id);
-        if (!response) return;
-        isOver = isTerminal(response.status);
-        if (isOver) continue; // its last events may have come in between
-      }
-      await news;
-    } finally {
-      waiting.abort();
+    using listening = hub.listen(id, longestWaitMs, signal);
+    const events = await store.events(owner, id, last, pageSize);
+    for (const { sequence, data } of events) {
+      const type = typeOf(data);
+      sink.send(type, data);
+      last = sequence;
+      if (isLast(type)) return;
     }
+    await sink.drained;
+    if (events.length === pageSize) continue;
+    if (events.length === 0) {
+      // The client has it all, or the response was deleted.
+      const response = isOver ? undefined : await store.get(owner, id);
+      if (!response) return;
+      isOver = isTerminal(response.status);
+      if (isOver) continue; // its last events may have come in between
+    }
+    await listening.news;
   }
 }
 
