@@ -1,7 +1,7 @@
 // `rondo mcp` as a process of its own, used by other people's clients: the SDK's and the official inspector.
 import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { type IncomingMessage, request } from "node:http";
 import { createRequire } from "node:module";
 import { join } from "node:path";
@@ -79,10 +79,14 @@ async function checkTools(client: Client, log: string): Promise<void> {
   const progress: unknown[] = [];
   const counted = await client.callTool(
     { name: "count", arguments: { to: 2 } },
-    { onprogress: (step) => progress.push(step) },
+    {
+      onprogress: (step) => {
+        progress.push(step);
+        writeFileSync(`${log}.seen`, "");
+      },
+    },
   );
   expect(counted).toMatchObject(text("up to 2"));
-  // The SDK's client drops progress that comes in one piece with the result.
   expect(progress[0]).toEqual({ progress: 1, message: "1" });
 
   const timesOf = (line: string) => linesOf(log).filter((it) => it === line).length;

@@ -1,5 +1,6 @@
 // Tools for the tests of `rondo mcp`, as a user would write them in a file of their own.
-import { appendFileSync } from "node:fs";
+import { appendFileSync, existsSync } from "node:fs";
+import { setTimeout } from "node:timers/promises";
 import { tool } from "rondo";
 
 console.log("This line is no message of the protocol.");
@@ -26,6 +27,9 @@ export const fail = tool("fail", "Fails.", {}, () => {
 
 export const count = tool("count", "Counts.", { to: Number }, async function* ({ to }) {
   for (let number = 1; number <= to; number += 1) yield number;
+  // Until the test has the progress: the SDK's client drops what comes in one piece with the result.
+  const file = process.env["TOOL_LOG"];
+  while (file !== undefined && !existsSync(`${file}.seen`)) await setTimeout(10);
   return `up to ${to}`;
 });
 
