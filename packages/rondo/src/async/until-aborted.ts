@@ -7,6 +7,15 @@ export function untilAborted<T>(work: PromiseLike<T>, signal: AbortSignal): Prom
     const settle = () => signal.removeEventListener("abort", onAbort);
     if (signal.aborted) onAbort();
     else signal.addEventListener("abort", onAbort);
-    Promise.resolve(work).finally(settle).then(resolve, reject);
+    work.then(
+      (value) => {
+        settle();
+        resolve(value);
+      },
+      (error: unknown) => {
+        settle();
+        reject(error);
+      },
+    );
   });
 }

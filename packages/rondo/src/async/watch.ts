@@ -53,11 +53,10 @@ export class Watch {
     }
   }
 
-  /** Runs something off the clock. Rejects with the signal's reason as soon as it is aborted. */
-  async wait<T>(part: () => PromiseLike<T>): Promise<T> {
-    this.signal.throwIfAborted();
+  /** Waits for something off the clock. Rejects with the signal's reason as soon as it is aborted. */
+  async wait<T>(part: PromiseLike<T>): Promise<T> {
     try {
-      return await this.#untilStopped(part());
+      return await this.#untilStopped(part);
     } finally {
       this.#interrupt = undefined;
     }

@@ -5,7 +5,6 @@ import { errorText } from "../loop/tool-result.ts";
 import type { Block } from "./blocks.ts";
 
 export class BlockReader {
-  readonly #includesDeltas: boolean;
   readonly #answerToolName: string | undefined;
   readonly #names = new Map<string, string>();
   /** Calls whose failure was told when they came, and is not told again with their result. */
@@ -15,60 +14,50 @@ export class BlockReader {
   /** What was wrong with the last such call that did not fit. */
   answerProblem: string | undefined;
 
-  constructor(includesDeltas: boolean, answerToolName?: string) {
-    this.#includesDeltas = includesDeltas;
+  constructor(answerToolName?: string) {
     this.#answerToolName = answerToolName;
   }
 
-  /** The blocks of one event; the result of a call is not among them, because it follows its error. */
-  read(event: LoopEvent): Block[] {
+  /** The block of one event, if it has one; the result of a call is none, because it follows its error. */
+  read(event: LoopEvent): Block | undefined {
     switch (event.type) {
       case "text.delta":
-        return [{ type: "text", text: event.text }];
+        return { type: "text", text: event.text };
       case "thinking.delta":
-        return [{ type: "thinking", thinking: event.text }];
+        return { type: "thinking", thinking: event.text };
       case "call.started":
         this.#names.set(event.id, event.name);
-        return [];
+        return undefined;
       case "call.delta":
-        return this.#includesDeltas
-          ? [
-              {
-                type: "tool_use_delta",
-                id: event.id,
-                name: this.#names.get(event.id) ?? "",
-                partial_json: event.text,
-              },
-            ]
-          : [];
+        return {
+          type: "tool_use_delta",
+          id: event.id,
+          name: this.#names.get(event.id) ?? "",
+          partial_json: event.text,
+        };
       case "call.ready":
-        if (event.name === this.#answerToolName) {
-          this.answerCall = event;
-          return [];
-        }
-        return [{ type: "tool_use", id: event.id, name: event.name, input: event.input }];
-      case "call.rejected":
-        this.#rejected.add(event.id);
-        if (event.name === this.#answerToolName) {
-          this.answerProblem = event.error;
-          return [];
-        }
-        return [
-          { type: "tool_use_error", error: event.error, raw_data: event.raw, id: event.id, name: event.name },
-        ];
+        if (event.name !== this.#answerToolName)
+          return { type: "tool_use", id: event.id, name: event.name, input: event.input };
+        this.answerCall = event;
+        return undefined;
+      case "call.rejected": {
+        const { id, name, error, raw } = event;
+        this.#rejected.add(id);
+        if (name !== this.#answerToolName) return { type: "tool_use_error", error, raw_data: raw, id, name };
+        this.answerProblem = error;
+        return undefined;
+      }
       case "tool.finished":
-        if (!event.isError || this.#rejected.has(event.id)) return [];
-        return [
-          {
-            type: "tool_use_error",
-            error: isFailure(event.result) ? event.result.error : errorText(event.result),
-            raw_data: JSON.stringify(event.input),
-            id: event.id,
-            name: event.name,
-          },
-        ];
+        if (!event.isError || this.#rejected.has(event.id)) return undefined;
+        return {
+          type: "tool_use_error",
+          error: isFailure(event.result) ? event.result.error : errorText(event.result),
+          raw_data: JSON.stringify(event.input),
+          id: event.id,
+          name: event.name,
+        };
       default:
-        return [];
+        return undefined;
     }
   }
 }

@@ -340,7 +340,7 @@ export class Client<const S extends InputSchema | undefined = undefined> impleme
 
   async *#blocksOf(active: ActiveRun): AsyncGenerator<Block, void, void> {
     const answerToolName = this.#output?.answerTool?.name;
-    const reader = new BlockReader(this.#options.includeToolUseDeltas, answerToolName);
+    const reader = new BlockReader(answerToolName);
     const isCurrent = () => this.#active === active;
     const isLeft = () => active.left.signal.aborted;
     for (let event = active.first.shift(); event || isCurrent(); event = active.first.shift()) {
@@ -350,7 +350,8 @@ export class Client<const S extends InputSchema | undefined = undefined> impleme
         event = step.value;
       }
       active.isAnswered ||= !this.#options.autoExecuteTools && event.type === "call.ready";
-      for (const block of reader.read(event)) {
+      const block = reader.read(event);
+      if (block) {
         yield block;
         if (isLeft()) return;
       }
@@ -364,9 +365,11 @@ export class Client<const S extends InputSchema | undefined = undefined> impleme
         const { id, name, input, result, isError } = event;
         if (name === answerToolName) continue; // no tool of the user's
         const call = { toolName: name, toolInput: input, toolUseId: id, toolResult: result };
-        await untilAborted(this.#hooks.afterCall(call), active.left.signal).catch((error: unknown) => {
-          if (!isLeft()) throw error;
-        });
+        const looksOn = this.#hooks.afterCall(call);
+        if (looksOn)
+          await untilAborted(looksOn, active.left.signal).catch((error: unknown) => {
+            if (!isLeft()) throw error;
+          });
         if (isLeft()) return;
         yield { type: "tool_result", tool_use_id: id, content: result, is_error: isError };
         if (isLeft()) return;

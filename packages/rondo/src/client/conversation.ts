@@ -17,6 +17,8 @@ export class Conversation {
   #held: ToolMessage[] = [];
   /** The calls of the last answer that the client itself answers: they run here, cannot run, or are the answer. */
   #own = new Set<string>();
+  /** The calls of the last answer whose results are still to come, from wherever. */
+  #awaited = new Set<string>();
   readonly #calibration = tokenCalibration();
   /** The last request whose tokens the server has told, and how many of the messages it had. */
   #measured: { readonly messageCount: number; readonly inputTokens: number } | undefined;
@@ -48,14 +50,14 @@ export class Conversation {
       if (message.role !== "assistant") return;
       const calls = message.tool_calls ?? [];
       this.#own = new Set(calls.filter((call) => !isYours(call)).map(({ id }) => id));
+      this.#awaited = new Set(calls.map(({ id }) => id));
     }
   }
 
   /** What comes too late, from a tool that was left behind, is dropped: its call has its answer. */
   releaseResults(): void {
-    if (this.#held.length === 0) return;
-    const open = new Set(unansweredCalls(this.#messages).map(({ id }) => id));
-    this.#messages.push(...this.#held.filter((message) => open.delete(message.tool_call_id)));
+    for (const message of this.#held)
+      if (this.#awaited.delete(message.tool_call_id)) this.#messages.push(message);
     this.#held = [];
   }
 
@@ -65,14 +67,14 @@ export class Conversation {
     if (!call) throw new UnknownToolCallError(id, this.openCallIds);
     // On the wire, a name has no dots.
     const wireName = name?.replaceAll(".", "__") ?? call.function.name;
-    this.#messages.push(toToolMessage({ id, wireName }, content));
+    this.#put({ id, wireName }, content);
     return call;
   }
 
   /** Gives a call that the client answers itself its result. */
   answerOwn(id: string, content: string): void {
     const call = unansweredCalls(this.#messages).find((open) => open.id === id);
-    if (call) this.#put(call, content);
+    if (call) this.#put({ id, wireName: call.function.name }, content);
   }
 
   /** Fails the calls that the client answers itself and that have no result yet. */
@@ -86,11 +88,13 @@ export class Conversation {
   }
 
   #fail(call: ToolCall, error: string): void {
-    this.#put(call, failure(call.function.name, error).result);
+    const { name } = call.function;
+    this.#put({ id: call.id, wireName: name }, failure(name, error).result);
   }
 
-  #put(call: ToolCall, content: unknown): void {
-    this.#messages.push(toToolMessage({ id: call.id, wireName: call.function.name }, content));
+  #put(call: { readonly id: string; readonly wireName: string }, content: unknown): void {
+    this.#awaited.delete(call.id);
+    this.#messages.push(toToolMessage(call, content));
   }
 
   replace(messages: unknown): void {
@@ -109,6 +113,7 @@ export class Conversation {
         });
     this.#messages = [...(messages as Message[])];
     this.#own = new Set();
+    this.#awaited = new Set();
     this.#measured = undefined;
   }
 

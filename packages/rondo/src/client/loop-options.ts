@@ -24,6 +24,7 @@ export function loopOptions(
     settings,
     parallelToolCalls,
     maxToolIterations,
+    tellsCallPieces: options.includeToolUseDeltas,
     tools: answerTool ? [...tools.all, answerTool] : tools.all,
     isAllowed: (tool) => tool === answerTool || options.isAllowed(tool),
     runsHere: (tool) => options.autoExecuteTools && tool !== answerTool,

@@ -30,6 +30,7 @@ export async function* think(
     model,
     settings,
     maxToolIterations,
+    tellsCallPieces: false,
     tools: agent?.tools ?? [],
     ...(agent && { agent }),
     signal,
@@ -39,10 +40,11 @@ export async function* think(
       return value instanceof Turn ? "queued" : "noted";
     },
   });
-  const reader = new BlockReader(false);
+  const reader = new BlockReader();
   let text = "";
   for await (const event of events) {
-    yield* reader.read(event);
+    const block = reader.read(event);
+    if (block) yield block;
     yield* toRoute.splice(0);
     if (event.type === "model.finished") text = event.message.content ?? "";
     if (event.type === "tool.finished")

@@ -31,7 +31,7 @@ export type CheckedCall =
 
 /** A call that will not run. */
 export function rejectCall(raw: RawCall, reason: RejectReason, error: string): CheckedCall {
-  return { raw, input: readable(raw.arguments), reason, error };
+  return { raw, input: jsonObject(raw.arguments) ?? {}, reason, error };
 }
 
 /** Throws only what `canUseTool` and `beforeCall` throw: that ends the run. */
@@ -42,32 +42,38 @@ export async function checkCall(
   signal: AbortSignal,
 ): Promise<CheckedCall> {
   const reject = (reason: RejectReason, error: string) => rejectCall(raw, reason, error);
-  const names = tools.wireNames.join(", ") || "none";
 
   const tool = tools.find(raw.name);
-  if (!tool) return reject("unknown", `Tool '${raw.name}' not found in registry. The tools are: ${names}.`);
+  if (!tool)
+    return reject("unknown", `Tool '${raw.name}' not found in registry. The tools are: ${tools.names}.`);
   if (!tools.isAllowed(tool))
-    return reject("not_allowed", `Tool '${tool.name}' is not allowed. The tools are: ${names}.`);
+    return reject("not_allowed", `Tool '${tool.name}' is not allowed. The tools are: ${tools.names}.`);
   if (raw.isTruncated)
     return reject(
       "truncated",
       `The arguments of '${tool.name}' were cut off and not run. Call it again with shorter arguments. They were: ${raw.arguments}`,
     );
 
-  const accepts = async (value: Record<string, unknown>) => (await inputProblem(tool, value)) === undefined;
-  const parsed = await parseArguments(raw.arguments, accepts, tool.metadata.inputSchema);
-  if ("error" in parsed) return reject("invalid", `${parsed.error}\nCall the tool again with valid JSON.`);
-  let input = withoutFixed(tool, parsed.input);
-  const problem = await inputProblem(tool, input);
-  if (problem !== undefined) return reject("invalid", problem);
+  // Nearly always it is proper JSON that fits.
+  const written = jsonObject(raw.arguments);
+  let input = written && withoutFixed(tool, written);
+  if (!input || (await inputProblem(tool, input)) !== undefined) {
+    const accepts = async (value: Record<string, unknown>) => (await inputProblem(tool, value)) === undefined;
+    const parsed = await parseArguments(raw.arguments, accepts, tool.metadata.inputSchema);
+    if ("error" in parsed) return reject("invalid", `${parsed.error}\nCall the tool again with valid JSON.`);
+    input = withoutFixed(tool, parsed.input);
+    const problem = await inputProblem(tool, input);
+    if (problem !== undefined) return reject("invalid", problem);
+  }
 
   for (const [ask, reason, words] of [
     [canUseTool, "denied", "Tool use denied"],
     [beforeCall, "blocked", "Tool use blocked"],
   ] as const) {
+    if (!ask) continue;
     const call: PendingCall = { id: raw.id, name: tool.name, input, tool, signal };
     // Someone who is asked for approval may never answer; that must not hold a run that was aborted.
-    const decision = checkDecision(ask && (await untilAborted(ask(call), signal)));
+    const decision = checkDecision(await untilAborted(ask(call), signal));
     if (decision?.continue === false)
       return reject(reason, `${words}: ${decision.reason ?? "no reason was given"}`);
     if (decision?.modifiedInput === undefined || decision.modifiedInput === null) continue;
@@ -100,15 +106,16 @@ async function inputProblem(tool: AnyTool, input: Record<string, unknown>): Prom
 
 /** A model sees no fixed arguments, so what it writes for them is none of its business. */
 function withoutFixed(tool: AnyTool, input: Record<string, unknown>): Record<string, unknown> {
+  if (Object.keys(tool.fixed).length === 0) return input;
   const kept = Object.entries(input).filter(([key]) => !Object.hasOwn(tool.fixed, key));
   return Object.fromEntries(kept);
 }
 
-function readable(text: string): Record<string, unknown> {
+function jsonObject(text: string): Record<string, unknown> | undefined {
   try {
     const value: unknown = JSON.parse(text);
-    return isPlainObject(value) ? value : {};
+    return isPlainObject(value) ? value : undefined;
   } catch {
-    return {};
+    return undefined;
   }
 }

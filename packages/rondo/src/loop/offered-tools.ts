@@ -35,9 +35,9 @@ export class OfferedTools {
     return Array.from(this.#offered.values(), (tool) => tool.toOpenAI());
   }
 
-  /** What the model may call. */
-  get wireNames(): string[] {
-    return [...this.#allowed.keys()];
+  /** What the model may call, in words. */
+  get names(): string {
+    return [...this.#allowed.keys()].join(", ") || "none";
   }
 
   /** The tool that a model means, also where it wrote the name a little differently. */

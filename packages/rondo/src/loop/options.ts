@@ -54,6 +54,8 @@ export interface LoopOptions {
   asksForFinalAnswer?: boolean;
   /** How often in a row the same call with the same arguments is run. Default: 3. */
   maxRepeats?: number;
+  /** Whether calls are told while they are still being written: `call.started`, `call.delta`. Default: true. */
+  tellsCallPieces?: boolean;
   /** Whether the calls of one answer run at the same time, within the tools' locks. Default: true. */
   parallelToolCalls?: boolean;
   /** On whose behalf the tools run: they get its context, and its turn hooks fire. */

@@ -35,6 +35,7 @@ export async function* runCalls(
   const progress: { readonly event: LoopEvent; readonly taken: () => void }[] = [];
   const bell = new Bell();
   const running = new Set<Promise<void>>();
+  let started = 0;
   let answered = 0;
 
   const start = (call: CallToAnswer, index: number) => {
@@ -50,17 +51,6 @@ export async function* runCalls(
     });
     running.add(work);
   };
-  /** Passes on what has come until there is nothing more: progress, and answers as far as the order allows. */
-  const pending = function* (): Generator<LoopEvent> {
-    while (true) {
-      const next = progress.shift();
-      if (next) {
-        yield next.event;
-        next.taken(); // the tool goes on when its value was taken, and does not run ahead
-      } else if (answered < calls.length && outcomes[answered]) yield answerNext();
-      else return;
-    }
-  };
   const answerNext = (): ToolFinished => {
     const call = calls[answered] as CallToAnswer;
     const { id, name, input } = call;
@@ -73,23 +63,23 @@ export async function* runCalls(
   };
 
   try {
-    for (const [index, call] of calls.entries()) {
-      if (!call.tool || signal.aborted) continue;
-      const { id, name, input } = call;
-      yield { type: "tool.started", id, name, input };
-      if (signal.aborted) continue;
-      start(call, index);
-      if (options.parallelToolCalls !== false) continue;
-      while (running.size > 0) {
-        yield* pending();
-        if (running.size > 0) await ring(bell);
-      }
-      yield* pending(); // who keeps results has this one before the next call starts
-    }
     while (answered < calls.length) {
-      yield* pending();
-      if (running.size > 0) await ring(bell);
-      else if (answered < calls.length && !outcomes[answered]) yield answerNext();
+      const call = calls[started];
+      // One after the other: who keeps results has each before the next call starts.
+      if (call && (options.parallelToolCalls !== false || started === answered)) {
+        const index = started++;
+        if (!call.tool || signal.aborted) continue;
+        const { id, name, input } = call;
+        yield { type: "tool.started", id, name, input };
+        if (!signal.aborted) start(call, index);
+        continue;
+      }
+      const next = progress.shift();
+      if (next) {
+        yield next.event;
+        next.taken(); // the tool goes on when its value was taken, and does not run ahead
+      } else if (outcomes[answered] || running.size === 0) yield answerNext();
+      else await ring(bell);
     }
   } finally {
     // Left in the middle: the signal is aborted, so that what runs ends soon. Each call still gets its answer.
@@ -115,15 +105,18 @@ async function runCall(
   const turnOptions: TurnOptions = { source: "model", callId: id };
   if (turnIdFor) turnOptions.uuid = turnIdFor(id);
   const runOptions = { signal, ...(graceMs !== undefined && { graceMs }), ...(agent && { agent }) };
-  const route = async (value: unknown) => (await routeResult?.(value)) ?? value;
+  const route = routeResult && (async (value: unknown) => (await routeResult(value)) ?? value);
   try {
     const turn = new Turn(tool as AnyTool, input, turnOptions);
-    if (!turn.tool.isStreaming) return success(await route(await turn.returning(runOptions)));
+    if (!turn.tool.isStreaming) {
+      const result = await turn.returning(runOptions);
+      return success(route ? await route(result) : result);
+    }
     for await (const value of turn.yielding(runOptions)) {
-      const routed = await route(value);
+      const routed = route ? await route(value) : value;
       if (routed === value) await untilAborted(onProgress(value), signal);
     }
-    return success(turn.hasReturned ? await route(turn.output) : turn.output);
+    return success(route && turn.hasReturned ? await route(turn.output) : turn.output);
   } catch (error) {
     return failure(name, signal.aborted && error === signal.reason ? "cancelled" : errorText(error));
   }

@@ -78,7 +78,7 @@ class Loop {
       const open = unansweredCalls(this.#messages).map(toRawCall);
       if (open.length > 0) {
         this.#open = await this.#check(open);
-        yield* this.#tellCalls();
+        for (const call of this.#open) yield toEvent(call);
         reason = yield* this.#answer();
       }
       while (!reason) {
@@ -105,6 +105,7 @@ class Loop {
     const answer: Answer = { text: "", thinking: "", calls: [], finishReason: "unknown", usage: undefined };
     let isStarted = false;
     let isComplete = false;
+    let message: AssistantMessage | undefined;
     try {
       for await (const delta of this.#options.model.stream(this.#request())) {
         if (!isStarted) {
@@ -127,6 +128,10 @@ class Loop {
             answer.finishReason = delta.finishReason;
             answer.usage = delta.usage;
             break;
+          case "call.started":
+          case "call.delta":
+            if (this.#options.tellsCallPieces !== false) yield delta;
+            break;
           default:
             yield delta;
         }
@@ -146,12 +151,13 @@ class Loop {
       const hasContent = this.#open.length > 0 || answer.text !== "" || answer.thinking !== "";
       if (isComplete || (isStarted && hasContent)) {
         const forClient = this.#open.filter((call) => this.#isForClient(call)).map(({ raw }) => raw.id);
-        this.#commit(toMessage(answer, this.#open), forClient);
+        message = toMessage(answer, this.#open);
+        this.#commit(message, forClient);
       }
     }
-    yield* this.#tellCalls();
+    for (const call of this.#open) yield toEvent(call);
     const { finishReason, usage } = answer;
-    yield { type: "model.finished", message: toMessage(answer, this.#open), finishReason, usage };
+    if (message) yield { type: "model.finished", message, finishReason, usage };
     return finishReason;
   }
 
@@ -170,14 +176,6 @@ class Loop {
       }
     }
     return checked;
-  }
-
-  *#tellCalls(): Generator<LoopEvent> {
-    for (const call of this.#open) {
-      const { id, name, arguments: raw } = call.raw;
-      if ("tool" in call) yield { type: "call.ready", id, name: call.tool.name, input: call.input };
-      else yield { type: "call.rejected", id, name, raw, reason: call.reason, error: call.error };
-    }
   }
 
   /** Answers all calls that are answered here. Gives why the run ends, if it does. */
@@ -258,6 +256,12 @@ class Loop {
 
 function toRawCall({ id, function: { name, arguments: text } }: ToolCall): RawCall {
   return { id, name, arguments: text, isTruncated: false };
+}
+
+function toEvent(call: CheckedCall): LoopEvent {
+  const { id, name, arguments: raw } = call.raw;
+  if ("tool" in call) return { type: "call.ready", id, name: call.tool.name, input: call.input };
+  return { type: "call.rejected", id, name, raw, reason: call.reason, error: call.error };
 }
 
 function toToolCall(call: CheckedCall): ToolCall {

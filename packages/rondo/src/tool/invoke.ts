@@ -1,6 +1,6 @@
 // One invocation of a tool: input, hooks, lock and function, in this order. Turns call it; nothing else does.
 
-import type { Hold } from "../async/lock.ts";
+import type { Hold, Lock } from "../async/lock.ts";
 import { readAhead } from "../async/read-ahead.ts";
 import { settlesWithin } from "../async/timer.ts";
 import type { Watch } from "../async/watch.ts";
@@ -79,27 +79,26 @@ export async function* invokeStream(
 }
 
 async function begin(invocation: Invocation): Promise<object> {
+  invocation.watch.signal.throwIfAborted();
+  const prepared = prepareInput(invocation);
   // A lazy value or an asynchronous check that hangs must not hold a turn that was aborted.
-  const input = await invocation.watch.wait(() => prepareInput(invocation));
+  const input = prepared instanceof Promise ? await invocation.watch.wait(prepared) : prepared;
   await tell(invocation, "tool.beforeInvoke", input);
   return input;
 }
 
 async function callFunction(invocation: Invocation, input: object): Promise<unknown> {
   const { tool, context, watch } = invocation;
-  const hold = await acquireLock(invocation);
-  const call = async () => {
-    const result = await (tool.fn as AsyncFunction)(input, context);
-    if (tool.type === "completion_check" && typeof result !== "boolean")
-      throw new CompletionCheckReturnError(tool.name, result);
-    return result;
-  };
+  const hold = tool.lock ? await acquireLock(tool.lock, invocation) : undefined;
+  const call = () => (tool.fn as AsyncFunction)(input, context);
   let work: Promise<unknown> | undefined;
   try {
     const result = await watch.time(() => {
       work = hold ? hold.run(call) : call();
       return work;
     });
+    if (tool.type === "completion_check" && typeof result !== "boolean")
+      throw new CompletionCheckReturnError(tool.name, result);
     hold?.release();
     return result;
   } catch (error) {
@@ -130,7 +129,7 @@ async function* iterate(
   onStart: () => void,
 ): AsyncGenerator<unknown, unknown, void> {
   const { tool, context, watch } = invocation;
-  const hold = await acquireLock(invocation);
+  const hold = tool.lock ? await acquireLock(tool.lock, invocation) : undefined;
   const inside = <R>(call: () => R): R => (hold ? hold.run(call) : call());
   let generator: AsyncGenerator<unknown, unknown, void> | undefined;
   let isOver = false;
@@ -166,8 +165,8 @@ async function* iterate(
   }
 }
 
-function acquireLock({ tool, watch, lockTimeoutMs }: Invocation): Promise<Hold> | undefined {
-  return tool.lock?.acquire({ signal: watch.signal, timeoutMs: lockTimeoutMs });
+function acquireLock(lock: Lock, { watch, lockTimeoutMs }: Invocation): Promise<Hold> {
+  return lock.acquire({ signal: watch.signal, timeoutMs: lockTimeoutMs });
 }
 
 /** Gives code that was told to stop a little time to do so. What it throws on the way is only worth a warning. */

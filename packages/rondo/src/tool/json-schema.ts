@@ -5,6 +5,7 @@ import { isPlainObject } from "../error/check.ts";
 import { describe } from "../error/describe.ts";
 import type { InputIssue } from "../error/input-error.ts";
 import { copyData, setOwn } from "../json/copy.ts";
+import { quickCheck } from "./quick-check.ts";
 
 /** A JSON Schema. Only what this library reads is typed. */
 export interface JsonSchema {
@@ -30,7 +31,9 @@ export function compileJsonSchema(schema: JsonSchema): SchemaCheck {
   checkKeywords(own, "schema");
   const validator = new Validator(own, draftOf(schema), false);
   checkParts(own);
+  const fits = quickCheck(schema);
   return (value) => {
+    if (fits?.(value)) return [];
     const { valid, errors } = validator.validate(jsonView(value, new Map()));
     return valid ? [] : toIssues(errors, schema, value);
   };

@@ -4,6 +4,7 @@ import { hasLazy, resolveLazy } from "../async/lazy.ts";
 import { InvalidInputError } from "../error/input-error.ts";
 import { copyData } from "../json/copy.ts";
 import { mergeFixed } from "./fixed.ts";
+import type { InputResult } from "./object-schema.ts";
 import type { AnyTool } from "./tool.ts";
 
 export interface GivenCall {
@@ -12,12 +13,29 @@ export interface GivenCall {
   readonly source: "code" | "model";
 }
 
-/** Throws an `InvalidInputError` when the input does not fit the tool's schema. */
-export async function prepareInput({ tool, input, source }: GivenCall): Promise<Record<string, unknown>> {
+/**
+ * Gives the input, or a promise of it where it has lazy values or an asynchronous schema. Throws an
+ * `InvalidInputError` when it does not fit the tool's schema.
+ */
+export function prepareInput({
+  tool,
+  input,
+  source,
+}: GivenCall): Record<string, unknown> | Promise<Record<string, unknown>> {
   const merged = mergeFixed(tool.name, tool.fixed, input, source);
-  const values = hasLazy(merged) ? await resolveLazy(merged) : merged;
+  return hasLazy(merged) ? resolveLazy(merged).then((values) => parse(tool, values)) : parse(tool, merged);
+}
+
+function parse(
+  tool: AnyTool,
+  values: Record<string, unknown>,
+): Record<string, unknown> | Promise<Record<string, unknown>> {
   // The function owns what it gets: it may change it without changing the turn.
-  const result = await tool.parseInput(copyData(values));
+  const result = tool.parseInput(copyData(values));
+  return result instanceof Promise ? result.then((it) => valid(tool, it)) : valid(tool, result);
+}
+
+function valid(tool: AnyTool, result: InputResult): Record<string, unknown> {
   if ("issues" in result) throw new InvalidInputError(tool.name, result.issues);
   return result.value;
 }
