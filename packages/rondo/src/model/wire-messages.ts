@@ -20,7 +20,8 @@ export function wireMessages(
     if (message.role === "assistant") wire.push(wireAssistant(message, profile));
     else if (message.role === "user" && wire.at(-1)?.["role"] === "user")
       wire.push(joined(wire.pop() as unknown as UserMessage, message));
-    else if (message.role !== "system" || message.content !== "") wire.push({ ...message });
+    else if (message.role !== "system" || message.content !== "")
+      wire.push(message as unknown as WireMessage);
   }
   return instruction === undefined ? wire : withInstruction(wire, instruction);
 }
@@ -86,13 +87,13 @@ function checkMessages(messages: readonly Message[]): void {
       expected: "at least one message",
       received: messages,
     });
-  for (const [index, message] of messages.entries()) {
-    const role: unknown = (message as { role?: unknown } | null)?.role;
-    if (roles.includes(role as string)) continue;
+  const wrong = messages.findIndex(
+    (message: { role?: unknown } | null) => !roles.includes(message?.role as string),
+  );
+  if (wrong >= 0)
     throw new InvalidTypeError({
-      field: `messages[${index}]`,
+      field: `messages[${wrong}]`,
       expected: `a message with a role (${roles.join(", ")})`,
-      received: message,
+      received: messages[wrong],
     });
-  }
 }

@@ -37,11 +37,17 @@ interface Block {
   readonly others: readonly Dialect[];
 }
 
+/** What begins markup in the answers of a model. */
+interface Markup {
+  readonly openers: readonly Opener[];
+  /** 1 for each character below 128 that begins an opener. All openers begin with such a one. */
+  readonly triggers: Uint8Array;
+}
+
 export class TextReader {
   readonly #sink: TextSink;
   readonly #openers: readonly Opener[];
-  /** 1 for each character below 128 that begins an opener. All openers begin with such a one. */
-  readonly #triggers = new Uint8Array(128);
+  readonly #triggers: Uint8Array;
   readonly #tools: OfferedTools;
   readonly #code = new CodeTracker();
   #thinking: ThinkingReader | undefined;
@@ -60,8 +66,9 @@ export class TextReader {
   constructor(profile: ModelProfile, toolNames: readonly string[], sink: TextSink) {
     this.#sink = sink;
     this.#tools = { match: (name) => matchToolName(name, toolNames) };
-    this.#openers = openersOf(profile, toolNames.length > 0);
-    for (const { text } of this.#openers) this.#triggers[text.charCodeAt(0)] = 1;
+    const { openers, triggers } = markupOf(profile, toolNames.length > 0);
+    this.#openers = openers;
+    this.#triggers = triggers;
     if (profile.startsThinking && profile.thinkTags.length > 0)
       this.#thinking = new ThinkingReader(profile.thinkTags, sink);
   }
@@ -247,6 +254,22 @@ export class TextReader {
     this.#emit(all.slice(0, 1));
     return all.slice(1);
   }
+}
+
+const withTools = new WeakMap<ModelProfile, Markup>();
+const withoutTools = new WeakMap<ModelProfile, Markup>();
+
+/** Worked out once for each profile: a model is asked more than once. */
+function markupOf(profile: ModelProfile, hasTools: boolean): Markup {
+  const known = hasTools ? withTools : withoutTools;
+  const earlier = known.get(profile);
+  if (earlier) return earlier;
+  const openers = openersOf(profile, hasTools);
+  const triggers = new Uint8Array(128);
+  for (const { text } of openers) triggers[text.charCodeAt(0)] = 1;
+  const markup = { openers, triggers };
+  known.set(profile, markup);
+  return markup;
 }
 
 function openersOf(profile: ModelProfile, hasTools: boolean): readonly Opener[] {
