@@ -17,9 +17,9 @@ const tools = [
 ];
 
 /** `post` sends a body and gives each piece of the answer's text to a function. */
-export async function runLoop(post, prompt) {
+export async function runLoop(post, prompt, onCall) {
   const messages = [{ role: "user", content: prompt }];
-  const outcome = { text: "", pieces: 0, calls: 0 };
+  const outcome = { text: "", pieces: 0 };
   for (;;) {
     const toolCalls = [];
     let text = "";
@@ -48,7 +48,7 @@ export async function runLoop(post, prompt) {
     messages.push({ role: "assistant", content: null, tool_calls: toolCalls });
     for (const { id, function: call } of toolCalls) {
       const { a, b } = JSON.parse(call.arguments);
-      outcome.calls++;
+      onCall();
       messages.push({ role: "tool", tool_call_id: id, content: String(await add(a, b)) });
     }
   }

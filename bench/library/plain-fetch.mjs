@@ -1,7 +1,7 @@
 // The floor: `fetch`, a parser and a loop by hand.
 import { runLoop } from "./floor.mjs";
 
-export function contender(url) {
+export function contender(url, onCall) {
   const address = `${url}/chat/completions`;
   const post = async (body, read) => {
     const response = await fetch(address, {
@@ -12,5 +12,5 @@ export function contender(url) {
     const decoder = new TextDecoder();
     for await (const bytes of response.body) read(decoder.decode(bytes, { stream: true }));
   };
-  return (prompt) => runLoop(post, prompt);
+  return (prompt) => runLoop(post, prompt, onCall);
 }

@@ -2,7 +2,7 @@
 import { Agent, request } from "node:http";
 import { runLoop } from "./floor.mjs";
 
-export function contender(url) {
+export function contender(url, onCall) {
   const agent = new Agent({ keepAlive: true });
   const { hostname, port, pathname } = new URL(`${url}/chat/completions`);
   const post = (body, read) =>
@@ -17,5 +17,5 @@ export function contender(url) {
       sent.on("error", reject);
       sent.end(body);
     });
-  return (prompt) => runLoop(post, prompt);
+  return (prompt) => runLoop(post, prompt, onCall);
 }

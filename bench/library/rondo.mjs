@@ -1,14 +1,14 @@
 // This project, as it is built for users.
 import { Client, openaiCompatible, tool } from "rondo";
 
-export function contender(url) {
+export function contender(url, onCall) {
   const model = openaiCompatible({ baseURL: url, model: "bench" });
+  const add = tool("add", "Add two numbers.", { a: Number, b: Number }, async ({ a, b }) => {
+    onCall();
+    return a + b;
+  });
   return async (prompt) => {
-    const outcome = { text: "", pieces: 0, calls: 0 };
-    const add = tool("add", "Add two numbers.", { a: Number, b: Number }, async ({ a, b }) => {
-      outcome.calls++;
-      return a + b;
-    });
+    const outcome = { text: "", pieces: 0 };
     await using client = new Client({
       model,
       tools: [add],

@@ -5,21 +5,21 @@ import { z } from "zod";
 
 setTracingDisabled(true);
 
-export function contender(url) {
+export function contender(url, onCall) {
   const client = new OpenAI({ baseURL: url, apiKey: "none" });
   const model = new OpenAIChatCompletionsModel(client, "bench");
+  const add = tool({
+    name: "add",
+    description: "Add two numbers.",
+    parameters: z.object({ a: z.number(), b: z.number() }),
+    execute: async ({ a, b }) => {
+      onCall();
+      return String(a + b);
+    },
+  });
+  const agent = new Agent({ name: "bench", model, tools: [add] });
   return async (prompt) => {
-    const outcome = { text: "", pieces: 0, calls: 0 };
-    const add = tool({
-      name: "add",
-      description: "Add two numbers.",
-      parameters: z.object({ a: z.number(), b: z.number() }),
-      execute: async ({ a, b }) => {
-        outcome.calls++;
-        return String(a + b);
-      },
-    });
-    const agent = new Agent({ name: "bench", model, tools: [add] });
+    const outcome = { text: "", pieces: 0 };
     const stream = await run(agent, prompt, { stream: true, maxTurns: 1000 });
     for await (const event of stream) {
       if (event.type !== "raw_model_stream_event" || event.data.type !== "output_text_delta") continue;

@@ -3,18 +3,18 @@ import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
 import { isStepCount, streamText, tool } from "ai";
 import { z } from "zod";
 
-export function contender(url) {
+export function contender(url, onCall) {
   const provider = createOpenAICompatible({ name: "bench", baseURL: url, apiKey: "none" });
+  const add = tool({
+    description: "Add two numbers.",
+    inputSchema: z.object({ a: z.number(), b: z.number() }),
+    execute: async ({ a, b }) => {
+      onCall();
+      return a + b;
+    },
+  });
   return async (prompt) => {
-    const outcome = { text: "", pieces: 0, calls: 0 };
-    const add = tool({
-      description: "Add two numbers.",
-      inputSchema: z.object({ a: z.number(), b: z.number() }),
-      execute: async ({ a, b }) => {
-        outcome.calls++;
-        return a + b;
-      },
-    });
+    const outcome = { text: "", pieces: 0 };
     const result = streamText({
       model: provider("bench"),
       prompt,

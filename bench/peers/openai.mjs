@@ -16,10 +16,10 @@ const tools = [
   },
 ];
 
-export function contender(url) {
+export function contender(url, onCall) {
   const client = new OpenAI({ baseURL: url, apiKey: "none" });
   return async (prompt) => {
-    const outcome = { text: "", pieces: 0, calls: 0 };
+    const outcome = { text: "", pieces: 0 };
     const messages = [{ role: "user", content: prompt }];
     for (;;) {
       const stream = await client.chat.completions.create({ model: "bench", messages, tools, stream: true });
@@ -39,7 +39,7 @@ export function contender(url) {
       messages.push({ role: "assistant", content: null, tool_calls: toolCalls });
       for (const { id, function: call } of toolCalls) {
         const { a, b } = JSON.parse(call.arguments);
-        outcome.calls++;
+        onCall();
         messages.push({ role: "tool", tool_call_id: id, content: String(a + b) });
       }
     }
