@@ -376,7 +376,7 @@ export class Client<const S extends InputSchema | undefined = undefined> impleme
       }
       if (event.type === "run.finished") {
         if (!isCurrent()) return; // query("") has gone on from it
-        await active.events.return();
+        await active.events.next(); // the end: leaving would abort what is over
         await this.#settle(active, event.reason, event.usage, reader);
         return;
       }

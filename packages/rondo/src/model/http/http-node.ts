@@ -36,7 +36,9 @@ function transportFor(name: "node:http" | "node:https"): Transport {
   const loaded = transports.get(name);
   if (loaded) return loaded;
   const { Agent, request } = process.getBuiltinModule(name);
-  const transport = { request, agent: new Agent({ keepAlive: true }) };
+  // As many connections are kept as were needed at once: the server closes those that it wants no more.
+  const agent = new Agent({ keepAlive: true, maxFreeSockets: Number.POSITIVE_INFINITY });
+  const transport = { request, agent };
   transports.set(name, transport);
   return transport;
 }
