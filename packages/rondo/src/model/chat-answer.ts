@@ -4,6 +4,7 @@
 import { isPlainObject } from "../error/check.ts";
 import { EmptyAnswerError, ReportedStreamError, UnexpectedAnswerError } from "../error/model-errors.ts";
 import type { ChatStreamReader } from "./chat-stream-reader.ts";
+import { ChunkParser } from "./chunk-parser.ts";
 import type { ModelDelta } from "./provider.ts";
 import { excerpt, isErrorReport, saidIn } from "./said.ts";
 import { SseReader } from "./sse.ts";
@@ -27,6 +28,7 @@ export class ChatAnswer {
   readonly #hideSecrets: (text: string) => string;
   readonly #reader: ChatStreamReader;
   readonly #push: (delta: ModelDelta) => void;
+  readonly #parser = new ChunkParser();
   #body: Body | undefined;
   #head = "";
   #text = "";
@@ -57,6 +59,7 @@ export class ChatAnswer {
     this.#hasBegun = true;
     if (this.#body) this.#body.read(bytes);
     else this.#start(bytes);
+    this.#pushAll(this.#reader.take());
     return this.#isDone;
   }
 
@@ -99,11 +102,12 @@ export class ChatAnswer {
   }
 
   #takeWhole(text: string): void {
-    const answer = parse(text)?.value;
+    const answer = parseWhole(text);
     this.#throwIfReported(answer, false);
     const chunk = asChunk(answer);
     if (!chunk) throw this.#unexpected("something else");
-    this.#takeChunk(chunk);
+    this.#hasChunks = true;
+    this.#reader.read(chunk);
   }
 
   readonly #takePayload = (payload: string, event: string | undefined): void => {
@@ -113,19 +117,19 @@ export class ChatAnswer {
       this.#isDone = true;
       return;
     }
-    const parsed = parse(text);
-    this.#throwIfReported(parsed ? parsed.value : text, event === "error");
-    if (parsed) this.#takeChunk(parsed.value);
-    else {
+    let chunk: unknown;
+    try {
+      chunk = this.#parser.parse(text);
+    } catch {
+      this.#throwIfReported(text, event === "error");
       const message = `A part of the stream from ${this.#endpoint} is no JSON and was skipped: ${excerpt(this.#hideSecrets(text))}`;
-      this.#push({ type: "warning", message });
+      this.#pushAll([...this.#reader.take(), { type: "warning", message }]);
+      return;
     }
-  };
-
-  #takeChunk(chunk: unknown): void {
+    this.#throwIfReported(chunk, event === "error");
     this.#hasChunks = true;
-    this.#pushAll(this.#reader.read(chunk));
-  }
+    this.#reader.read(chunk);
+  };
 
   #pushAll(deltas: readonly ModelDelta[]): void {
     for (const delta of deltas) {
@@ -149,9 +153,9 @@ export class ChatAnswer {
   }
 }
 
-function parse(text: string): { readonly value: unknown } | undefined {
+function parseWhole(text: string): unknown {
   try {
-    return { value: JSON.parse(text) };
+    return JSON.parse(text);
   } catch {
     return undefined;
   }

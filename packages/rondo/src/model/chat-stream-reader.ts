@@ -19,8 +19,9 @@ export interface ChatStreamReaderOptions {
 }
 
 /**
- * The state of one answer. `read` takes a parsed chunk and gives what is new; `end` gives what was held back, ends
- * the calls, and gives `finished` last. Neither throws: what cannot be understood is skipped with a `warning`.
+ * The state of one answer. `read` takes a parsed chunk, and `take` gives what is new since it was last asked; `end`
+ * gives what was held back, ends the calls, and gives `finished` last. None of them throws: what cannot be understood
+ * is skipped with a `warning`.
  */
 export class ChatStreamReader {
   readonly #reasoningFields: readonly string[];
@@ -28,6 +29,8 @@ export class ChatStreamReader {
   readonly #calls: CallCollector;
   readonly #content: ContentSink;
   readonly #warned = new Set<string>();
+  /** Text of the model's that was not looked through yet: many small pieces cost more than a long one. */
+  #unread = "";
   #deltas: ModelDelta[] = [];
   #reason: FinishReason | undefined;
   #usage: Usage | undefined;
@@ -50,14 +53,16 @@ export class ChatStreamReader {
     const newText = isCumulative ? new NewText() : undefined;
     const newThinking = isCumulative ? new NewText() : undefined;
     this.#content = {
-      text: (text) => this.#text.write(newText ? newText.next(text) : text),
+      text: (text) => {
+        this.#unread += newText ? newText.next(text) : text;
+      },
       thinking: (text) => this.#think(newThinking ? newThinking.next(text) : text),
       skipped: (what) => warn(`Skipped ${what}, which is neither text nor thinking.`),
     };
   }
 
-  /** Takes one chunk, and gives what is new. */
-  read(chunk: unknown): ModelDelta[] {
+  /** Takes one chunk. */
+  read(chunk: unknown): void {
     try {
       this.#readChunk(chunk);
     } catch (error) {
@@ -66,25 +71,35 @@ export class ChatStreamReader {
         `Skipped a chunk that could not be read: ${error instanceof Error ? error.message : "unknown"}.`,
       );
     }
-    return this.#take();
+  }
+
+  /** What has become of the chunks since it was last asked. */
+  take(): ModelDelta[] {
+    this.#readText();
+    const deltas = this.#deltas;
+    this.#deltas = [];
+    return deltas;
   }
 
   /** Ends the answer. `isCutOff` when the stream broke off, rather than being ended by the server. */
   end({ isCutOff }: { isCutOff: boolean }): ModelDelta[] {
     if (this.#isEnded) return [];
     this.#isEnded = true;
+    this.#readText();
     this.#text.end({ hasOtherCalls: this.#calls.count > 0 });
     const hasReason = this.#reason !== undefined;
     this.#calls.end({ isCutOff: isCutOff || this.#reason === "length", hasReason });
     const finishReason = settleFinishReason(this.#reason, { hasCalls: this.#calls.count > 0, isCutOff });
     this.#deltas.push({ type: "finished", finishReason, usage: this.#usage ?? this.#timings });
-    return this.#take();
+    return this.take();
   }
 
-  #take(): ModelDelta[] {
-    const deltas = this.#deltas;
-    this.#deltas = [];
-    return deltas;
+  /** Looks through the text so far, before anything else goes out. */
+  #readText(): void {
+    if (this.#unread === "") return;
+    const text = this.#unread;
+    this.#unread = "";
+    this.#text.write(text);
   }
 
   #readChunk(chunk: unknown): void {
@@ -143,17 +158,19 @@ export class ChatStreamReader {
   #readCalls(entries: readonly unknown[]): void {
     if (entries.length === 0) return;
     this.#hasDelta = true;
+    this.#readText();
     if (this.#calls.addPieces(entries) > 0)
       this.#warn("Skipped an entry of 'tool_calls' that has no id, name or arguments.");
   }
 
   #think(text: string): void {
     if (text === "") return;
+    this.#readText();
     this.#text.thinkingIsApart();
     this.#push("thinking.delta", text);
   }
 
-  /** Text that follows text in the same chunk is one delta. */
+  /** Text that follows text is one delta. */
   #push(type: "text.delta" | "thinking.delta", text: string): void {
     if (text === "") return;
     const last = this.#deltas.length - 1;
@@ -166,6 +183,7 @@ export class ChatStreamReader {
   #warn(message: string): void {
     if (this.#warned.has(message)) return;
     this.#warned.add(message);
+    this.#readText();
     this.#deltas.push({ type: "warning", message });
   }
 }

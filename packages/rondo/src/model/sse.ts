@@ -36,7 +36,7 @@ export class SseReader {
   #pass(text: string): void {
     const isAtLineStart = this.#isAtLineStart;
     if (text !== "") this.#isAtLineStart = isLineBreak(text.charCodeAt(text.length - 1));
-    this.#parser.feed(text.includes(errorField) ? renameErrorFields(text, isAtLineStart) : text);
+    this.#parser.feed(hasErrorField(text, isAtLineStart) ? renameErrorFields(text, isAtLineStart) : text);
   }
 
   /** The end of the text, if it is a line that has only begun and could become `error:`. */
@@ -50,6 +50,13 @@ export class SseReader {
     }
     return "";
   }
+}
+
+/** Whether there may be one. */
+function hasErrorField(text: string, isAtLineStart: boolean): boolean {
+  if (isAtLineStart && text.startsWith(errorField)) return true;
+  // Line breaks are rarer than letters, and thus found faster.
+  return text.includes("\nerror") || text.includes("\rerror");
 }
 
 function renameErrorFields(text: string, isAtLineStart: boolean): string {

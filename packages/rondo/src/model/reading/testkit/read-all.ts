@@ -26,7 +26,10 @@ export interface ReadOptions {
 export function readAll(chunks: readonly unknown[], options: ReadOptions = {}): Summary {
   const { profile, toolNames = ["add", "ping", "get_weather"], isCutOff = false } = options;
   const reader = new ChatStreamReader({ profile: { ...commonProfile, ...profile }, toolNames });
-  const deltas = chunks.flatMap((chunk) => reader.read(chunk));
+  const deltas = chunks.flatMap((chunk) => {
+    reader.read(chunk);
+    return reader.take();
+  });
   deltas.push(...reader.end({ isCutOff }));
   return summarize(deltas);
 }

@@ -1,0 +1,82 @@
+// Parses the chunks of a stream. Nearly all of them differ from the one before in nothing but their text, so that
+// only the text is parsed: that takes a tenth of the time, and leaves nothing behind for the garbage collector.
+
+type Fields = Record<string, unknown>;
+
+/** A chunk, and what stands in its JSON on either side of its text. */
+interface Frame {
+  readonly chunk: unknown;
+  readonly delta: Fields;
+  /** The field of the delta that has the text. */
+  readonly field: string;
+  readonly before: string;
+  readonly after: string;
+}
+
+/** So many chunks in a row that fit no frame are taken to mean that none will. */
+const maxMisses = 8;
+
+export class ChunkParser {
+  #frame: Frame | undefined;
+  #misses = 0;
+
+  /**
+   * The value of a chunk's JSON; throws where it is none. What was given before may be given again with another
+   * text, so nobody may keep it.
+   */
+  parse(json: string): unknown {
+    const frame = this.#frame;
+    if (frame && setText(frame, json)) {
+      this.#misses = 0;
+      return frame.chunk;
+    }
+    const chunk: unknown = JSON.parse(json);
+    if (this.#misses < maxMisses) {
+      this.#misses += 1;
+      this.#frame = frameOf(chunk, json) ?? frame;
+    }
+    return chunk;
+  }
+}
+
+/** Gives the frame the text of a chunk that has all else in common with it; false for any other. */
+function setText({ delta, field, before, after }: Frame, json: string): boolean {
+  const start = before.length;
+  const end = json.length - after.length;
+  // Not startsWith() and endsWith(): they go character by character, and take as long as parsing it all.
+  if (json.slice(0, start) !== before || json.slice(end) !== after) return false;
+  try {
+    const text: unknown = JSON.parse(json.slice(start, end));
+    if (typeof text !== "string") return false;
+    delta[field] = text;
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function frameOf(chunk: unknown, json: string): Frame | undefined {
+  const delta = deltaOf(chunk);
+  const [field, ...others] = Object.keys(delta ?? {}).filter(
+    (name) => isText(delta?.[name]) && name !== "role",
+  );
+  if (!delta || field === undefined || others.length > 0) return undefined;
+  const literal = JSON.stringify(delta[field]);
+  const at = json.indexOf(literal);
+  if (at < 0) return undefined;
+  const before = json.slice(0, at);
+  const after = json.slice(at + literal.length);
+  // The same words may stand elsewhere in the chunk: what counts is that changing them changes the text.
+  const other = `${String(delta[field])}.`;
+  const isRight = deltaOf(JSON.parse(before + JSON.stringify(other) + after))?.[field] === other;
+  return isRight ? { chunk, delta, field, before, after } : undefined;
+}
+
+function deltaOf(chunk: unknown): Fields | undefined {
+  const delta = (chunk as { choices?: { delta?: unknown }[] } | null)?.choices?.[0]?.delta;
+  return typeof delta === "object" && delta !== null ? (delta as Fields) : undefined;
+}
+
+function isText(value: unknown): boolean {
+  return typeof value === "string" && value !== "";
+}
