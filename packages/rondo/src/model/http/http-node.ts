@@ -76,6 +76,7 @@ class NodeResponse implements HttpResponse {
   readonly #signal: AbortSignal;
   readonly #release: () => void;
   #source: Readable;
+  #isPaused = false;
 
   constructor(incoming: IncomingMessage, signal: AbortSignal, release: () => void) {
     this.status = incoming.statusCode ?? 0;
@@ -107,11 +108,12 @@ class NodeResponse implements HttpResponse {
   }
 
   pause(): void {
-    this.#source.pause();
+    this.#isPaused = true; // what comes now stays in the stream, and soon in the server
   }
 
   resume(): void {
-    this.#source.resume();
+    this.#isPaused = false;
+    this.#source.emit("readable");
   }
 
   #pushTo(take: TakeBytes): Promise<void> {
@@ -119,12 +121,17 @@ class NodeResponse implements HttpResponse {
     const signal = this.#signal;
     return new Promise((resolve, reject) => {
       const stop = () => {
-        source.off("data", onData).off("end", onEnd).off("error", onError).off("close", onClose);
+        source.off("readable", onReadable).off("end", onEnd).off("error", onError).off("close", onClose);
         signal.removeEventListener("abort", onAbort);
       };
-      const onData = (bytes: Uint8Array) => {
+      // Not `data`, which comes for each piece that the server wrote: several may have come together.
+      const onReadable = () => {
         try {
-          if (take(bytes)) onEnd();
+          while (!this.#isPaused) {
+            const bytes = source.read() as Uint8Array | null;
+            if (bytes === null) return;
+            if (take(bytes)) return onEnd();
+          }
         } catch (error) {
           onError(error);
         }
@@ -139,7 +146,7 @@ class NodeResponse implements HttpResponse {
       };
       const onClose = () => onError(source.errored ?? new Error("The connection was closed too early."));
       const onAbort = () => onError(signal.reason);
-      source.on("data", onData).on("end", onEnd).on("error", onError).on("close", onClose);
+      source.on("readable", onReadable).on("end", onEnd).on("error", onError).on("close", onClose);
       signal.addEventListener("abort", onAbort);
       if (signal.aborted) onAbort();
       else if (source.destroyed) onClose();
