@@ -34,11 +34,17 @@ export function rejectCall(raw: RawCall, reason: RejectReason, error: string): C
   return { raw, input: jsonObject(raw.arguments) ?? {}, reason, error };
 }
 
+/** Who may keep a valid call from running, in the order in which they are asked. */
+const gates = [
+  ["canUseTool", "denied", "Tool use denied"],
+  ["beforeCall", "blocked", "Tool use blocked"],
+] as const;
+
 /** Throws only what `canUseTool` and `beforeCall` throw: that ends the run. */
 export async function checkCall(
   raw: RawCall,
   tools: OfferedTools,
-  { canUseTool, beforeCall }: Pick<LoopOptions, "canUseTool" | "beforeCall">,
+  options: Pick<LoopOptions, "canUseTool" | "beforeCall">,
   signal: AbortSignal,
 ): Promise<CheckedCall> {
   const reject = (reason: RejectReason, error: string) => rejectCall(raw, reason, error);
@@ -66,10 +72,8 @@ export async function checkCall(
     if (problem !== undefined) return reject("invalid", problem);
   }
 
-  for (const [ask, reason, words] of [
-    [canUseTool, "denied", "Tool use denied"],
-    [beforeCall, "blocked", "Tool use blocked"],
-  ] as const) {
+  for (const [gate, reason, words] of gates) {
+    const ask = options[gate];
     if (!ask) continue;
     const call: PendingCall = { id: raw.id, name: tool.name, input, tool, signal };
     // Someone who is asked for approval may never answer; that must not hold a run that was aborted.
