@@ -79,8 +79,8 @@ if (values.only === undefined && values.peers) {
 /** What is measured is what users get. */
 function build(): void {
   onProgress("building");
-  const tsc = join(root, "node_modules/@typescript/native/bin/tsc");
-  const { status, stdout, stderr } = spawnSync(process.execPath, [tsc, "-b", "packages/server"], {
+  const program = join(root, "scripts/build.ts");
+  const { status, stdout, stderr } = spawnSync(process.execPath, [program, "packages/server"], {
     cwd: root,
     encoding: "utf8",
   });

@@ -12,10 +12,11 @@ const tarballs = mkdtempSync(join(tmpdir(), "rondo-check-"));
 const failed: string[] = [];
 
 try {
-  step("types", "tsc -b");
+  step("types and build", "node scripts/build.ts");
   step("lint", "oxlint --type-aware --deny-warnings");
   step("format", "biome check --error-on-warnings", "`npm run format` repairs most of it.");
   step("dead code", "knip --no-progress --no-config-hints");
+  step("the library as built", "node scripts/built-library.ts");
   for (const folder of publicPackages()) {
     if (!step(`pack ${folder}`, `npm pack --silent --workspace ${folder} --pack-destination ${tarballs}`))
       continue;

@@ -15,7 +15,9 @@ const budget = budgetOf(name);
 const { modules, builtins } = loadedModules();
 hold("modules", modules, budget.modules);
 hold("built-in modules", builtins, budget.builtins);
-if (budget.bundleBytes !== undefined) hold("bytes in a bundle", await bundleBytes(), budget.bundleBytes);
+if (budget.bundleBytes !== undefined) hold("bytes in a bundle", await bundleBytes("*"), budget.bundleBytes);
+if (budget.toolBundleBytes !== undefined)
+  hold("bytes in a bundle of tool()", await bundleBytes("{ tool }"), budget.toolBundleBytes);
 
 function hold(what: string, value: number, limit: number): void {
   console.log(`${name}: ${value} ${what}, of ${limit}`);
@@ -41,7 +43,7 @@ function loadedModules(): { modules: number; builtins: number } {
   return JSON.parse(stdout) as { modules: number; builtins: number };
 }
 
-async function bundleBytes(): Promise<number> {
+async function bundleBytes(what: string): Promise<number> {
   const entry = "entry";
   const bundle = await rolldown({
     input: entry,
@@ -53,7 +55,7 @@ async function bundleBytes(): Promise<number> {
       {
         name: "entry",
         resolveId: (id) => (id === entry ? id : null),
-        load: (id) => (id === entry ? `export * from ${JSON.stringify(name)};` : null),
+        load: (id) => (id === entry ? `export ${what} from ${JSON.stringify(name)};` : null),
       },
     ],
   });

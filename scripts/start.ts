@@ -11,7 +11,7 @@ const store = join(root, ".cache/rondo.db");
 console.log(existsSync(program) ? "Looking for changes …" : "Building, this once …");
 const { status, stdout, stderr } = spawnSync(
   process.execPath,
-  [join(root, "node_modules/@typescript/native/bin/tsc"), "-b", "packages/server"],
+  [join(root, "scripts/build.ts"), "packages/server"],
   { cwd: root, encoding: "utf8" },
 );
 if (status !== 0) {

@@ -1,12 +1,6 @@
 // Everything that `rondo` offers. A new export is a decision: what stands here stays.
 
-import { provideThinking } from "./agent/thinking.ts";
-import { think } from "./client/think.ts";
-
-// `agent/` knows nothing of the loop; here the two come together.
-provideThinking(think);
-
-export { Agent, type TurnValue } from "./agent/agent.ts";
+export type { TurnValue } from "./agent/agent.ts";
 export type { AgentScope } from "./agent/agent-json.ts";
 export type { AgentBranchOptions, AgentOptions, RunOptions } from "./agent/agent-options.ts";
 export { describeContext, type ThinkingOptions } from "./agent/thinking.ts";
@@ -54,6 +48,7 @@ export {
   type SystemMessage,
   type UserMessage,
 } from "./client/query.ts";
+export { Agent } from "./client/thinking-agent.ts";
 export { type TokenCalibration, tokenCalibration } from "./client/token-calibration.ts";
 export { type TruncateOptions, truncateMessages } from "./client/truncate-messages.ts";
 export { type BudgetOptions, truncateToBudget } from "./client/truncate-to-budget.ts";

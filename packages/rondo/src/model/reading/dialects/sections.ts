@@ -16,7 +16,7 @@ interface Tokens {
 }
 
 /** V3 writes `function<sep>name` and the arguments in a fence, V3.1 and later `name<sep>{…}`. */
-export const deepseek = sections({
+export const deepseek = /* @__PURE__ */ sections({
   sections: ["<｜tool▁calls▁begin｜>", "<｜tool_calls_begin｜>"],
   begin: ["<｜tool▁call▁begin｜>", "<｜tool_call_begin｜>"],
   separator: "<｜tool▁sep｜>",
@@ -24,7 +24,7 @@ export const deepseek = sections({
   sectionEnds: ["<｜tool▁calls▁end｜>", "<｜tool_calls_end｜>"],
 });
 
-export const kimi = sections({
+export const kimi = /* @__PURE__ */ sections({
   sections: ["<|tool_calls_section_begin|>"],
   begin: ["<|tool_call_begin|>"],
   separator: "<|tool_call_argument_begin|>",
@@ -33,7 +33,7 @@ export const kimi = sections({
 });
 
 /** What of gpt-oss's own format a server lets through when it could not read it. */
-export const harmony = sections({
+export const harmony = /* @__PURE__ */ sections({
   sections: [],
   begin: ["<|channel|>commentary to=", "<|start|>assistant<|channel|>commentary to="],
   separator: "<|message|>",

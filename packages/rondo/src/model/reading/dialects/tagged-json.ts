@@ -21,12 +21,12 @@ export const toolCallTag: Dialect = {
 };
 
 /** Llama's, for which the end of the message is the closing tag. */
-export const pythonTag: Dialect = tagged({
+export const pythonTag: Dialect = /* @__PURE__ */ tagged({
   "<|python_tag|>": ["<|eom_id|>", "<|eot_id|>"],
 });
 
 /** Tags that other families use. */
-export const otherTags: Dialect = tagged({
+export const otherTags: Dialect = /* @__PURE__ */ tagged({
   "<|tool_call|>": ["<|/tool_call|>", "<|end|>"],
   "<function_call>": ["</function_call>"],
   "<tool_calls>": ["</tool_calls>"],
