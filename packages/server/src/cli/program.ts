@@ -1,8 +1,8 @@
 // The commands and their flags. A new command is one more line in `createProgram`.
 
-import { readFileSync } from "node:fs";
 import { Command, CommanderError } from "commander";
 import { ConfigError } from "../config/config-error.ts";
+import { packageVersion } from "../config/package-version.ts";
 import { chatCommand } from "./chat/chat.ts";
 import { type CliIo, Exit, exitCodes } from "./cli-io.ts";
 import { doctorCommand } from "./doctor/doctor.ts";
@@ -37,7 +37,7 @@ Examples:
 export function createProgram(io: CliIo): Command {
   const program = new Command("rondo")
     .description("The Responses API in front of a model that you host yourself.")
-    .version(versionOfPackage(), "-v, --version", "Show the version.")
+    .version(packageVersion(), "-v, --version", "Show the version.")
     .helpOption("-h, --help", "Show this help.")
     .exitOverride()
     .configureOutput({ writeOut: (text) => io.write(text), writeErr: (text) => io.writeError(text) })
@@ -60,9 +60,4 @@ export function createProgram(io: CliIo): Command {
 function inherit(command: Command, program: Command): Command {
   for (const below of command.commands) inherit(below, program);
   return command.copyInheritedSettings(program).helpOption("-h, --help", "Show this help.");
-}
-
-function versionOfPackage(): string {
-  const manifest = readFileSync(new URL("../../package.json", import.meta.url), "utf8");
-  return (JSON.parse(manifest) as { version: string }).version;
 }

@@ -7,7 +7,6 @@ import { ConfigError } from "./config-error.ts";
 import type { Fault, Layered } from "./layers.ts";
 import type { Environment } from "./overrides.ts";
 import { substitute } from "./substitute.ts";
-import { readYaml } from "./yaml-file.ts";
 
 /** The names that are looked for. */
 const configFileNames = [
@@ -63,6 +62,8 @@ export async function readConfigFile(path: string, env: Environment): Promise<Co
     throw fail(`cannot be read: ${reasonOf(error)}.`, { cause: error });
   });
   if (codeExtensions.includes(extension)) return { ...(await readCode(path)), folder, faults: [] };
+  // The parser is large, and most commands need none.
+  const { readYaml } = await import("./yaml-file.ts");
   const { values, sourceOf } = readYaml(text, name);
   return { ...substitute(values, env), sourceOf, folder };
 }

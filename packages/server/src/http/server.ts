@@ -1,9 +1,9 @@
 // The whole server for one config: store, models, runs and HTTP, started together and ended in good order.
 
-import { readFileSync } from "node:fs";
 import { resolveConfig } from "../config/check-config.ts";
 import { checkExposure, isLoopback } from "../config/exposure.ts";
 import { ConfiguredModels, type Models } from "../config/models.ts";
+import { packageVersion } from "../config/package-version.ts";
 import type { ConfigInput, ServerConfig } from "../config/schema.ts";
 import { McpTools } from "../executor/mcp/mcp-tools.ts";
 import { openapiDocument } from "../protocol/openapi.ts";
@@ -69,7 +69,7 @@ export async function startServer(input: ConfigInput, options: StartOptions = {}
       conversations: new Conversations({ store, limits: { maxItems: config.limits.items } }),
       models,
       exchanges,
-      openapi: () => openapiDocument({ version: version() }),
+      openapi: () => openapiDocument({ version: packageVersion() }),
     });
     metrics.watchQueue(() => store.countBackground());
     const { host, port, stallMs } = config;
@@ -141,10 +141,4 @@ function runningServer(config: ServerConfig, parts: Parts): RunningServer {
   };
   logger.info("The server has started.", { url });
   return { url, port, close: closeOnce, [Symbol.asyncDispose]: closeOnce };
-}
-
-/** The version of this package. The path is the same from the sources and from what is built of them. */
-function version(): string {
-  const file = readFileSync(new URL("../../package.json", import.meta.url), "utf8");
-  return (JSON.parse(file) as { version: string }).version;
 }

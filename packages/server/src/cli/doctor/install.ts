@@ -104,9 +104,7 @@ export function checkStore(config: ServerConfig | undefined, cwd: string): Insta
 function manifestOf(name: string): Manifest {
   // This package need not be installed as one: it may be a folder of a repository.
   const file =
-    name === "@rondo/server"
-      ? new URL("../../../package.json", import.meta.url)
-      : findPackageJSON(name, import.meta.url);
+    name === "@rondo/server" ? findPackageJSON(import.meta.url) : findPackageJSON(name, import.meta.url);
   if (file === undefined) throw new Error(`The package ${name} is not installed. Install it again.`);
   return JSON.parse(readFileSync(file, "utf8")) as Manifest;
 }

@@ -3,7 +3,6 @@
 import { readFile } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import type { AnyTool, ModelProvider } from "rondo";
-import { readYaml } from "../../config/yaml-file.ts";
 import { toolsIn, toolsOfFile } from "../chat/tool-source.ts";
 import { UsageError } from "./usage-error.ts";
 
@@ -23,6 +22,7 @@ export async function readPromptFile(path: string, name: string): Promise<Prompt
   const text = (await readFile(path, "utf8")).replace(/^\uFEFF/, "");
   const [whole, front] = /^---[ \t]*\r?\n([\s\S]*?)(?:^|\n)---[ \t]*(?:\r?\n|$)/.exec(text) ?? [];
   if (whole === undefined) return toPrompt({ prompt: text.trim() }, path, name);
+  const { readYaml } = await import("../../config/yaml-file.ts");
   // One line down, so that the lines in messages are those of the file.
   const { values } = readYaml(`\n${front ?? ""}`, name);
   if (typeof values !== "object" || values === null || Array.isArray(values))
