@@ -3,8 +3,6 @@
 import { invalidRequest, notFound } from "../protocol/api-error.ts";
 import type { InputItem } from "../protocol/items.ts";
 import { isTerminal } from "../protocol/status.ts";
-import type { RequestOptions } from "../protocol/stored-request.ts";
-import { fromStoredRequest } from "../protocol/stored-request.ts";
 import type { ChainLink, Store } from "../store/store.ts";
 import type { Entry } from "./conversation.ts";
 
@@ -23,7 +21,7 @@ export async function loadChain(
       "previous_response_not_found",
       "previous_response_id",
     );
-  const status = links.at(-1)?.response.status;
+  const status = links.at(-1)?.status;
   if (status !== undefined && !isTerminal(status))
     throw invalidRequest(
       "previous_response_id",
@@ -61,15 +59,12 @@ function refersToStored({ type, output, error }: InputItem): boolean {
   return type === "item_reference" || (type === "mcp_call" && (output ?? error ?? null) === null);
 }
 
-function linkEntries({ response, input, output }: ChainLink): Entry[] {
-  const request: RequestOptions = fromStoredRequest(response.request);
-  // Nobody was to answer these calls.
-  const isClosed = request.tool_choice === "none";
+function linkEntries({ id, isClosed, input, output }: ChainLink): Entry[] {
   return [
     ...input.map((item) => ({ item })),
     ...withoutCutAnswers(output).map(({ item, turn }) => ({
       item,
-      group: `${response.id} ${turn}`,
+      group: `${id} ${turn}`,
       isClosed,
     })),
   ];

@@ -376,10 +376,10 @@ export class Responses {
       model: planned.plan.model,
       createdAtMs: planned.plan.createdAtMs,
       previousResponseId: request.previous_response_id ?? null,
+      isClosed: request.tool_choice === "none",
       ...(conversation !== undefined && {
         conversation: {
           id: conversation,
-          isClosed: request.tool_choice === "none",
           mustBeFree: status === "in_progress" || this.#options.conversations === "reject",
           // One that waits is planned when it is its turn.
           ...(status === "in_progress" && planned.version !== undefined && { version: planned.version }),

@@ -46,8 +46,6 @@ export interface ConversationHistory {
 /** Which conversation a new response belongs to, and when it may be created. */
 export interface ConversationPlace {
   readonly id: string;
-  /** Whether calls of the response may stay unanswered. */
-  readonly isClosed: boolean;
   /**
    * Whether nobody else may be at work on the conversation (`conversation_busy`). One that is `in_progress` at
    * once always needs that; one that is `queued` waits for its turn without it.

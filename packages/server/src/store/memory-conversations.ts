@@ -42,10 +42,9 @@ export function addItems(owner: Owner, id: string, items: readonly ConversationI
 }
 
 /** Adds what a response has left, if it belongs to a conversation that still exists. */
-export function addResponse({ owner, head, input, output, conversation: place }: Kept): void {
+export function addResponse({ owner, head, input, output, conversation: place, isClosed }: Kept): void {
   const kept = place && owner.conversations.get(place.id);
   if (!kept) return;
-  const { isClosed } = place;
   const inputs = input.map(({ id, data }) => ({ id, data, responseId: head.id, turn: null, isClosed }));
   const outputs = [...output.values()]
     .toSorted((a, b) => a.index - b.index)

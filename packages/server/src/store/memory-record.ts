@@ -1,9 +1,10 @@
 // What the memory store holds for one response, and how it is given out: always as a copy.
 
+import type { InputItem } from "../protocol/items.ts";
 import type { EncodedItem, EncodedNew } from "./encode.ts";
 import type { KeptConversation, KeptEntry } from "./memory-conversations.ts";
 import type { KnownItem } from "./rules.ts";
-import type { ChainLink, StoredEvent, StoredOutput, StoredResponse } from "./store.ts";
+import type { ChainLink, StoredEvent, StoredOutput, StoredResponse, StoredRun } from "./store.ts";
 
 /** A stored response. All that a caller could change by accident is kept as JSON. */
 export interface Kept {
@@ -18,6 +19,7 @@ export interface Kept {
   readonly input: readonly EncodedItem[];
   readonly output: Map<number, KeptOutput>;
   readonly conversation: EncodedNew["conversation"];
+  readonly isClosed: boolean;
   readonly events: StoredEvent[];
   readonly steps: string[];
   worker: string | undefined;
@@ -43,7 +45,7 @@ export function newOwner(): Owner {
 }
 
 export function newKept(response: EncodedNew, owner: Owner, serial: number): Kept {
-  const { request, input, events, conversation, ...head } = response;
+  const { request, input, events, conversation, isClosed, ...head } = response;
   return {
     serial,
     owner,
@@ -55,6 +57,7 @@ export function newKept(response: EncodedNew, owner: Owner, serial: number): Kep
     input,
     output: new Map(),
     conversation,
+    isClosed,
     events: [...events],
     steps: [],
     worker: undefined,
@@ -80,12 +83,21 @@ export function toOutput({ output }: Kept): StoredOutput[] {
 }
 
 export function toLink(kept: Kept): ChainLink {
+  const { id, status } = kept.head;
+  return { id, status, isClosed: kept.isClosed, input: toInput(kept), output: toOutput(kept) };
+}
+
+export function toRun(kept: Kept): StoredRun {
   return {
-    response: toResponse(kept),
-    input: kept.input.map((item) => JSON.parse(item.data)),
+    input: toInput(kept),
     output: toOutput(kept),
     steps: kept.steps.map((step) => JSON.parse(step)),
+    lastSequence: kept.events.length - 1,
   };
+}
+
+function toInput({ input }: Kept): InputItem[] {
+  return input.map((item) => JSON.parse(item.data));
 }
 
 /** Oldest first, and in one order only, also for those of the same millisecond. */

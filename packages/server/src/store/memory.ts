@@ -30,10 +30,12 @@ import {
   toLink,
   toOutput,
   toResponse,
+  toRun,
 } from "./memory-record.ts";
 import { pageOf } from "./page.ts";
 import { checkNew, checkPlace, checkWrite, type KnownItem, lostLease, storeClosed } from "./rules.ts";
 import type {
+  Chain,
   ChainLink,
   Claim,
   ClaimOptions,
@@ -46,6 +48,7 @@ import type {
   StoredEvent,
   StoredOutput,
   StoredResponse,
+  StoredRun,
 } from "./store.ts";
 
 export interface MemoryStoreOptions {
@@ -100,7 +103,7 @@ class MemoryStore implements Store {
     return { data: page.data.map((item) => JSON.parse(item.data) as InputItem), hasMore: page.hasMore };
   }
 
-  async chain(owner: string, id: string): Promise<{ links: readonly ChainLink[]; missing?: string }> {
+  async chain(owner: string, id: string): Promise<Chain> {
     const links: ChainLink[] = [];
     let serial = Number.POSITIVE_INFINITY;
     for (let next: string | null = id; next !== null; ) {
@@ -260,9 +263,8 @@ class MemoryStore implements Store {
     this.#apply(kept, encoded);
   }
 
-  async resume(lease: Lease): Promise<ChainLink & { lastSequence: number }> {
-    const kept = this.#mustHold(lease);
-    return { ...toLink(kept), lastSequence: kept.events.length - 1 };
+  async resume(lease: Lease): Promise<StoredRun> {
+    return toRun(this.#mustHold(lease));
   }
 
   async countBackground() {

@@ -39,6 +39,8 @@ export interface NewResponse {
   readonly model: string;
   readonly createdAtMs: number;
   readonly previousResponseId: string | null;
+  /** Whether calls in its output may stay unanswered, because nobody was to answer them. */
+  readonly isClosed: boolean;
   /** The conversation that it adds its items to. Default: none. */
   readonly conversation?: ConversationPlace;
   readonly request: JsonObject;
@@ -128,12 +130,27 @@ export interface Page<T> {
   readonly hasMore: boolean;
 }
 
-/** One response of a chain with all its items, as they go into the conversation. */
-export interface ChainLink {
-  readonly response: StoredResponse;
+/** What of a response goes into a conversation that follows it. Nobody may change it: others may be given the same. */
+export interface ChainLink extends Pick<StoredResponse, "id" | "status"> {
+  readonly isClosed: boolean;
+  readonly input: readonly InputItem[];
+  readonly output: readonly StoredOutput[];
+}
+
+export interface Chain {
+  /** Oldest first. */
+  readonly links: readonly ChainLink[];
+  /** A response of it that is missing, deleted or another's. There are no links then. */
+  readonly missing?: string;
+}
+
+/** How far a run has come. */
+export interface StoredRun {
   readonly input: readonly InputItem[];
   readonly output: readonly StoredOutput[];
   readonly steps: readonly Step[];
+  /** The number of its last event; -1 for none. */
+  readonly lastSequence: number;
 }
 
 export interface Store extends ConversationStore {
@@ -145,11 +162,8 @@ export interface Store extends ConversationStore {
   list(owner: string, options: ListResponsesOptions): Promise<Page<StoredResponse>>;
   /** The input items of one response. */
   input(owner: string, id: string, options: ListOptions): Promise<Page<InputItem>>;
-  /**
-   * The response `id` and all before it, oldest first. If one is missing, deleted or another's, `missing` names
-   * it and there are no links.
-   */
-  chain(owner: string, id: string): Promise<{ links: readonly ChainLink[]; missing?: string }>;
+  /** The response `id` and all before it. */
+  chain(owner: string, id: string): Promise<Chain>;
   /** Items by their ids, of responses or conversations, in any order; those that do not exist are left out. */
   items(owner: string, ids: readonly string[]): Promise<readonly (InputItem | OutputItem)[]>;
   /** Events after `sequence`, at most `limit`. */
@@ -187,8 +201,8 @@ export interface Store extends ConversationStore {
    * (or the response was removed), `illegal_transition`, `frozen_item`, `out_of_order`.
    */
   commit(lease: Lease, write: RunWrite): Promise<void>;
-  /** All that a worker needs to go on with a response: its items, steps, and last sequence number (-1 for none). */
-  resume(lease: Lease): Promise<ChainLink & { lastSequence: number }>;
+  /** All that a worker needs to go on with a response. */
+  resume(lease: Lease): Promise<StoredRun>;
 
   // For the server.
 

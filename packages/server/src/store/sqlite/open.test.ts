@@ -92,6 +92,21 @@ test("a database from before there were conversations is brought up to date, wit
   await store.close();
 });
 
+test("a database from before all responses told whether calls may stay open is brought up to date", async () => {
+  const before = sqliteStore({ path });
+  await before.create(newResponse("resp_1", { request: { tool_choice: "none" } }), "worker-1", 30_000);
+  await before.create(newResponse("resp_2", { request: { tool_choice: "auto" } }), "worker-1", 30_000);
+  await before.close();
+  const old = new DatabaseSync(path);
+  old.exec("PRAGMA user_version = 2");
+  old.close();
+  const store = sqliteStore({ path });
+
+  expect((await store.chain("ann", "resp_1")).links).toMatchObject([{ isClosed: true }]);
+  expect((await store.chain("ann", "resp_2")).links).toMatchObject([{ isClosed: false }]);
+  await store.close();
+});
+
 test("a database of a newer server is refused, and left as it is", async () => {
   await createStore();
   const database = new DatabaseSync(path);

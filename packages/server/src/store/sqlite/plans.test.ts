@@ -50,7 +50,7 @@ test("what clients ask for is found by an index", async () => {
 });
 
 test("conversations are found by an index", async () => {
-  const conversation = { id: "c0", isClosed: false, mustBeFree: false };
+  const conversation = { id: "c0", mustBeFree: false };
   const plans = await plansOf(async (store) => {
     const head = { id: "c0", owner: "ann", createdAtMs: 1, metadata: {} };
     await store.createConversation({ ...head, items: [inputItem("a")] });

@@ -1,19 +1,19 @@
 // What is read for clients. Every query names the owner, and finds its rows by an index.
 
 import type { InputItem, OutputItem } from "../../protocol/items.ts";
-import type { ChainLink, StoredEvent, StoredOutput, StoredResponse } from "../store.ts";
+import type { StoredEvent, StoredOutput, StoredResponse, StoredRun } from "../store.ts";
 import type { Connection } from "./connection.ts";
 import {
   type ItemRow,
   type ResponseRow,
   responseColumns,
   responseTables,
-  type StepRow,
   toItem,
-  toLinks,
+  toItems,
   toOutput,
   toResponse,
 } from "./rows.ts";
+import type { RunRow } from "./writes.ts";
 
 export function readResponse(db: Connection, owner: string, id: string): StoredResponse | undefined {
   const [row] = db.all<ResponseRow>(
@@ -67,46 +67,14 @@ export function readEvents(
     .map(({ sequence, data }) => ({ sequence, data }));
 }
 
-/** The response and all before it, oldest first. */
-export function readChain(
-  db: Connection,
-  owner: string,
-  id: string,
-): { links: readonly ChainLink[]; missing?: string } {
-  // A response can only follow one that was there before it: so the keys fall, and a circle cannot be walked.
-  const rows = db.all<ResponseRow>(
-    `WITH RECURSIVE chain (key, previous) AS (
-       SELECT key, previous_response_id FROM responses WHERE id = ? AND owner = ?
-       UNION ALL
-       SELECT p.key, p.previous_response_id FROM chain c
-         JOIN responses p ON p.id = c.previous AND p.owner = ? AND p.key < c.key
-     )
-     SELECT ${responseColumns} FROM chain c CROSS JOIN ${responseTables} WHERE r.key = c.key ORDER BY c.key`,
-    id,
-    owner,
-    owner,
-  );
-  const oldest = rows[0];
-  if (oldest === undefined) return { links: [], missing: id };
-  if (oldest.previous_response_id !== null) return { links: [], missing: oldest.previous_response_id };
-  return { links: readLinks(db, rows) };
-}
-
-/** The items and steps that belong to these responses. */
-export function readLinks(db: Connection, rows: readonly ResponseRow[]): ChainLink[] {
-  const keys = JSON.stringify(rows.map((row) => row.key));
+/** How far a run has come. */
+export function readRun(db: Connection, { key, last_sequence: lastSequence }: RunRow): StoredRun {
   const items = db.all<ItemRow>(
-    `SELECT i.response_key, i.is_output, i.position, i.turn, i.data
-       FROM json_each(?) k CROSS JOIN items i ON i.response_key = k.value
-      ORDER BY i.response_key, i.is_output, i.position`,
-    keys,
+    `SELECT is_output, position, turn, data FROM items WHERE response_key = ? ORDER BY is_output, position`,
+    key,
   );
-  const steps = db.all<StepRow>(
-    `SELECT s.response_key, s.data FROM json_each(?) k CROSS JOIN steps s ON s.response_key = k.value
-      ORDER BY s.key`,
-    keys,
-  );
-  return toLinks(rows, items, steps);
+  const steps = db.all<{ data: string }>("SELECT data FROM steps WHERE response_key = ? ORDER BY key", key);
+  return { ...toItems(items), steps: steps.map(({ data }) => JSON.parse(data)), lastSequence };
 }
 
 /** Walks through the index of what is not over, however much is stored. */

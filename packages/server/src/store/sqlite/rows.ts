@@ -3,7 +3,7 @@
 import type { InputItem, OutputItem } from "../../protocol/items.ts";
 import type { IncompleteReason } from "../../protocol/response.ts";
 import type { ResponseStatus } from "../../protocol/status.ts";
-import type { ChainLink, StoredOutput, StoredResponse } from "../store.ts";
+import type { StoredOutput, StoredResponse } from "../store.ts";
 
 /** The columns of a `ResponseRow`. */
 export const responseColumns = `
@@ -31,15 +31,9 @@ export interface ResponseRow {
 }
 
 export interface ItemRow {
-  readonly response_key: number;
   readonly is_output: number;
   readonly position: number;
   readonly turn: number;
-  readonly data: string;
-}
-
-export interface StepRow {
-  readonly response_key: number;
   readonly data: string;
 }
 
@@ -65,29 +59,14 @@ export function toItem(row: { data: string }): InputItem | OutputItem {
   return JSON.parse(row.data);
 }
 
-export function toOutput({
-  position,
-  turn,
-  data,
-}: Omit<ItemRow, "is_output" | "response_key">): StoredOutput {
+export function toOutput({ position, turn, data }: Omit<ItemRow, "is_output">): StoredOutput {
   return { index: position, turn, item: JSON.parse(data) };
 }
 
-/** Puts responses, items and steps together. The items and steps of each response are in their order. */
-export function toLinks(
-  responses: readonly ResponseRow[],
-  items: readonly ItemRow[],
-  steps: readonly StepRow[],
-): ChainLink[] {
-  const itemsOf = Map.groupBy(items, (row) => row.response_key);
-  const stepsOf = Map.groupBy(steps, (row) => row.response_key);
-  return responses.map((row) => {
-    const own = itemsOf.get(row.key) ?? [];
-    return {
-      response: toResponse(row),
-      input: own.filter((item) => item.is_output === 0).map((item): InputItem => JSON.parse(item.data)),
-      output: own.filter((item) => item.is_output === 1).map(toOutput),
-      steps: (stepsOf.get(row.key) ?? []).map((step) => JSON.parse(step.data)),
-    };
-  });
+/** The items of one response, which are in their order, by what they are. */
+export function toItems(rows: readonly ItemRow[]): { input: InputItem[]; output: StoredOutput[] } {
+  return {
+    input: rows.filter((row) => row.is_output === 0).map((row) => JSON.parse(row.data)),
+    output: rows.filter((row) => row.is_output === 1).map(toOutput),
+  };
 }

@@ -107,6 +107,11 @@ const migrations: readonly string[] = [
   CREATE INDEX responses_in_conversation ON responses (owner, conversation_id, key)
     WHERE conversation_id IS NOT NULL AND status IN ('queued', 'in_progress');
   `,
+  `
+  -- Told of every response, and not only of those of conversations: a chain is read without the requests.
+  UPDATE responses SET is_closed = 1
+    WHERE key IN (SELECT response_key FROM requests WHERE data ->> '$.tool_choice' = 'none');
+  `,
 ];
 
 /** Brings the tables to the newest version. Throws a `StoreError` if the file is newer, or another program's. */

@@ -4,7 +4,7 @@ import { InvalidArgumentError } from "rondo";
 import { isTerminal } from "../../protocol/status.ts";
 import type { ConversationItem, NewConversation } from "../conversation-store.ts";
 import { encodeItems, encodeNew, encodeWrite } from "../encode.ts";
-import { lostLease, storeClosed } from "../rules.ts";
+import { storeClosed } from "../rules.ts";
 import type {
   Claim,
   ClaimOptions,
@@ -15,6 +15,7 @@ import type {
   RunWrite,
   Store,
 } from "../store.ts";
+import { Chains } from "./chains.ts";
 import { Connection, prepareFile } from "./connection.ts";
 import {
   addItems,
@@ -30,15 +31,7 @@ import { toStoreError } from "./faults.ts";
 import { GroupWriter } from "./group-writer.ts";
 import { listConversationItems, listInput, listResponses } from "./lists.ts";
 import { lockForProcess } from "./process-lock.ts";
-import {
-  countBackground,
-  readChain,
-  readEvents,
-  readItems,
-  readLinks,
-  readOutput,
-  readResponse,
-} from "./reads.ts";
+import { countBackground, readEvents, readItems, readOutput, readResponse, readRun } from "./reads.ts";
 import { type ResponseRow, responseColumns, responseTables, toResponse } from "./rows.ts";
 import { addToRun, heldRun, insertResponse, leaseTo } from "./writes.ts";
 
@@ -77,6 +70,7 @@ const expireBatch = 100;
 
 export class SqliteStore implements Store {
   readonly #db: Connection;
+  readonly #chains: Chains;
   readonly #writer: GroupWriter;
   readonly #now: () => number;
   readonly #onClose: () => void;
@@ -84,6 +78,7 @@ export class SqliteStore implements Store {
 
   constructor(db: Connection, { now, onClose }: { now: () => number; onClose: () => void }) {
     this.#db = db;
+    this.#chains = new Chains(db);
     this.#now = now;
     this.#onClose = onClose;
     // The store belongs to one process: whoever held a lease is gone.
@@ -108,7 +103,7 @@ export class SqliteStore implements Store {
   }
 
   async chain(owner: string, id: string) {
-    return this.#read(() => readChain(this.#db, owner, id));
+    return this.#read(() => this.#chains.read(owner, id));
   }
 
   async items(owner: string, ids: readonly string[]) {
@@ -120,9 +115,11 @@ export class SqliteStore implements Store {
   }
 
   remove(owner: string, id: string): Promise<boolean> {
-    return this.#write(
-      () => this.#db.change("DELETE FROM responses WHERE id = ? AND owner = ?", id, owner) > 0,
-    );
+    return this.#write(() => {
+      const removed = this.#db.change("DELETE FROM responses WHERE id = ? AND owner = ?", id, owner);
+      if (removed > 0) this.#chains.forget(id);
+      return removed > 0;
+    });
   }
 
   requestCancel(owner: string, id: string) {
@@ -219,16 +216,7 @@ export class SqliteStore implements Store {
   }
 
   async resume(lease: Lease) {
-    return this.#read(() => {
-      const run = heldRun(this.#db, lease);
-      const rows = this.#db.all<ResponseRow>(
-        `SELECT ${responseColumns} FROM ${responseTables} WHERE r.key = ?`,
-        run.key,
-      );
-      const [link] = readLinks(this.#db, rows);
-      if (link === undefined) throw lostLease(lease);
-      return { ...link, lastSequence: run.last_sequence };
-    });
+    return this.#read(() => readRun(this.#db, heldRun(this.#db, lease)));
   }
 
   async countBackground() {
@@ -237,13 +225,15 @@ export class SqliteStore implements Store {
 
   async expire(beforeMs: number): Promise<number> {
     for (let total = 0; ; ) {
-      const removed = await this.#write(() =>
-        this.#db.change(
+      const removed = await this.#write(() => {
+        const rows = this.#db.all<{ id: string }>(
           `DELETE FROM responses
-            WHERE key IN (SELECT key FROM responses WHERE ended_at_ms < ? LIMIT ${expireBatch})`,
+            WHERE key IN (SELECT key FROM responses WHERE ended_at_ms < ? LIMIT ${expireBatch}) RETURNING id`,
           beforeMs,
-        ),
-      );
+        );
+        for (const { id } of rows) this.#chains.forget(id);
+        return rows.length;
+      });
       total += removed;
       if (removed < expireBatch) return total;
     }

@@ -43,7 +43,7 @@ export function insertResponse(db: Connection, response: EncodedNew): number {
     response.createdAtMs,
     response.previousResponseId,
     conversation?.id ?? null,
-    Number(conversation?.isClosed ?? false),
+    Number(response.isClosed),
   );
   db.change("INSERT INTO requests (response_key, data) VALUES (?, ?)", key, response.request);
   for (const [position, item] of input.entries()) {

@@ -12,6 +12,7 @@ export function newResponse(id: string, given: Partial<NewResponse> = {}): NewRe
     model: "small",
     createdAtMs: 1000,
     previousResponseId: null,
+    isClosed: false,
     request: { instructions: `Instructions of ${id}` },
     input: [],
     events: [],

@@ -51,6 +51,7 @@ function creates(owner: string): fc.Arbitrary<Operation> {
     previous: fc.option(responseIds),
     status: fc.constantFrom("queued" as const, "in_progress" as const),
     background: fc.boolean(),
+    isClosed: fc.boolean(),
     model: fc.constantFrom("small", "large"),
     createdAtMs: fc.integer({ min: 0, max: 3 }),
     input: fc.uniqueArray(itemIds, { maxLength: 2 }),
@@ -59,11 +60,10 @@ function creates(owner: string): fc.Arbitrary<Operation> {
       fc.record(
         {
           id: conversationIds.map((id) => named(owner, id)),
-          isClosed: fc.boolean(),
           mustBeFree: fc.boolean(),
           version: fc.nat({ max: 2 }),
         },
-        { requiredKeys: ["id", "isClosed", "mustBeFree"] },
+        { requiredKeys: ["id", "mustBeFree"] },
       ),
     ),
   });
@@ -135,6 +135,7 @@ function others(owner: string): fc.Arbitrary<Operation> {
     responseIds.map((id) => operation(owner, `${text} ${id}`, ({ store }) => run(store, named(owner, id))));
   return fc.oneof(
     call("remove", (store, id) => store.remove(owner, id)),
+    call("chain", (store, id) => store.chain(owner, id)),
     call("requestCancel", (store, id) => store.requestCancel(owner, id)),
     call("keepSecret", (store, id) => store.keepSecret(named(owner, "secret"), id)),
   );

@@ -20,7 +20,7 @@ export function conversationTests(context: SuiteContext): void {
     });
   };
   const place = (given: Partial<NewResponse["conversation"]> = {}) => ({
-    conversation: { id: "conv_1", isClosed: false, mustBeFree: true, ...given },
+    conversation: { id: "conv_1", mustBeFree: true, ...given },
   });
   const idsOf = async (id = "conv_1", options = {}, owner = "ann") => {
     const page = await context.store.listConversationItems(owner, id, {
@@ -127,7 +127,7 @@ export function conversationTests(context: SuiteContext): void {
       "adds its input and output when it is %s, and not before",
       async (status) => {
         await start("conv_1", { items: [inputItem("a")] });
-        const lease = await create("resp_1", { input: [inputItem("b")], ...place({ isClosed: true }) });
+        const lease = await create("resp_1", { input: [inputItem("b")], isClosed: true, ...place() });
         expect(await idsOf()).toEqual({ ids: "a", hasMore: false });
 
         await end(lease, status);

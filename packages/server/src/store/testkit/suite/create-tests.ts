@@ -93,12 +93,11 @@ export function createTests(context: SuiteContext): void {
       answer.status = "completed";
       await committed;
 
-      const { links } = await context.store.chain("ann", "resp_1");
-      Object.assign(links[0]?.response.request ?? {}, { instructions: "changed" });
-      Object.assign(links[0]?.input[0] ?? {}, { content: "changed" });
+      Object.assign((await context.store.get("ann", "resp_1"))?.request ?? {}, { instructions: "changed" });
+      Object.assign((await context.store.resume(lease)).input[0] ?? {}, { content: "changed" });
 
+      expect((await context.store.get("ann", "resp_1"))?.request).toEqual({ instructions: "Be brief." });
       const again = await context.store.resume(lease);
-      expect(again.response.request).toEqual({ instructions: "Be brief." });
       expect(again.input).toEqual([inputItem("a")]);
       expect(again.output).toEqual([output(0, message("msg_1", "in_progress", "Hello"))]);
     });

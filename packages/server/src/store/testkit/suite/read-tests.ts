@@ -39,29 +39,30 @@ export function readTests(context: SuiteContext): void {
       for (const [i, previousResponseId] of [null, "r0", "r1"].entries()) {
         const id = `r${i}`;
         // The clock may go back between two responses. Their order must not.
-        const given = { previousResponseId, createdAtMs: 5000 - i, input: [inputItem(`in_${i}`)] };
-        const lease = await create(id, given);
+        const createdAtMs = 5000 - i;
+        const input = [inputItem(`in_${i}`)];
+        const lease = await create(id, { previousResponseId, createdAtMs, input, isClosed: i === 1 });
         const items = [output(0, message(`msg_${i}`)), output(1, message(`more_${i}`), 1)];
-        await context.store.commit(lease, write({ output: items, steps: [{ kind: "step", of: id }] }));
+        await context.store.commit(lease, write({ output: items, update: { status: "completed" } }));
       }
     };
 
-    test("has all responses with their items and steps, oldest first", async () => {
+    test("has all responses with their items, oldest first", async () => {
       await createChain();
 
       const { links, missing } = await context.store.chain("ann", "r2");
 
       expect(missing).toBeUndefined();
       expect(links).toEqual(
-        await Promise.all(
-          [0, 1, 2].map(async (i) => ({
-            response: await context.store.get("ann", `r${i}`),
-            input: [inputItem(`in_${i}`)],
-            output: [output(0, message(`msg_${i}`)), output(1, message(`more_${i}`), 1)],
-            steps: [{ kind: "step", of: `r${i}` }],
-          })),
-        ),
+        [0, 1, 2].map((i) => ({
+          id: `r${i}`,
+          status: "completed",
+          isClosed: i === 1,
+          input: [inputItem(`in_${i}`)],
+          output: [output(0, message(`msg_${i}`)), output(1, message(`more_${i}`), 1)],
+        })),
       );
+      expect(await context.store.chain("ann", "r2")).toEqual({ links });
       expect((await context.store.chain("ann", "r0")).links).toHaveLength(1);
     });
 
@@ -69,8 +70,47 @@ export function readTests(context: SuiteContext): void {
       await createChain();
 
       expect(await context.store.chain("ann", "r9")).toEqual({ links: [], missing: "r9" });
+      expect((await context.store.chain("ann", "r2")).links).toHaveLength(3);
       await context.store.remove("ann", "r1");
       expect(await context.store.chain("ann", "r2")).toEqual({ links: [], missing: "r1" });
+    });
+
+    test("that was read before is not there for another, nor with a response that has expired", async () => {
+      await createChain();
+      await create("r3", { previousResponseId: "r2" });
+
+      expect((await context.store.chain("ann", "r3")).links).toHaveLength(4);
+      expect(await context.store.chain("bob", "r2")).toEqual({ links: [], missing: "r2" });
+      await context.store.expire(Number.MAX_SAFE_INTEGER);
+      expect(await context.store.chain("ann", "r3")).toEqual({ links: [], missing: "r2" });
+    });
+
+    test("has what a response has added since it was read", async () => {
+      const lease = await create("r0");
+      expect((await context.store.chain("ann", "r0")).links).toMatchObject([
+        { status: "in_progress", output: [] },
+      ]);
+      const items = [output(0, message("msg_1"))];
+      await context.store.commit(lease, write({ output: items, update: { status: "completed" } }));
+
+      expect((await context.store.chain("ann", "r0")).links).toMatchObject([
+        { status: "completed", output: items },
+      ]);
+    });
+
+    test("does not have what was there under the same ids", async () => {
+      await createChain();
+      await context.store.chain("ann", "r2");
+      for (const id of ["r0", "r1", "r2"]) await context.store.remove("ann", id);
+      await create("r0", { input: [inputItem("new")] });
+      await create("r2", { previousResponseId: "r0" });
+
+      const { links } = await context.store.chain("ann", "r2");
+
+      expect(links.map(({ id, input }) => ({ id, input }))).toEqual([
+        { id: "r0", input: [inputItem("new")] },
+        { id: "r2", input: [] },
+      ]);
     });
 
     test("cannot be a circle, nor lead to a later response", async () => {

@@ -1,0 +1,80 @@
+import { expect, test } from "vitest";
+import { inputItem, message, newResponse, output, write } from "../testkit/build.ts";
+import { sqliteFile } from "../testkit/sqlite-file.ts";
+import { Chains } from "./chains.ts";
+import type { Connection } from "./connection.ts";
+import type { SqliteStore } from "./sqlite-store.ts";
+
+/** Adds responses to a chain, from the number `first` to `last`. */
+async function addResponses(store: SqliteStore, first: number, last: number): Promise<void> {
+  for (let i = first; i <= last; i++) {
+    const previousResponseId = i === 0 ? null : `r${i - 1}`;
+    const response = newResponse(`r${i}`, { previousResponseId, input: [inputItem(`in_${i}`)] });
+    const lease = await store.create(response, "worker-1", 30_000);
+    const items = [output(0, message(`msg_${i}`))];
+    await store.commit(lease, write({ output: items, update: { status: "completed" } }));
+  }
+}
+
+/** The connection, and how many items were read by it. */
+function counting(connection: Connection) {
+  const all = connection.all.bind(connection);
+  const counted = {
+    items: 0,
+    connection,
+    take() {
+      const { items } = counted;
+      counted.items = 0;
+      return items;
+    },
+  };
+  connection.all = <Row>(sql: string, ...values: Parameters<typeof all>[1][]): Row[] => {
+    const rows = all<Row>(sql, ...values);
+    if (sql.includes("JOIN items")) counted.items += rows.length;
+    return rows;
+  };
+  return counted;
+}
+
+const idsOf = (chains: Chains, id: string) => chains.read("ann", id).links.map((link) => link.id);
+const names = (last: number) => Array.from({ length: last + 1 }, (_, i) => `r${i}`);
+
+test("the next turn of a conversation reads what is new, however long it is", async () => {
+  await using file = sqliteFile();
+  const counted = counting(file.connection);
+  const chains = new Chains(file.connection);
+  await addResponses(file.store, 0, 100);
+
+  expect(idsOf(chains, "r100")).toEqual(names(100));
+  expect(counted.take()).toBe(202);
+  await addResponses(file.store, 101, 101);
+  expect(idsOf(chains, "r101")).toEqual(names(101));
+  expect(counted.take()).toBe(2);
+  expect(idsOf(chains, "r50")).toEqual(names(50));
+  expect(counted.take()).toBe(0);
+});
+
+test("what was used least recently is read again when there was no room for it", async () => {
+  await using file = sqliteFile();
+  const counted = counting(file.connection);
+  await addResponses(file.store, 0, 20);
+  const sizeOf = (value: unknown) => JSON.stringify(value).length;
+  const one = 200 + sizeOf(inputItem("in_20")) + sizeOf(message("msg_20"));
+  const chains = new Chains(file.connection, one * 10);
+
+  expect(idsOf(chains, "r20")).toEqual(names(20));
+  counted.take();
+  expect(idsOf(chains, "r9")).toEqual(names(9));
+  expect(counted.take()).toBe(0);
+  expect(idsOf(chains, "r20")).toEqual(names(20));
+  expect(counted.take()).toBeGreaterThan(20);
+});
+
+test("nobody can change what others are given", async () => {
+  await using file = sqliteFile();
+  await addResponses(file.store, 0, 0);
+  const { links } = await file.store.chain("ann", "r0");
+
+  expect(() => Object.assign(links[0]?.input[0] ?? {}, { content: "changed" })).toThrow(TypeError);
+  expect(() => Object.assign(links[0]?.output[0]?.item ?? {}, { content: [] })).toThrow(TypeError);
+});

@@ -1,0 +1,142 @@
+// Chains of responses. The next turn of a conversation needs all of its links again, and one more, so those that
+// were read last are kept: what is over does not change, and nobody but this store can delete it.
+
+import { isTerminal, type ResponseStatus } from "../../protocol/status.ts";
+import type { Chain, ChainLink } from "../store.ts";
+import type { Connection } from "./connection.ts";
+import { type ItemRow, toItems } from "./rows.ts";
+
+/** How many characters of JSON the links that are kept may have had. As objects they take some times as much. */
+const mostKept = 8_000_000;
+/** What a link counts for besides its items. */
+const linkSize = 200;
+
+/** A link with what it takes to find the one before it. */
+interface Found {
+  readonly link: ChainLink;
+  readonly key: number;
+  readonly owner: string;
+  readonly previous: string | null;
+  /** What it counts for. */
+  readonly size: number;
+}
+
+interface LinkRow {
+  readonly key: number;
+  readonly id: string;
+  readonly status: ResponseStatus;
+  readonly is_closed: number;
+  readonly previous: string | null;
+}
+
+/** Where to look for links: at the response `id`, if it is older than that with the key `before`. */
+interface Place {
+  readonly owner: string;
+  readonly id: string;
+  readonly before: number;
+}
+
+export class Chains {
+  readonly #db: Connection;
+  readonly #limit: number;
+  /** By their ids; those that were used last come last. */
+  readonly #kept = new Map<string, Found>();
+  #size = 0;
+
+  constructor(db: Connection, limit = mostKept) {
+    this.#db = db;
+    this.#limit = limit;
+  }
+
+  /** The response `id` and all before it. */
+  read(owner: string, id: string): Chain {
+    const links: ChainLink[] = [];
+    // A response can only follow one that was there before it: so the keys fall, and a circle cannot be walked.
+    let before = Number.MAX_SAFE_INTEGER;
+    // Mostly the newest link alone is new. Where more are, each look at the database brings more of them.
+    let count = 1;
+    for (let next: string | null = id; next !== null; ) {
+      const place = { owner, id: next, before };
+      let found = this.#find(place);
+      if (found.length === 0) {
+        found = readLinks(this.#db, place, count);
+        count *= 8;
+      }
+      const last = found.at(-1);
+      if (!last) return { links: [], missing: next };
+      for (const each of found) {
+        this.#keep(each);
+        links.push(each.link);
+      }
+      ({ key: before, previous: next } = last);
+    }
+    return { links: links.toReversed() };
+  }
+
+  /** To be called for each response that is deleted. */
+  forget(id: string): void {
+    this.#size -= this.#kept.get(id)?.size ?? 0;
+    this.#kept.delete(id);
+  }
+
+  #find({ owner, id, before }: Place): Found[] {
+    const kept = this.#kept.get(id);
+    return kept && kept.owner === owner && kept.key < before ? [kept] : [];
+  }
+
+  #keep(found: Found): void {
+    const { id, status } = found.link;
+    this.forget(id);
+    if (!isTerminal(status)) return;
+    this.#kept.set(id, found);
+    this.#size += found.size;
+    for (const oldest of this.#kept.keys()) {
+      if (this.#size <= this.#limit) return;
+      this.forget(oldest);
+    }
+  }
+}
+
+/** At most `count` links, the newest first. */
+function readLinks(db: Connection, { owner, id, before }: Place, count: number): Found[] {
+  const rows = db.all<LinkRow>(
+    `WITH RECURSIVE chain (key, id, status, is_closed, previous) AS (
+       SELECT key, id, status, is_closed, previous_response_id FROM responses
+        WHERE id = ?1 AND owner = ?2 AND key < ?3
+       UNION ALL
+       SELECT p.key, p.id, p.status, p.is_closed, p.previous_response_id FROM chain c
+         JOIN responses p ON p.id = c.previous AND p.owner = ?2 AND p.key < c.key
+       LIMIT ?4
+     )
+     SELECT * FROM chain c ORDER BY c.key DESC`,
+    id,
+    owner,
+    before,
+    count,
+  );
+  const items = db.all<ItemRow & { response_key: number }>(
+    `SELECT i.response_key, i.is_output, i.position, i.turn, i.data
+       FROM json_each(?) k CROSS JOIN items i ON i.response_key = k.value
+      ORDER BY i.response_key, i.is_output, i.position`,
+    JSON.stringify(rows.map((row) => row.key)),
+  );
+  const itemsOf = Map.groupBy(items, (item) => item.response_key);
+  return rows.map((row) => {
+    const own = itemsOf.get(row.key) ?? [];
+    const { key, id, status, previous } = row;
+    return {
+      link: frozen({ id, status, isClosed: row.is_closed === 1, ...toItems(own) }),
+      key,
+      owner,
+      previous,
+      size: own.reduce((sum, { data }) => sum + data.length, linkSize),
+    };
+  });
+}
+
+/** Whoever changed a link would change it for all. */
+function frozen<T>(value: T): T {
+  if (typeof value === "object" && value !== null)
+    for (const part of Object.values(Object.freeze(value))) frozen(part);
+  return value;
+}
