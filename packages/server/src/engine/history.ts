@@ -28,7 +28,7 @@ export async function loadChain(
       `The response '${previousId}' is still ${status}: there is nothing to go on from. Wait for its end, or cancel it.`,
       "previous_response_in_progress",
     );
-  return links.flatMap(linkEntries);
+  return links.flatMap(entriesOf);
 }
 
 /**
@@ -57,6 +57,17 @@ export async function resolveReferences(
 
 function refersToStored({ type, output, error }: InputItem): boolean {
   return type === "item_reference" || (type === "mcp_call" && (output ?? error ?? null) === null);
+}
+
+const known = new WeakMap<ChainLink, readonly Entry[]>();
+
+/** A store may give the same links again and again; what they come to is then the same too. */
+function entriesOf(link: ChainLink): readonly Entry[] {
+  const before = known.get(link);
+  if (before) return before;
+  const entries = linkEntries(link);
+  known.set(link, entries);
+  return entries;
 }
 
 function linkEntries({ id, isClosed, input, output }: ChainLink): Entry[] {

@@ -5,10 +5,15 @@ import { Chains } from "./chains.ts";
 import type { Connection } from "./connection.ts";
 import type { SqliteStore } from "./sqlite-store.ts";
 
-/** Adds responses to a chain, from the number `first` to `last`. */
-async function addResponses(store: SqliteStore, first: number, last: number): Promise<void> {
+/** Adds responses with the numbers from `first` to `last`, each after the one before it, and the first after `after`. */
+async function addResponses(
+  store: SqliteStore,
+  first: number,
+  last: number,
+  after = first === 0 ? null : `r${first - 1}`,
+): Promise<void> {
   for (let i = first; i <= last; i++) {
-    const previousResponseId = i === 0 ? null : `r${i - 1}`;
+    const previousResponseId = i === first ? after : `r${i - 1}`;
     const response = newResponse(`r${i}`, { previousResponseId, input: [inputItem(`in_${i}`)] });
     const lease = await store.create(response, "worker-1", 30_000);
     const items = [output(0, message(`msg_${i}`))];
@@ -54,20 +59,29 @@ test("the next turn of a conversation reads what is new, however long it is", as
   expect(counted.take()).toBe(0);
 });
 
-test("what was used least recently is read again when there was no room for it", async () => {
+test("what was not used for long is read again, and what is used stays", async () => {
   await using file = sqliteFile();
   const counted = counting(file.connection);
-  await addResponses(file.store, 0, 20);
+  await addResponses(file.store, 0, 99);
   const sizeOf = (value: unknown) => JSON.stringify(value).length;
-  const one = 200 + sizeOf(inputItem("in_20")) + sizeOf(message("msg_20"));
-  const chains = new Chains(file.connection, one * 10);
-
-  expect(idsOf(chains, "r20")).toEqual(names(20));
+  const one = 200 + sizeOf(inputItem("in_99")) + sizeOf(message("msg_99"));
+  const chains = new Chains(file.connection, one * 20);
+  chains.read("ann", "r4");
   counted.take();
-  expect(idsOf(chains, "r9")).toEqual(names(9));
-  expect(counted.take()).toBe(0);
-  expect(idsOf(chains, "r20")).toEqual(names(20));
-  expect(counted.take()).toBeGreaterThan(20);
+
+  for (let i = 5; i < 100; i++) {
+    // Those of the first five are used all the time, the others once.
+    await addResponses(file.store, 1000 + i, 1000 + i, "r4");
+    expect(idsOf(chains, `r${1000 + i}`)).toEqual([...names(4), `r${1000 + i}`]);
+    expect(counted.take()).toBe(2);
+  }
+  expect(idsOf(chains, "r1005")).toEqual([...names(4), "r1005"]);
+  expect(counted.take()).toBe(2);
+  // More than there is room for.
+  for (let i = 0; i < 2; i++) {
+    expect(idsOf(chains, "r99")).toEqual(names(99));
+    expect(counted.take()).toBeGreaterThan(100);
+  }
 });
 
 test("nobody can change what others are given", async () => {

@@ -39,8 +39,10 @@ interface Place {
 export class Chains {
   readonly #db: Connection;
   readonly #limit: number;
-  /** By their ids; those that were used last come last. */
-  readonly #kept = new Map<string, Found>();
+  /** By their ids, in two generations: what is used moves to the new one, and when that is full the old one goes. */
+  #new = new Map<string, Found>();
+  #old = new Map<string, Found>();
+  /** That of the new generation. */
   #size = 0;
 
   constructor(db: Connection, limit = mostKept) {
@@ -56,12 +58,13 @@ export class Chains {
     // Mostly the newest link alone is new. Where more are, each look at the database brings more of them.
     let count = 1;
     for (let next: string | null = id; next !== null; ) {
-      const place = { owner, id: next, before };
-      let found = this.#find(place);
-      if (found.length === 0) {
-        found = readLinks(this.#db, place, count);
-        count *= 8;
+      const kept = this.#find(next);
+      if (kept?.owner === owner && kept.key < before) {
+        links.push(kept.link);
+        ({ key: before, previous: next } = kept);
+        continue;
       }
+      const found = readLinks(this.#db, { owner, id: next, before }, count);
       const last = found.at(-1);
       if (!last) return { links: [], missing: next };
       for (const each of found) {
@@ -69,31 +72,36 @@ export class Chains {
         links.push(each.link);
       }
       ({ key: before, previous: next } = last);
+      count *= 8;
     }
     return { links: links.toReversed() };
   }
 
   /** To be called for each response that is deleted. */
   forget(id: string): void {
-    this.#size -= this.#kept.get(id)?.size ?? 0;
-    this.#kept.delete(id);
+    this.#size -= this.#new.get(id)?.size ?? 0;
+    this.#new.delete(id);
+    this.#old.delete(id);
   }
 
-  #find({ owner, id, before }: Place): Found[] {
-    const kept = this.#kept.get(id);
-    return kept && kept.owner === owner && kept.key < before ? [kept] : [];
+  #find(id: string): Found | undefined {
+    const known = this.#new.get(id);
+    if (known) return known;
+    const old = this.#old.get(id);
+    if (old) this.#keep(old);
+    return old;
   }
 
   #keep(found: Found): void {
     const { id, status } = found.link;
-    this.forget(id);
     if (!isTerminal(status)) return;
-    this.#kept.set(id, found);
-    this.#size += found.size;
-    for (const oldest of this.#kept.keys()) {
-      if (this.#size <= this.#limit) return;
-      this.forget(oldest);
+    if (this.#size > this.#limit / 2) {
+      this.#old = this.#new;
+      this.#new = new Map();
+      this.#size = 0;
     }
+    this.#new.set(id, found);
+    this.#size += found.size;
   }
 }
 
