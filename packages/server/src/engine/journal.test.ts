@@ -4,7 +4,7 @@ import { describe, expect, onTestFinished, test, vi } from "vitest";
 import type { EventBody, StreamEvent } from "../protocol/events.ts";
 import type { MessageItem } from "../protocol/items.ts";
 import { memoryStore } from "../store/memory.ts";
-import type { RunWrite } from "../store/store.ts";
+import type { RunWrite, StoredEvent } from "../store/store.ts";
 import { StoreError } from "../store/store-error.ts";
 import { message, newResponse } from "../store/testkit/build.ts";
 import { type StoreHook, storeAround } from "../store/testkit/store-around.ts";
@@ -117,6 +117,26 @@ describe("a run whose events are not logged", () => {
 });
 
 describe("a run whose events are logged", () => {
+  test("hands on what was committed, once it was, and nothing that was refused", async () => {
+    const told: (readonly StoredEvent[])[] = [];
+    const { journal, commit } = await openJournal({
+      logsEvents: true,
+      onCommit: (events) => void told.push(events),
+    });
+    journal.emit(delta("a"));
+    journal.emit(delta("b"));
+    const { write, pass } = await commit(0);
+    expect(told).toEqual([]);
+    pass();
+    await vi.waitUntil(() => told.length > 0, { interval: 1 });
+    expect(told[0]).toMatchObject(write.events ?? []);
+    journal.emit(delta("c"));
+    (await commit(1)).refuse(full);
+    await expect(journal.settle()).rejects.toBe(full);
+
+    expect(told).toHaveLength(1);
+  });
+
   test("writes the events of one tick as one commit, and what comes meanwhile as the next", async () => {
     const { journal, heard, commit, commits, store } = await openJournal({ logsEvents: true });
     journal.emit(delta("a"));

@@ -15,8 +15,8 @@ export interface JournalOptions {
   readonly logsEvents: boolean;
   /** Who hears of events while they happen. */
   readonly sink?: EventSink | undefined;
-  /** Called after each commit of events. */
-  readonly onCommit?: (() => void) | undefined;
+  /** Told of the events of each commit, once it is done. */
+  readonly onCommit?: ((events: readonly StoredEvent[]) => void) | undefined;
   /** The number of the next event. Default: 0. */
   readonly sequence?: number | undefined;
   /** After how much silence a sign of life is sent. Default: 60,000. */
@@ -65,13 +65,13 @@ export class Journal {
     if (!this.#options.logsEvents && !this.#options.sink) return; // nobody hears it
     const { type, ...rest } = body;
     const sequence = this.#sequence++;
-    const json = JSON.stringify({ type, sequence_number: sequence, ...rest });
+    const data = JSON.stringify({ type, sequence_number: sequence, ...rest });
     this.#wasQuiet = false;
     if (!this.#options.logsEvents && !this.#hasWrites && !this.#writing) {
-      this.#send({ body, sequence, json });
+      this.#send({ body, sequence, data });
       return;
     }
-    this.#events.push({ body, sequence, json });
+    this.#events.push({ body, sequence, data });
     if (this.#options.logsEvents) this.#schedule();
   }
 
@@ -132,14 +132,14 @@ export class Journal {
     for (const body of say(this.#told.filter((item) => item !== undefined))) {
       const { type, ...rest } = body;
       const sequence = this.#sent;
-      this.#send({ body, sequence, json: JSON.stringify({ type, sequence_number: sequence, ...rest }) });
+      this.#send({ body, sequence, data: JSON.stringify({ type, sequence_number: sequence, ...rest }) });
     }
   }
 
-  #send({ body, json }: Waiting): void {
+  #send({ body, data }: Waiting): void {
     this.#sent += 1;
     if (body.type === "response.output_item.done") this.#told[body.output_index] = body.item;
-    this.#options.sink?.send(body.type, json);
+    this.#options.sink?.send(body.type, data);
   }
 
   get #isKept(): boolean {
@@ -168,7 +168,7 @@ export class Journal {
     const events = this.#events;
     const { kept, logsEvents, onCommit } = this.#options;
     const write = {
-      ...(logsEvents && { events: events.map(toStored) }),
+      ...(logsEvents && { events }),
       output: this.#output,
       steps: this.#steps,
       ...(this.#update && { update: this.#update }),
@@ -188,7 +188,7 @@ export class Journal {
     }
     if (this.#isClosed) return;
     for (const event of events) this.#send(event);
-    onCommit?.();
+    onCommit?.(events);
   }
 
   #forget(): void {
@@ -206,12 +206,6 @@ export class Journal {
 }
 
 /** An event on its way. */
-interface Waiting {
+interface Waiting extends StoredEvent {
   readonly body: EventBody;
-  readonly sequence: number;
-  readonly json: string;
-}
-
-function toStored({ sequence, json }: Waiting): StoredEvent {
-  return { sequence, data: json };
 }

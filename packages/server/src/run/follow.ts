@@ -1,8 +1,9 @@
-// Sends the log of a background run to a client: what is there, and then what comes.
+// Sends the log of a background run to a client: what is there, and then what comes. What this process adds to the
+// log is heard from the hub, once it is written; all else is read from the store.
 
 import type { EventSink } from "../engine/event-sink.ts";
 import { isTerminal } from "../protocol/status.ts";
-import type { Store } from "../store/store.ts";
+import type { Store, StoredEvent } from "../store/store.ts";
 import type { Hub } from "./hub.ts";
 
 export interface FollowOptions {
@@ -30,11 +31,12 @@ export async function followLog({
   sink,
   signal,
 }: FollowOptions): Promise<void> {
+  using listening = hub.listen(id, longestWaitMs, signal);
   let last = after;
   let isOver = false;
+  let heard: readonly StoredEvent[] | undefined;
   while (!signal.aborted) {
-    using listening = hub.listen(id, longestWaitMs, signal);
-    const events = await store.events(owner, id, last, pageSize);
+    const events = heard ?? (await store.events(owner, id, last, pageSize));
     for (const { sequence, data } of events) {
       const type = typeOf(data);
       sink.send(type, data);
@@ -42,8 +44,8 @@ export async function followLog({
       if (isLast(type)) return;
     }
     await sink.drained;
-    if (events.length === pageSize) continue;
-    if (events.length === 0) {
+    if (!heard && events.length === pageSize) continue;
+    if (!heard && events.length === 0) {
       // The client has it all, or the response was deleted.
       const response = isOver ? undefined : await store.get(owner, id);
       if (!response) return;
@@ -51,6 +53,7 @@ export async function followLog({
       if (isOver) continue; // its last events may have come in between
     }
     await listening.news;
+    heard = listening.take(last);
   }
 }
 

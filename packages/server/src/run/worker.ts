@@ -171,7 +171,7 @@ export class Worker {
       kept: { store, lease: claim },
       logsEvents: true,
       sequence: left.lastSequence + 1,
-      onCommit: () => hub.ring(response.id),
+      onCommit: (events) => hub.tell(response.id, events),
     });
     // Nothing more is written when the process ends: whoever has the store next goes on from there.
     const onStop = () => {
