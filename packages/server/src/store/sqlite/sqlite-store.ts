@@ -177,9 +177,7 @@ export class SqliteStore implements Store {
     // A foreground run that is lost in a power cut has no one left who waits for it.
     return this.#write(
       () => {
-        const key = insertResponse(this.#db, encoded);
-        const isLeased = encoded.status === "in_progress";
-        const fence = isLeased ? leaseTo(this.#db, key, worker, this.#now() + leaseMs) : 0;
+        const fence = insertResponse(this.#db, encoded, { worker, untilMs: this.#now() + leaseMs });
         return { responseId: encoded.id, fence };
       },
       { isDurable: encoded.background },
@@ -283,7 +281,7 @@ export class SqliteStore implements Store {
       limit,
     );
     return rows.map((row) => {
-      const fence = leaseTo(this.#db, row.key, worker, now + leaseMs);
+      const fence = leaseTo(this.#db, row.key, { worker, untilMs: now + leaseMs });
       this.#db.change("UPDATE responses SET attempts = attempts + 1 WHERE key = ?", row.key);
       return { responseId: row.id, fence, response: toResponse(row), attempts: row.attempts + 1 };
     });

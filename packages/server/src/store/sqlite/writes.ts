@@ -13,10 +13,18 @@ export interface RunRow {
   readonly key: number;
   readonly owner: string;
   readonly status: ResponseStatus;
+  readonly conversation_id: string | null;
   readonly last_sequence: number;
 }
 
-export function insertResponse(db: Connection, response: EncodedNew): number {
+/** Who runs a response, and until when the others wait for it. */
+export interface Holder {
+  readonly worker: string;
+  readonly untilMs: number;
+}
+
+/** Adds a response, leased to `holder` if it runs at once, and gives its fence. */
+export function insertResponse(db: Connection, response: EncodedNew, holder: Holder): number {
   const { id, owner, input } = response;
   const isTaken = db.all("SELECT 1 FROM responses WHERE id = ?", id).length > 0;
   const taken = db.all<{ id: string }>(
@@ -31,10 +39,12 @@ export function insertResponse(db: Connection, response: EncodedNew): number {
   );
   const { conversation } = response;
   checkPlace(response, conversation && readState(db, owner, conversation.id));
+  const isLeased = response.status === "in_progress";
+  const fence = isLeased ? 1 : 0;
   const key = db.insert(
     `INSERT INTO responses (id, owner, status, is_background, model, created_at_ms, previous_response_id,
-        conversation_id, is_closed)
-      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+        conversation_id, is_closed, worker, lease_until_ms, fence)
+      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     id,
     owner,
     response.status,
@@ -44,6 +54,9 @@ export function insertResponse(db: Connection, response: EncodedNew): number {
     response.previousResponseId,
     conversation?.id ?? null,
     Number(response.isClosed),
+    isLeased ? holder.worker : null,
+    isLeased ? holder.untilMs : 0,
+    fence,
   );
   db.change("INSERT INTO requests (response_key, data) VALUES (?, ?)", key, response.request);
   for (const [position, item] of input.entries()) {
@@ -58,13 +71,13 @@ export function insertResponse(db: Connection, response: EncodedNew): number {
     );
   }
   insertEvents(db, key, response.events);
-  return key;
+  return fence;
 }
 
 /** The run that the lease gives the right to, or a `StoreError` (`lost_lease`). */
 export function heldRun(db: Connection, lease: Lease): RunRow {
   const [run] = db.all<RunRow>(
-    `SELECT r.key, r.owner, r.status,
+    `SELECT r.key, r.owner, r.status, r.conversation_id,
         coalesce((SELECT max(e.sequence) FROM events e WHERE e.response_key = r.key), -1) AS last_sequence
       FROM responses r WHERE r.id = ? AND r.fence = ? AND r.worker IS NOT NULL`,
     lease.responseId,
@@ -88,7 +101,7 @@ export function addToRun(db: Connection, lease: Lease, write: EncodedWrite, nowM
 }
 
 /** Leases a response, and gives the new fence. */
-export function leaseTo(db: Connection, key: number, worker: string, untilMs: number): number {
+export function leaseTo(db: Connection, key: number, { worker, untilMs }: Holder): number {
   const [row] = db.all<{ fence: number }>(
     "UPDATE responses SET worker = ?, lease_until_ms = ?, fence = fence + 1 WHERE key = ? RETURNING fence",
     worker,
@@ -147,28 +160,25 @@ function updateResponse(
   update: NonNullable<EncodedWrite["update"]>,
   nowMs: number,
 ): void {
-  const isOver = update.status !== undefined && isTerminal(update.status);
+  const { status } = update;
+  const isOver = status !== undefined && isTerminal(status);
   db.change(
     `UPDATE responses SET
-       status = coalesce(?, status),
-       completed_at_ms = coalesce(?, completed_at_ms),
-       error = coalesce(?, error),
-       incomplete_reason = coalesce(?, incomplete_reason),
-       usage = coalesce(?, usage)
-     WHERE key = ?`,
-    update.status ?? null,
+       status = coalesce(?1, status),
+       completed_at_ms = coalesce(?2, completed_at_ms),
+       ended_at_ms = CASE WHEN ?3 THEN coalesce(?2, completed_at_ms, ?4) ELSE ended_at_ms END,
+       error = coalesce(?5, error),
+       incomplete_reason = coalesce(?6, incomplete_reason),
+       usage = coalesce(?7, usage)
+     WHERE key = ?8`,
+    status ?? null,
     update.completedAtMs ?? null,
+    Number(isOver),
+    nowMs,
     update.error ?? null,
     update.incompleteReason ?? null,
     update.usage ?? null,
     run.key,
   );
-  if (isOver) {
-    db.change(
-      "UPDATE responses SET ended_at_ms = coalesce(completed_at_ms, ?) WHERE key = ?",
-      nowMs,
-      run.key,
-    );
-    if (update.status !== undefined && addsToConversation(update.status)) addResponse(db, run.key);
-  }
+  if (isOver && run.conversation_id !== null && addsToConversation(status)) addResponse(db, run.key);
 }
