@@ -96,7 +96,7 @@ ${table([
   ["a model that is faster than the server", ...shares(results, "fastEventShare")],
 ])}
 
-One more turn of a conversation (CPU). With rondo the client sends one message and \`previous_response_id\`, and the server reads the rest from SQLite; the floor keeps nothing, and its client sends all of it each time:
+One more turn of a conversation (CPU). With rondo the client sends one message and \`previous_response_id\`, and the server reads the rest from SQLite; the floor keeps nothing, and its client sends all of it each time. Both have answered 1,000 short turns and some of the same length before:
 
 ${table([
   ["turns stored", "bytes of them", "floor", "rondo, SQLite", "ratio"],

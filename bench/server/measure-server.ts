@@ -156,21 +156,27 @@ async function measureMemory(parts: Parts, server: ServerProcess, load: LoadProc
   figures.streamBytes.push(((await server.rssBytes()) - before) / sizes.openStreams);
 }
 
-/** The CPU time of one more turn, by how many are stored: always of the same ones, so that none is added. */
+/** How many short turns a server is asked for before one is measured: most of its life it has done this before. */
+const warmUpTurns = 1000;
+
+/** The CPU time of one more turn, by how many are stored. */
 async function measureChain(parts: Parts, server: ServerProcess, load: LoadProcess): Promise<void> {
   const { contender, figures, sizes } = parts;
   const url = `${server.url}/responses`;
   const body = { model: "bench", input: saying, ...contender.body };
-  const turns = (count: number, previousId: string | undefined) =>
-    load.ask({ type: "chain", url, body, count, previousId });
-  let lastId: string | undefined;
-  let stored = 0;
-  await turns(50, undefined);
-  for (const goal of sizes.storedTurns) {
-    ({ lastId } = await turns(goal - stored, lastId));
-    stored = goal;
+  const turns = async (count: number, previousId: string | undefined) =>
+    (await load.ask({ type: "chain", url, body, count, previousId })).lastId;
+  for (let i = 0; i < warmUpTurns / 10; i++) await turns(10, undefined);
+  let trunk: string | undefined;
+  let length = 0;
+  for (const stored of sizes.storedTurns) {
+    trunk = await turns(stored - 1 - length, trunk);
+    length = stored - 1;
+    // Each turn that is measured follows another one: what came last was never read before, as in life.
+    const tips: (string | undefined)[] = [];
+    for (let i = 0; i < sizes.turnsMeasured; i++) tips.push(await turns(1, trunk));
     const cpuMs = await cpuOf(server, async () => {
-      for (let i = 0; i < sizes.turnsMeasured; i++) await turns(1, lastId);
+      for (const tip of tips) await turns(1, tip);
     });
     addTurn(figures, stored, (cpuMs * 1000) / sizes.turnsMeasured);
   }
@@ -179,19 +185,20 @@ async function measureChain(parts: Parts, server: ServerProcess, load: LoadProce
 async function measureWholeConversations(parts: Parts, server: ServerProcess, load: LoadProcess) {
   const { figures, sizes } = parts;
   const url = `${server.url}/responses`;
-  const turn = (stored: number) => {
+  const turns = async (count: number, stored: number) => {
     const said = Array.from({ length: stored }, () => [
       { role: "user", content: saying },
       { role: "assistant", content: piece.repeat(16) },
     ]).flat();
     const body = { model: "bench", input: [...said, { role: "user", content: saying }] };
-    return load.ask({ type: "chain", url, body, count: 1, previousId: undefined });
+    for (let i = 0; i < count; i++)
+      await load.ask({ type: "chain", url, body, count: 1, previousId: undefined });
   };
-  for (let i = 0; i < 50; i++) await turn(1);
+  await turns(warmUpTurns, 1);
   for (const stored of sizes.storedTurns) {
-    const cpuMs = await cpuOf(server, async () => {
-      for (let i = 0; i < sizes.turnsMeasured; i++) await turn(stored);
-    });
+    // As many as the others need to store what they follow.
+    await turns(sizes.turnsMeasured, stored);
+    const cpuMs = await cpuOf(server, () => turns(sizes.turnsMeasured, stored));
     addTurn(figures, stored, (cpuMs * 1000) / sizes.turnsMeasured);
   }
 }
