@@ -6,7 +6,9 @@ import type { ContentPart, JsonValue } from "rondo";
 export function contentText(content: JsonValue): string {
   if (typeof content === "string") return content;
   if (!Array.isArray(content)) return content === null ? "" : JSON.stringify(content);
-  return content.map(textOf).join("");
+  let text = "";
+  for (const part of content) text += textOf(part);
+  return text;
 }
 
 /** A content for a user's message: text alone as a string, else parts. */

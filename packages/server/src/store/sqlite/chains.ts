@@ -6,7 +6,7 @@ import type { Chain, ChainLink } from "../store.ts";
 import type { Connection } from "./connection.ts";
 import { type ItemRow, toItems } from "./rows.ts";
 
-/** How many characters of JSON the links that are kept may have had. As objects they take some times as much. */
+/** How many characters of JSON the links that are kept may have had. As objects they take about twice as many bytes. */
 const mostKept = 8_000_000;
 /** What a link counts for besides its items. */
 const linkSize = 200;
