@@ -52,6 +52,8 @@ export interface LoopOptions {
   maxToolCalls?: number;
   /** At either limit, asks the model once more, without tools, for an answer. Default: false. */
   asksForFinalAnswer?: boolean;
+  /** Whether nobody needs the deltas: the model may be asked for whole answers. Default: false. */
+  asksForWholeAnswers?: boolean;
   /** How often in a row the same call with the same arguments is run. Default: 3. */
   maxRepeats?: number;
   /** Whether calls are told while they are still being written: `call.started`, `call.delta`. Default: true. */

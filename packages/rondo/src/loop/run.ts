@@ -237,7 +237,7 @@ class Loop {
   }
 
   #request(): ModelRequest {
-    const { settings, toolChoice, output } = this.#options;
+    const { settings, toolChoice, output, asksForWholeAnswers } = this.#options;
     const request: ModelRequest = { messages: this.#messages, signal: this.#signal };
     const tools = this.#isFinalAnswer ? [] : this.#tools.definitions;
     if (tools.length > 0) request.tools = tools;
@@ -245,6 +245,7 @@ class Loop {
       request.toolChoice = this.#hasAnswered && toolChoice !== "none" ? "auto" : toolChoice;
     if (output) request.output = output;
     if (settings) request.settings = settings;
+    if (asksForWholeAnswers) request.wholeAnswer = true;
     return request;
   }
 

@@ -32,6 +32,8 @@ export interface ChatSetup {
   readonly retry: RetryPolicy;
   readonly timeoutMs: number;
   readonly idleTimeoutMs: number;
+  /** Whether an answer may be asked for all at once, if nobody reads along. */
+  readonly mayAskWhole: boolean;
 }
 
 /** Asks once, and pushes what comes into the sink. Rejects with a typed error, or with the sink's abort reason. */
@@ -74,11 +76,12 @@ interface Attempt {
 
 async function attempt(
   { endpoint, model, send }: ChatSetup,
-  { text: body }: RequestBody,
+  { text: body, isWhole }: RequestBody,
   { sink, answer, silence }: Attempt,
 ): Promise<void> {
   const { signal } = sink;
-  silence.hear();
+  // Until a whole answer comes, silence says nothing: it may take as long as all of a stream.
+  if (!isWhole) silence.hear();
   try {
     const response = await askServer({ endpoint, path: "/chat/completions", body, model, send, signal });
     await readAnswer(response, { sink, answer, silence });

@@ -35,7 +35,10 @@ export interface OpenAICompatibleOptions extends EndpointOptions {
   retry?: RetryOptions | false | undefined;
   /** The limit of a whole request, retries included, from the moment that it has its slot. Default: none. */
   timeoutMs?: number | undefined;
-  /** How long the server may be silent, before its answer and in it. Default: 600,000. */
+  /**
+   * How long the server may be silent, before its answer and in it. Default: 600,000. Where it is set, answers are
+   * always streamed: nothing else shows that a server is still at work.
+   */
   idleTimeoutMs?: number | undefined;
   /** Used instead of the runtime's own HTTP. */
   fetch?: FetchFunction | undefined;
@@ -64,7 +67,7 @@ const known: readonly (keyof OpenAICompatibleOptions)[] = [
  */
 export function openaiCompatible(options: OpenAICompatibleOptions): ModelProvider {
   const setup = checkSetup(options);
-  const { endpoint, model, profile } = setup;
+  const { endpoint, model, profile, mayAskWhole } = setup;
   return {
     name: model,
     endpoint: endpoint.label,
@@ -72,7 +75,7 @@ export function openaiCompatible(options: OpenAICompatibleOptions): ModelProvide
     stream(request) {
       checkPlainObject("request", request);
       const signal = checkSignal("signal", request.signal);
-      const body = requestBody(request, model, profile);
+      const body = requestBody(request, model, profile, mayAskWhole && request.wholeAnswer === true);
       return new DeltaStream((sink) => askModel(setup, body, sink), signal);
     },
   };
@@ -102,6 +105,9 @@ export function checkSetup(options: OpenAICompatibleOptions): ChatSetup {
     retry: retryPolicy("retry", options.retry),
     timeoutMs: checkDuration("timeoutMs", timeoutMs ?? Number.POSITIVE_INFINITY),
     idleTimeoutMs: checkDuration("idleTimeoutMs", idleTimeoutMs ?? 600_000),
+    mayAskWhole:
+      profile.onlyStreams !== true &&
+      (idleTimeoutMs === undefined || idleTimeoutMs === Number.POSITIVE_INFINITY),
   };
 }
 

@@ -18,15 +18,17 @@ const known = [
   ...Object.keys(choices),
   "startsThinking",
   "honoursToolChoice",
+  "onlyStreams",
   "contextWindow",
 ] as const satisfies readonly string[];
 
 export function checkProfile(field: string, profile: Partial<ModelProfile>): void {
   checkOptions(field, profile, known);
-  const { name, startsThinking, honoursToolChoice, contextWindow } = profile;
+  const { name, startsThinking, honoursToolChoice, onlyStreams, contextWindow } = profile;
   if (name !== undefined) checkString(`${field}.name`, name);
   if (startsThinking !== undefined) checkBoolean(`${field}.startsThinking`, startsThinking);
   if (honoursToolChoice !== undefined) checkBoolean(`${field}.honoursToolChoice`, honoursToolChoice);
+  if (onlyStreams !== undefined) checkBoolean(`${field}.onlyStreams`, onlyStreams);
   if (contextWindow !== undefined) checkLimit(`${field}.contextWindow`, contextWindow);
   for (const key of lists)
     if (profile[key] !== undefined && !Array.isArray(profile[key]))

@@ -30,6 +30,11 @@ export interface ModelRequest {
   toolChoice?: "auto" | "none" | "required" | { name: string };
   output?: OutputFormat;
   settings?: ModelSettings;
+  /**
+   * Whether nobody reads along, so that the answer may come all at once; that costs both sides less than a stream.
+   * A wish: a provider that can only stream does so. Default: false.
+   */
+  wholeAnswer?: boolean;
   signal?: AbortSignal;
 }
 

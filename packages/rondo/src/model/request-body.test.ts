@@ -32,6 +32,12 @@ test("a plain request has no more than it needs", () => {
   });
 });
 
+test("a request for a whole answer asks for no stream", () => {
+  const { text, isWhole } = requestBody({ messages: hello }, "m", commonProfile, true);
+  expect(isWhole).toBe(true);
+  expect(JSON.parse(text)).toEqual({ model: "m", messages: hello, stream: false });
+});
+
 test("settings have the names of the API, and those that are not set are left out", () => {
   const settings = { temperature: 0, maxTokens: 5, topP: 1, seed: 7, stop: ["."] };
   expect(bodyOf({ settings })).toMatchObject({

@@ -12,18 +12,25 @@ export interface RequestBody {
   readonly text: string;
   /** The tools that the model was offered. */
   readonly toolNames: readonly string[];
+  /** Whether the answer is to come all at once. */
+  readonly isWhole: boolean;
 }
 
 /** The body of a request. Fields that are not set are left out; those of `extraBody` win. */
-export function requestBody(request: ModelRequest, model: string, profile: ModelProfile): RequestBody {
+export function requestBody(
+  request: ModelRequest,
+  model: string,
+  profile: ModelProfile,
+  isWhole = false,
+): RequestBody {
   const { messages, output, settings = {} } = request;
   checkSettings("settings", settings);
   const { tools, choice, instruction } = toolOffer(request, profile);
   const text = JSON.stringify({
     model,
     messages: wireMessages(messages, profile, instruction),
-    stream: true,
-    stream_options: { include_usage: true },
+    stream: !isWhole,
+    stream_options: isWhole ? undefined : { include_usage: true },
     temperature: settings.temperature,
     max_tokens: settings.maxTokens,
     top_p: settings.topP,
@@ -37,7 +44,7 @@ export function requestBody(request: ModelRequest, model: string, profile: Model
         : undefined,
     ...settings.extraBody,
   });
-  return { text, toolNames: tools.map((tool) => tool.function.name) };
+  return { text, toolNames: tools.map((tool) => tool.function.name), isWhole };
 }
 
 interface ToolOffer {

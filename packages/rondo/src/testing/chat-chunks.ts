@@ -1,4 +1,4 @@
-// The chunks of a chat-completions stream as a well-behaved server sends them, and their frames on the wire.
+// What a well-behaved server sends of a chat completion: the chunks of a stream, their frames on the wire, or the whole.
 
 import type { Usage } from "../model/provider.ts";
 import type { ScriptedCall, ScriptedText } from "./scripted-answer.ts";
@@ -54,6 +54,43 @@ export function chatChunks(content: ChatContent, options: ChunkOptions = {}): un
   ];
 }
 
+/** The same content as one answer, for clients that do not stream. */
+export function chatCompletion(content: ChatContent, options: ChunkOptions = {}): unknown {
+  let callCount = 0;
+  const { model = "test-model", nextId = () => `call_${++callCount}` } = options;
+  const { thinking, text, calls = [], usage } = content;
+  const { finishReason = calls.length > 0 ? "tool_calls" : "stop" } = content;
+  const message = {
+    role: "assistant",
+    content: wholeText(text),
+    ...(thinking !== undefined && { reasoning_content: wholeText(thinking) }),
+    ...(calls.length > 0 && {
+      tool_calls: calls.map((call) => ({
+        id: call.id ?? nextId(),
+        type: "function",
+        function: { name: call.name, arguments: writtenArguments(call).join("") },
+      })),
+    }),
+  };
+  return {
+    id: "chatcmpl-1",
+    object: "chat.completion",
+    created: 0,
+    model,
+    choices: [{ index: 0, message, finish_reason: finishReason }],
+    ...(usage && { usage: onTheWire(usage) }),
+  };
+}
+
+/** The promises between the pieces of a content, in their order. */
+export function gatesOf({ thinking, text }: ChatContent): PromiseLike<unknown>[] {
+  return [...pieces(thinking), ...pieces(text)].filter((piece) => typeof piece !== "string");
+}
+
+function wholeText(text: ScriptedText | undefined): string {
+  return pieces(text).filter(isText).join("");
+}
+
 function pieces(text: ScriptedText = []): readonly (string | PromiseLike<unknown>)[] {
   return typeof text === "string" ? [text] : text;
 }
@@ -63,12 +100,15 @@ function isText(piece: string | PromiseLike<unknown>): piece is string {
 }
 
 function callDeltas(call: Omit<ScriptedCall, "isTruncated">, index: number, id: string): object[] {
-  const written = call.arguments ?? JSON.stringify(call.input ?? {});
-  const texts = typeof written === "string" ? [written] : written;
   return [
     { index, id, type: "function", function: { name: call.name, arguments: "" } },
-    ...texts.map((text) => ({ index, function: { arguments: text } })),
+    ...writtenArguments(call).map((text) => ({ index, function: { arguments: text } })),
   ];
+}
+
+function writtenArguments(call: Omit<ScriptedCall, "isTruncated">): readonly string[] {
+  const written = call.arguments ?? JSON.stringify(call.input ?? {});
+  return typeof written === "string" ? [written] : written;
 }
 
 function onTheWire({ inputTokens, outputTokens, totalTokens }: Usage): object {

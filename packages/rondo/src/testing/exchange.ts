@@ -2,8 +2,7 @@
 
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { isUint8Array } from "node:util/types";
-import type { ChunkOptions } from "./chat-chunks.ts";
-import { prepareAnswer, type ServerAnswer } from "./server-answer.ts";
+import { type AnswerOptions, prepareAnswer, type ServerAnswer } from "./server-answer.ts";
 import { sleep, waitFor } from "./wait.ts";
 
 /** A request that has come. */
@@ -55,7 +54,7 @@ export class Exchange implements ServerRequest {
   }
 
   /** Sends an answer; returns when it is sent, or when the client has left. */
-  async send(answer: ServerAnswer, options: ChunkOptions = {}): Promise<void> {
+  async send(answer: ServerAnswer, options: AnswerOptions = {}): Promise<void> {
     const { signal } = this.#over;
     try {
       if (answer.delayMs) await sleep(answer.delayMs, signal);

@@ -81,6 +81,31 @@ describe("an answer", () => {
     expect(await (await ask(server)).text()).toBe("data: {broken\r\n\r\n");
   });
 
+  test("is whole for clients that do not stream", async () => {
+    const gate = Promise.withResolvers<void>();
+    await using server = await startModelServer([
+      {
+        thinking: "Hm.",
+        text: ["Hel", gate.promise, "lo"],
+        calls: [{ name: "add", arguments: ["{", "}"] }],
+        usage: { inputTokens: 3, outputTokens: 4, totalTokens: 7 },
+      },
+    ]);
+    const body = JSON.stringify({ model: "m", messages: [] });
+    const asking = fetch(`${server.url}/chat/completions`, { method: "POST", body });
+    gate.resolve();
+    const response = await asking;
+    expect(response.headers.get("content-type")).toBe("application/json");
+    const add = { id: "call_1", type: "function", function: { name: "add", arguments: "{}" } };
+    const message = { role: "assistant", content: "Hello", reasoning_content: "Hm.", tool_calls: [add] };
+    expect(await response.json()).toMatchObject({
+      object: "chat.completion",
+      model: "m",
+      choices: [{ index: 0, message, finish_reason: "tool_calls" }],
+      usage: { prompt_tokens: 3, completion_tokens: 4, total_tokens: 7 },
+    });
+  });
+
   test("may be no stream, with any status and headers", async () => {
     await using server = await startModelServer([
       { status: 429, headers: { "Retry-After": "2" }, body: { error: { message: "slow down" } } },

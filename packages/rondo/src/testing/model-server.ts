@@ -133,11 +133,16 @@ export class ModelServer implements AsyncDisposable {
       await exchange.send(answer, {
         model: modelOf(exchange),
         nextId: () => `call_${++this.#callCount}`,
+        isWhole: isChat && !wantsStream(exchange),
       });
     } catch (error) {
       await exchange.fail(script ? 400 : 404, String(error));
     }
   }
+}
+
+function wantsStream({ body }: ServerRequest): boolean {
+  return body?.stream === true;
 }
 
 function modelOf({ body }: ServerRequest): string {

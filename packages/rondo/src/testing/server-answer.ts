@@ -1,12 +1,21 @@
 // What the model server of a test answers: content, or any bytes, with the faults that are asked for.
 
-import { type ChatContent, type ChunkOptions, chatChunks, doneFrame, sseFrame } from "./chat-chunks.ts";
+import {
+  type ChatContent,
+  type ChunkOptions,
+  chatChunks,
+  chatCompletion,
+  doneFrame,
+  gatesOf,
+  sseFrame,
+} from "./chat-chunks.ts";
 import { compress, cut, type Piece } from "./pieces.ts";
 import { isPromise } from "./scripted-answer.ts";
 
 /**
  * One answer of a model server. What it sends is `body`, else `raw`, else `chunks`, else the content given by
- * `thinking`, `text` and `calls`. All but `body` are streamed.
+ * `thinking`, `text` and `calls`. All but `body` are streamed; but the content comes as one whole answer if the
+ * request does not ask for a stream, and then nothing of it comes if `drop` or `stall` says a number of chunks.
  */
 export interface ServerAnswer extends ChatContent {
   /** Chunks as they are, each as the JSON of one server-sent event. A promise between them is waited for. */
@@ -73,12 +82,24 @@ export interface PreparedAnswer {
   end: "whole" | "drop" | "stall";
 }
 
-export async function prepareAnswer(answer: ServerAnswer, options: ChunkOptions): Promise<PreparedAnswer> {
+export interface AnswerOptions extends ChunkOptions {
+  /** Whether the client does not want a stream. Default: false. */
+  isWhole?: boolean;
+}
+
+export async function prepareAnswer(answer: ServerAnswer, options: AnswerOptions): Promise<PreparedAnswer> {
   const { status = 200, gzip = false, splitBytes } = answer;
-  const body = answer.body ?? (status >= 400 ? errorBody(status) : undefined);
-  const frames = body === undefined ? framesOf(answer, options) : [asText(body)];
+  const isWhole = options.isWhole === true && !answer.raw && !answer.chunks;
+  const body =
+    answer.body ??
+    (status >= 400 ? errorBody(status) : isWhole ? chatCompletion(answer, options) : undefined);
+  const cutAfter = answer.drop ?? answer.stall;
   const end = answer.drop !== undefined ? "drop" : answer.stall !== undefined ? "stall" : "whole";
-  let pieces = firstChunks(frames, answer.drop ?? answer.stall).map(asPiece);
+  let frames: readonly Frame[];
+  if (body === undefined) frames = firstChunks(framesOf(answer, options), cutAfter);
+  else if (!isWhole) frames = firstChunks([asText(body)], cutAfter);
+  else frames = [...gatesOf(answer), ...(typeof cutAfter === "number" ? [] : [asText(body)])];
+  let pieces = frames.map(asPiece);
   if (gzip) pieces = await compress(pieces, end === "whole");
   if (splitBytes !== undefined) pieces = [...cut(pieces, splitBytes)];
   const headers = {

@@ -234,7 +234,7 @@ describe("--model-url and RONDO_MODEL_URL", () => {
       "rondo.yaml": `endpoints: [{ url: "http://a/v1", apiKey: secret }, { url: "http://b/v1" }]`,
     });
     const { endpoints } = await loadConfig({ cwd: folder.path, env: {}, flags: { modelUrl: url } });
-    expect(endpoints).toEqual([{ url, idleTimeoutMs: 600_000 }]);
+    expect(endpoints).toEqual([{ url }]);
   });
 
   test("are named when they are wrong", async () => {

@@ -36,9 +36,10 @@ const access = {
   timeoutMs: milliseconds()
     .optional()
     .meta({ description: "The limit of a whole model call. No limit if not set." }),
-  idleTimeoutMs: milliseconds()
-    .default(600_000)
-    .meta({ description: "How long the model server may be silent, before its answer and in it." }),
+  idleTimeoutMs: milliseconds().optional().meta({
+    description:
+      "How long the model server may be silent, before its answer and in it. If not set, 600,000, and no limit before an answer that nobody streams.",
+  }),
 };
 
 export const endpointSchema = group(access).superRefine(checkAccess);

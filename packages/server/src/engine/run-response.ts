@@ -19,6 +19,8 @@ export interface RunContext {
   /** Aborted when the client has gone, or the response is cancelled. */
   readonly signal: AbortSignal;
   readonly present: Present;
+  /** Whether nobody hears of the run before its end. Default: false. */
+  readonly isUnheard?: boolean | undefined;
   /** What an earlier start of this run has left. */
   readonly progress?: Progress | undefined;
   /** Told of everything that happens, for logs and metrics. */
@@ -161,6 +163,7 @@ async function runLoop(plan: Plan, context: RunContext, parts: LoopParts): Promi
   const events = run([...messages], {
     ...loopOptions(context.progress?.lastAnswer ? unforced(plan) : plan),
     ...rest.options,
+    asksForWholeAnswers: context.isUnheard === true,
     turnIdFor: (callId) => `${plan.id}:${output.turn}:${callId}`,
     signal,
   });

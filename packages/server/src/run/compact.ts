@@ -37,7 +37,7 @@ export async function compactHistory(
   let summary = "";
   let usage: ResponseUsage | undefined;
   try {
-    for await (const event of run(messages, { model: plan.provider, signal })) {
+    for await (const event of run(messages, { model: plan.provider, asksForWholeAnswers: true, signal })) {
       if (event.type !== "model.finished") continue;
       summary = event.message.content ?? "";
       usage = addUsage(usage, event.usage ? toUsage(event.usage) : estimateUsage(messages, event.message));

@@ -285,6 +285,7 @@ export class Responses {
           journal,
           signal,
           present: this.#present,
+          isUnheard: sink === undefined,
           onEvent: (event) => observer.loopEvent(event),
           now: this.#now,
         });

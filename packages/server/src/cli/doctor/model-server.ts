@@ -98,7 +98,7 @@ export async function checkMadeModel(
 
 async function checkModel({ access }: Place, model: string, options: CheckOptions): Promise<ModelReport> {
   const settings = {
-    ...providerOptions({ idleTimeoutMs: 600_000, ...access }, model),
+    ...providerOptions(access, model),
     // A fault is to be seen, but a model that is loading is none.
     retry: { attempts: 1, loadingMs: options.timeoutMs },
   };

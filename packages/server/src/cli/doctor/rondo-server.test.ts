@@ -20,7 +20,7 @@ test("one that works answers, streams and calls a tool, and nothing is kept on i
     "Rondo server",
     `  ✓ ${rondo.url}/v1 (--server): Rondo 0.1.0 with qwen3:8b`,
     "    qwen3:8b",
-    '      ✓ answer: it said "1, 2, 3, 4, 5" (N s)',
+    '      ✓ answer: it said "pong" (N s)',
     "      ✓ streaming: 2 pieces, the first after N s (N s)",
     "      ✓ tool call: add(48213, 90761), and the answer has the result (N s)",
     "",

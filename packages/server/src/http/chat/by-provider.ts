@@ -26,7 +26,7 @@ export async function answerByProvider(
   const { request, includesUsage } = parseChatRequest(body);
   const answer = new ChatAnswer({ model: name, createdAtMs: Date.now() });
   const { signal } = exchange;
-  const deltas = provider.stream({ ...request, signal });
+  const deltas = provider.stream({ ...request, wholeAnswer: !stream, signal });
   try {
     if (stream) await streamDeltas(exchange, options, { answer, deltas, includesUsage });
     else {
