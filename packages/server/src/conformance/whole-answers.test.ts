@@ -42,7 +42,7 @@ test("each answer of an agentic run may be whole, and its client leaves it at on
   expect(upstream.requests.map(({ body }) => body.stream)).toEqual([false, false]);
   expect(second.body.messages.at(-1)).toMatchObject({ role: "tool", content: "noon" });
   client.abort();
-  await expect(answer).rejects.toThrow();
+  await expect(answer).rejects.toMatchObject({ name: "AbortError" });
   await second.closed;
   expect(second.wasLeft).toBe(true);
 });
