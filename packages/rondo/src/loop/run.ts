@@ -138,7 +138,7 @@ class Loop {
       }
       this.#hasAnswered = true;
       this.#usage = addUsage(this.#usage, answer.usage);
-      this.#open = await this.#check(answer.calls);
+      this.#open = answer.calls.length > 0 ? await this.#check(answer.calls) : [];
       isComplete = true;
     } catch (error) {
       if (!this.#signal.aborted || error !== this.#signal.reason) throw error;

@@ -30,7 +30,8 @@ export class ChatAnswer {
   readonly #push: (delta: ModelDelta) => void;
   readonly #parser = new ChunkParser();
   #body: Body | undefined;
-  #head = "";
+  /** The first bytes, for messages about what came instead of an answer. */
+  #start: Uint8Array = new Uint8Array();
   #text = "";
   #hasChunks = false;
   #isDone = false;
@@ -58,7 +59,7 @@ export class ChatAnswer {
   read(bytes: Uint8Array): boolean {
     this.#hasBegun = true;
     if (this.#body) this.#body.read(bytes);
-    else this.#start(bytes);
+    else this.#begin(bytes);
     this.#pushAll(this.#reader.take());
     return this.#isDone;
   }
@@ -79,15 +80,19 @@ export class ChatAnswer {
   }
 
   /** Chooses how to read by the first byte that is neither white space nor a part of a byte order mark. */
-  #start(bytes: Uint8Array): void {
+  #begin(bytes: Uint8Array): void {
     const start = bytes.findIndex((byte) => byte > 0x20 && byte !== 0xef && byte !== 0xbb && byte !== 0xbf);
     if (start < 0) return;
     const rest = bytes.subarray(start);
-    this.#head = excerpt(this.#hideSecrets(new TextDecoder().decode(rest.subarray(0, 1_000))));
+    this.#start = rest.subarray(0, 1_000);
     const first = String.fromCharCode(rest[0] ?? 0);
     if (first === "<") throw this.#unexpected("a web page");
     this.#body = first === "{" || first === "[" ? this.#wholeBody() : new SseReader(this.#takePayload);
     this.#body.read(rest);
+  }
+
+  get #head(): string {
+    return excerpt(this.#hideSecrets(new TextDecoder().decode(this.#start)));
   }
 
   #wholeBody(): Body {

@@ -22,6 +22,7 @@ export class Endpoint {
   /** The headers of every request. */
   readonly headers: Readonly<Record<string, string>>;
   readonly #base: URL;
+  readonly #urls = new Map<string, URL>();
 
   constructor({ baseURL = environment("RONDO_BASE_URL"), apiKey, headers = {} }: EndpointOptions) {
     const url = checkBaseUrl(baseURL);
@@ -50,8 +51,11 @@ export class Endpoint {
 
   /** The address of a resource: `/models`. */
   url(path: string): URL {
+    const known = this.#urls.get(path);
+    if (known) return known;
     const url = new URL(this.#base);
     url.pathname = `${url.pathname === "/" ? "" : url.pathname}${path}`;
+    this.#urls.set(path, url);
     return url;
   }
 }

@@ -43,7 +43,9 @@ export function withApprovals(
   own: readonly Entry[],
   offer: Offer,
 ): { entries: Entry[]; approved: ApprovedCall[] } {
-  const all = [...before, ...own].map(({ item }) => item as unknown as Fields);
+  const given = [...before, ...own];
+  if (!given.some(({ item }) => item.type.startsWith("mcp_"))) return { entries: given, approved: [] };
+  const all = given.map(({ item }) => item as unknown as Fields);
   const asked = new Map(all.filter(isRequest).map((item) => [approvalIdOf(item), item]));
   const run = new Set(all.filter(({ type }) => type === "mcp_call").map((item) => item.approval_request_id));
   const answered = checkAnswers(all, before.length, asked);
@@ -51,7 +53,7 @@ export function withApprovals(
 
   const approved: ApprovedCall[] = [];
   const wireName = (label: string, name: string) => offer.findThere(label, name)?.tool.wireName ?? name;
-  const entries = [...before, ...own].flatMap((entry, index): Entry[] => {
+  const entries = given.flatMap((entry, index): Entry[] => {
     const item = all[index] as Fields;
     const { type, server_label: label, name, arguments: text } = item;
     if (type === "mcp_list_tools") return [];

@@ -10,7 +10,11 @@ import type { Entry } from "./conversation.ts";
 type Fields = Readonly<Record<string, JsonValue | undefined>>;
 
 /** Entries that a conversation can be made of. `tools` are those that the model is offered. */
-export function readableEntries(entries: readonly Entry[], tools: readonly ToolDefinition[]): Entry[] {
+export function readableEntries(
+  entries: readonly Entry[],
+  tools: readonly ToolDefinition[],
+): readonly Entry[] {
+  if (entries.every(({ item }) => item.type === "message")) return entries;
   const items = entries.map(({ item }) => item as unknown as Fields);
   const answered = new Set(items.flatMap((item) => callIdOf(item, /_output$/)));
   // Of a call without an output nothing can be told, and of an output without a call neither.

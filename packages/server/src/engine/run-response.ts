@@ -16,8 +16,8 @@ import { noUsage } from "./usage.ts";
 
 export interface RunContext {
   readonly journal: Journal;
-  /** Aborted when the client has gone, or the response is cancelled. */
-  readonly signal: AbortSignal;
+  /** Aborted when the client has gone, or the response is cancelled; at least one. */
+  readonly signals: readonly AbortSignal[];
   readonly present: Present;
   /** Whether nobody hears of the run before its end. Default: false. */
   readonly isUnheard?: boolean | undefined;
@@ -79,13 +79,14 @@ async function record(
     openText: progress?.openText,
     turn: progress?.turn,
   });
-  const started = planParts(plan, "in_progress", output.items);
-  if (!progress) journal.emit({ type: "response.created", response: present(started) });
-  if (!progress?.isAnnounced) {
+  if (!progress?.isAnnounced && !context.isUnheard) {
+    const response = present(planParts(plan, "in_progress", output.items));
+    if (!progress) journal.emit({ type: "response.created", response });
     if (plan.request.background) journal.update({ status: "in_progress" });
-    journal.emit({ type: "response.in_progress", response: present(started) });
+    journal.emit({ type: "response.in_progress", response });
   }
-  const signal = AbortSignal.any([context.signal, journal.broken]);
+  // What is not stored cannot fail to be.
+  const signal = anyOf(plan.request.store ? [...context.signals, journal.broken] : context.signals);
   const messages = [...plan.messages, ...(progress?.messages ?? [])];
   const recorder = new Recorder({
     journal,
@@ -147,6 +148,12 @@ async function record(
   return { response, failure };
 }
 
+/** Aborted when one of them is. To follow a signal costs more than many requests do otherwise. */
+function anyOf(signals: readonly AbortSignal[]): AbortSignal {
+  const [first, second] = signals;
+  return first && !second ? first : AbortSignal.any([...signals]);
+}
+
 interface LoopParts {
   readonly recorder: Recorder;
   readonly output: Output;
@@ -160,7 +167,7 @@ async function runLoop(plan: Plan, context: RunContext, parts: LoopParts): Promi
   const { recorder, output, messages, signal } = parts;
   const rest = restOf(plan, context.progress);
   if (rest.reason) return rest.reason;
-  const events = run([...messages], {
+  const events = run(messages, {
     ...loopOptions(context.progress?.lastAnswer ? unforced(plan) : plan),
     ...rest.options,
     asksForWholeAnswers: context.isUnheard === true,

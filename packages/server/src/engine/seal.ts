@@ -16,9 +16,8 @@ export interface Sealer {
  * can be replaced. The owner is part of the seal, so nobody reads another's.
  */
 export function sealer(secrets: readonly string[], owner: string): Sealer {
-  const about = Buffer.from(owner);
   // Not before one is needed: to derive a key takes longer than most of a request.
-  const sealerAt = (index: number) => sealerOf(secrets[index] as string, about);
+  const sealerAt = (index: number) => sealerOf(secrets[index] as string, Buffer.from(owner));
   return {
     seal: (text) => sealerAt(0).seal(text),
     unseal(sealed) {

@@ -63,6 +63,7 @@ export interface Offered {
 /** Decides for each tool who runs it. Of two tools with one name, the request's is offered. */
 export function offerTools(options: OfferOptions): Offer {
   const { requested, local, executors, mcp = [], isServer = () => false, responseId, owner } = options;
+  if (requested.length === 0 && local.length === 0 && mcp.length === 0) return nothing;
   const byName = new Map<string, Offered>();
   const ignored: string[] = [];
   const add = (offered: Offered) => {

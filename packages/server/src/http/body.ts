@@ -59,26 +59,31 @@ function checkEncoding(encoding: string | undefined): boolean {
 
 function readBytes(incoming: IncomingMessage, limitBytes: number): Promise<Buffer> {
   return new Promise((resolve, reject) => {
-    const chunks: Buffer[] = [];
+    let chunks: Buffer[] = [];
     let bytes = 0;
-    const onData = (chunk: Buffer) => {
+    let isSettled = false;
+    const onGone = () => {
+      if (isSettled) return;
+      isSettled = true;
+      reject(new ClientGone("The client has gone before its body was complete."));
+    };
+    if (incoming.destroyed) return onGone();
+    // They stay: later errors of the socket need a listener. What comes of a body that is too large is thrown
+    // away, and the adapter closes the connection if it does not end soon.
+    incoming.on("error", onGone).on("close", onGone);
+    incoming.on("data", (chunk: Buffer) => {
+      if (isSettled) return;
       bytes += chunk.length;
       chunks.push(chunk);
-      if (bytes > limitBytes) settle(() => reject(tooLarge(limitBytes)));
-    };
-    const onEnd = () =>
-      settle(() => resolve(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks)));
-    const onGone = () =>
-      settle(() => reject(new ClientGone("The client has gone before its body was complete.")));
-    const settle = (finish: () => void) => {
-      incoming.off("data", onData).off("end", onEnd).off("close", onGone).off("error", onGone);
-      // Later errors of the socket have no listener otherwise. What still comes is thrown away, and the
-      // adapter closes the connection if it does not end soon.
-      incoming.on("error", () => {}).resume();
-      finish();
-    };
-    if (incoming.destroyed) onGone();
-    else incoming.on("data", onData).on("end", onEnd).on("close", onGone).on("error", onGone);
+      if (bytes <= limitBytes) return;
+      isSettled = true;
+      chunks = [];
+      reject(tooLarge(limitBytes));
+    });
+    incoming.on("end", () => {
+      isSettled = true;
+      resolve(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks));
+    });
   });
 }
 

@@ -11,20 +11,20 @@ export function checkSize(body: unknown, maxEntries: number): void {
   if (typeof body !== "object" || body === null) return;
   const fields = Object.entries(body);
   if (fields.length > maxEntries) throw tooLong(null, maxEntries, fields.length);
-  for (const [field, value] of fields) checkField(formatPath([field]), value, maxEntries);
+  for (const [field, value] of fields)
+    if (typeof value === "object" && value !== null) checkField(formatPath([field]), value, maxEntries);
 }
 
-function checkField(field: string, value: unknown, maxEntries: number): void {
-  let level = [value];
+function checkField(field: string, value: object, maxEntries: number): void {
+  let level: object[] = [value];
   for (let depth = 0; level.length > 0; depth++) {
     if (depth > maxDepth)
       throw invalidRequest(
         field,
         `${field}: expected JSON that is at most ${maxDepth} levels deep, got more. Send it less nested.`,
       );
-    const next: unknown[] = [];
+    const next: object[] = [];
     for (const outer of level) {
-      if (typeof outer !== "object" || outer === null) continue;
       const inner = Object.values(outer);
       if (inner.length > maxEntries) throw tooLong(field, maxEntries, inner.length);
       for (const entry of inner) if (typeof entry === "object" && entry !== null) next.push(entry);

@@ -31,7 +31,8 @@ export async function offerServers(
 export function newLists<T extends Omit<McpListToolsItem, "id">>(
   lists: readonly T[],
   history: readonly Entry[],
-): T[] {
+): readonly T[] {
+  if (lists.length === 0) return lists;
   const latest = new Map(
     history.flatMap(({ item }) => (item.type === "mcp_list_tools" ? [[item["server_label"], item]] : [])),
   );

@@ -77,10 +77,10 @@ export async function planRun(wanted: Wanted, options: PlannerOptions): Promise<
     previous === undefined
       ? (talk?.entries ?? [])
       : (wanted.recall?.(previous) ?? (await loadChain(store, owner, previous)));
-  const request = { ...withTools(wanted.request, before) };
-  const { mcp, isServer } = await offerServers(request, owner, options);
+  const asked = withTools(wanted.request, before);
+  const { mcp, isServer } = await offerServers(asked, owner, options);
   const offer = offerTools({
-    requested: request.tools,
+    requested: asked.tools,
     local: tools,
     executors,
     mcp: mcp?.offered,
@@ -88,7 +88,8 @@ export async function planRun(wanted: Wanted, options: PlannerOptions): Promise<
     responseId: id,
     owner,
   });
-  request.tool_choice = offeredChoice(request.tool_choice, offer);
+  const choice = offeredChoice(asked.tool_choice, offer);
+  const request = choice === asked.tool_choice ? asked : { ...asked, tool_choice: choice };
   checkForcedTool(
     request,
     offer.tools.map((it) => it.wireName),

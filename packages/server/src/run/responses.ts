@@ -279,11 +279,10 @@ export class Responses {
     const { store, observer } = this.#options;
     const work = async ({ plan }: Planned, stopped?: AbortSignal, lease?: Lease) => {
       const journal = new Journal({ kept: lease && { store, lease }, logsEvents: false, sink });
-      const signal = stopped ? AbortSignal.any([gone, stopped]) : gone;
       try {
         const end = await runResponse(plan, {
           journal,
-          signal,
+          signals: stopped ? [gone, stopped] : [gone],
           present: this.#present,
           isUnheard: sink === undefined,
           onEvent: (event) => observer.loopEvent(event),

@@ -180,7 +180,7 @@ export class Worker {
     signal.addEventListener("abort", onStop);
     const context = {
       journal,
-      signal,
+      signals: [signal],
       present,
       progress,
       onEvent: (event: LoopEvent) => observer.loopEvent(event),

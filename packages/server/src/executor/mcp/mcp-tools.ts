@@ -45,6 +45,8 @@ export interface McpOffer {
   readonly hold: () => () => void;
 }
 
+const noServers: McpOffer = { offered: [], lists: [], ignored: [], hold: () => () => {} };
+
 /** A server for one run. */
 interface Source {
   readonly label: string;
@@ -94,6 +96,7 @@ export class McpTools {
     owner: string,
     isServer: (definition: ToolDefinition) => boolean = isMcp,
   ): Promise<McpOffer> {
+    if (this.#configured.size === 0 && !requested.some(isServer)) return noServers;
     const ignored: string[] = [];
     const sources = new Map<string, Source>();
     for (const [index, tool] of requested.entries()) {
