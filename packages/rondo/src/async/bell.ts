@@ -22,10 +22,12 @@ export class Bell {
         getUp();
         reject(signal.reason);
       };
-      this.#wake = () => {
+      // Not written right into the property: V8 would keep the function until the next full garbage collection.
+      const wake = () => {
         getUp();
         resolve();
       };
+      this.#wake = wake;
       if (signal.aborted) onAbort();
       else signal.addEventListener("abort", onAbort);
     });

@@ -98,12 +98,15 @@ async function attempt(
 
 async function readAnswer(response: HttpResponse, { sink, answer, silence }: Attempt): Promise<void> {
   let isPaused = false;
-  sink.onDrained = () => {
+  // V8 keeps a function that is written right into a property for long, and with it all that it knows: the whole
+  // answer, until the next full garbage collection.
+  const onDrained = () => {
     if (!isPaused) return;
     isPaused = false;
     silence.resume();
     response.resume();
   };
+  sink.onDrained = onDrained;
   await response.read((bytes) => {
     silence.hear();
     const isComplete = answer.read(bytes);

@@ -31,7 +31,7 @@ export class ChatAnswer {
   readonly #parser = new ChunkParser();
   #body: Body | undefined;
   /** The first bytes, for messages about what came instead of an answer. */
-  #start: Uint8Array = new Uint8Array();
+  #start: Uint8Array | undefined;
   #text = "";
   #hasChunks = false;
   #isDone = false;
