@@ -137,8 +137,9 @@ export class Exchanges {
 
   /** Stops all, or only those that watch a run that goes on without them. */
   stop(reason: Error, { onlyFollowing = false } = {}): void {
-    for (const exchange of [...this.#open])
-      if (exchange.isFollowing || !onlyFollowing) exchange.stop(reason);
+    // A list of their own: those that end leave the other one meanwhile.
+    const those = this.#open.filter(({ isFollowing }) => isFollowing || !onlyFollowing);
+    for (const exchange of those) exchange.stop(reason);
   }
 
   /** The last one takes the place. */
