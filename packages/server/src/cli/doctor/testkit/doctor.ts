@@ -49,7 +49,8 @@ export const ableModel: ServerStep = ({ body }) => {
   if (last?.role === "tool") return { text: ["The sum is ", "138,974."] };
   if (last?.content.includes("tool add"))
     return { calls: [{ name: "add", input: { a: 48_213, b: 90_761 } }] };
-  return { text: ["1, 2, 3, ", "4, 5"] };
+  // Pieces that come together would be read as one.
+  return { text: ["1, 2, 3, ", "4, 5"], chunkDelayMs: 10 };
 };
 
 export interface Listening extends AsyncDisposable {
