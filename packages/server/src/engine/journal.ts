@@ -43,15 +43,15 @@ export class Journal {
   #failure: { readonly error: unknown } | undefined;
   #isClosed = false;
   #wasQuiet = false;
-  readonly #timer: NodeJS.Timeout;
+  readonly #timer: NodeJS.Timeout | undefined;
   readonly #broken = new AbortController();
 
   constructor(options: JournalOptions) {
     this.#options = options;
     this.#sequence = options.sequence ?? 0;
     this.#sent = this.#sequence;
-    this.#timer = setInterval(() => this.#keepAlive(), options.keepAliveMs ?? 60_000);
-    this.#timer.unref();
+    if (this.#isHeard)
+      this.#timer = setInterval(() => this.#keepAlive(), options.keepAliveMs ?? 60_000).unref();
   }
 
   /** Aborted when the store refuses a write: the run is not ours any more, or cannot be kept. */
@@ -62,7 +62,7 @@ export class Journal {
   /** Adds an event to the stream. */
   emit(body: EventBody): void {
     if (this.#isClosed || this.#failure) return;
-    if (!this.#options.logsEvents && !this.#options.sink) return; // nobody hears it
+    if (!this.#isHeard) return;
     const { type, ...rest } = body;
     const sequence = this.#sequence++;
     const data = JSON.stringify({ type, sequence_number: sequence, ...rest });
@@ -97,7 +97,7 @@ export class Journal {
 
   /** Whether something that others shall hear of waits for a commit. */
   get isHeldBack(): boolean {
-    return this.#hasWrites && (this.#options.logsEvents || this.#options.sink !== undefined);
+    return this.#hasWrites && this.#isHeard;
   }
 
   /** Set while the run must not go on: too much is unwritten, or the reader cannot keep up. */
@@ -140,6 +140,10 @@ export class Journal {
     this.#sent += 1;
     if (body.type === "response.output_item.done") this.#told[body.output_index] = body.item;
     this.#options.sink?.send(body.type, data);
+  }
+
+  get #isHeard(): boolean {
+    return this.#options.logsEvents || this.#options.sink !== undefined;
   }
 
   get #isKept(): boolean {

@@ -171,6 +171,7 @@ async function runLoop(plan: Plan, context: RunContext, parts: LoopParts): Promi
     ...loopOptions(context.progress?.lastAnswer ? unforced(plan) : plan),
     ...rest.options,
     asksForWholeAnswers: context.isUnheard === true,
+    tellsCallPieces: false,
     turnIdFor: (callId) => `${plan.id}:${output.turn}:${callId}`,
     signal,
   });
@@ -185,7 +186,8 @@ async function runLoop(plan: Plan, context: RunContext, parts: LoopParts): Promi
     // The end of an answer is written with what follows at once: the start of a tool, or the end of the run.
     if (event.type === "tool.started" || event.type === "tool.finished") await journal.settle();
     else if (event.type !== "model.finished" && journal.isHeldBack) await journal.settle();
-    await journal.pause;
+    const { pause } = journal;
+    if (pause) await pause;
   }
   return reason;
 }
