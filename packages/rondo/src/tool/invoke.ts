@@ -36,9 +36,10 @@ export async function invoke(invocation: Invocation): Promise<unknown> {
   const { tool } = invocation;
   const endRun = tool.metadata.startRun();
   try {
-    const input = await begin(invocation);
-    const result = await callFunction(invocation, input);
-    await tell(invocation, "tool.afterInvoke", result);
+    const begun = begin(invocation);
+    const result = await callFunction(invocation, begun instanceof Promise ? await begun : begun);
+    const told = tell(invocation, "tool.afterInvoke", result);
+    if (told) await told;
     return result;
   } finally {
     endRun();
@@ -78,13 +79,14 @@ export async function* invokeStream(
   }
 }
 
-async function begin(invocation: Invocation): Promise<object> {
+/** The input, once the hooks know it. A promise only where there is something to wait for, which is rare. */
+function begin(invocation: Invocation): object | Promise<object> {
   invocation.watch.signal.throwIfAborted();
   const prepared = prepareInput(invocation);
+  const announce = (input: Record<string, unknown>) =>
+    tell(invocation, "tool.beforeInvoke", input)?.then(() => input) ?? input;
   // A lazy value or an asynchronous check that hangs must not hold a turn that was aborted.
-  const input = prepared instanceof Promise ? await invocation.watch.wait(prepared) : prepared;
-  await tell(invocation, "tool.beforeInvoke", input);
-  return input;
+  return prepared instanceof Promise ? invocation.watch.wait(prepared).then(announce) : announce(prepared);
 }
 
 async function callFunction(invocation: Invocation, input: object): Promise<unknown> {
@@ -203,6 +205,8 @@ function tell<E extends HookEvent>(
   event: E,
   ...args: HookEvents[E]
 ): Promise<void> | undefined {
+  if (tool.hookList.forEvent(event).length + tool.registry.hooks.forEvent(event).length === 0)
+    return undefined;
   const { turn, agent } = context;
   const source = { hooks: [tool.hookList], registry: tool.registry, tags: tool.tags, graceMs };
   return fire(event, source, args, { tool, turn, ...(agent && { agent }), signal: hookSignal });

@@ -76,7 +76,8 @@ export class Turn<
     this.#timeoutMs =
       options.timeoutMs === undefined ? undefined : checkDuration("timeoutMs", options.timeoutMs);
     this.#tags = toTags("tags", options.tags);
-    this.#metadata = copyData(checkPlainObject("metadata", options.metadata ?? {}));
+    this.#metadata =
+      options.metadata === undefined ? {} : copyData(checkPlainObject("metadata", options.metadata));
     this.#source = options.source ?? "code";
     this.#callId = options.callId === undefined ? undefined : checkString("callId", options.callId);
     this.#uuid = options.uuid === undefined ? crypto.randomUUID() : checkString("uuid", options.uuid);
@@ -176,12 +177,14 @@ export class Turn<
   async returning(options: RunTurnOptions = {}): Promise<Output> {
     const run = this.#claim(checkRunOptions(options));
     try {
-      await run.tell("turn.beforeRun", this);
+      const toldOfStart = run.tell("turn.beforeRun", this);
+      if (toldOfStart) await toldOfStart;
       if (this.tool.isStreaming) throw new WrongRunMethodError(this.tool.name, { streaming: true });
       run.watch.signal.throwIfAborted();
       const output = await invoke(run.invocation);
       this.#settle("completed", output, true);
-      await run.tell("turn.afterRun", this, output);
+      const toldOfEnd = run.tell("turn.afterRun", this, output);
+      if (toldOfEnd) await toldOfEnd;
       return output as Output;
     } catch (error) {
       throw await this.#fail(run, error, undefined);
