@@ -1,8 +1,13 @@
 import { once } from "node:events";
+import type { IncomingMessage } from "node:http";
+import { PassThrough } from "node:stream";
 import { setImmediate as nextTick } from "node:timers/promises";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import { brotliCompressSync, gzipSync } from "node:zlib";
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import { readJson } from "./body.ts";
 import { RawClient } from "./testkit/raw-http.ts";
 import { type TestServer, testServer } from "./testkit/test-server.ts";
 
@@ -161,3 +166,27 @@ test("a body in any pieces is read as it was", async () => {
     { numRuns: 50 },
   );
 });
+
+test("what was read of a body is not kept while its answer is under way", async () => {
+  setFlagsFromString("--expose-gc");
+  const collectGarbage = runInNewContext("gc") as () => void;
+  const request = Object.assign(new PassThrough(), { headers: {} }) as unknown as IncomingMessage &
+    PassThrough;
+  const reading = readJson(request, 1000);
+  const piece = new WeakRef(sendPiece(request));
+  request.end('"b"]');
+  expect(await reading).toEqual(["a", "b"]);
+
+  for (let pass = 0; pass < 2; pass += 1) {
+    await nextTick();
+    collectGarbage();
+  }
+  expect(request.listenerCount("error")).toBeGreaterThan(0);
+  expect(piece.deref()).toBeUndefined();
+});
+
+function sendPiece(request: PassThrough): Buffer {
+  const piece = Buffer.from('["a",');
+  request.write(piece);
+  return piece;
+}

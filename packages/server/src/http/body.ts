@@ -83,6 +83,7 @@ function readBytes(incoming: IncomingMessage, limitBytes: number): Promise<Buffe
     incoming.on("end", () => {
       isSettled = true;
       resolve(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks));
+      chunks = []; // the listeners stay as long as the request, which may be answered for hours
     });
   });
 }
