@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { startModelServer } from "../testing/model-server.ts";
 import { type ChatForwarder, chatForwarder, type ForwardRequest } from "./chat-forwarder.ts";
 
@@ -77,6 +77,29 @@ test("silence and time have their limits", async () => {
   await expect(forwarded(chatForwarder({ ...options, timeoutMs: 20 }))).rejects.toMatchObject({
     code: "model_timeout",
   });
+});
+
+test("a whole answer that is long in coming is no silence, unless a limit was set", async () => {
+  const gate = Promise.withResolvers<void>();
+  await using server = await startModelServer([
+    { raw: ["late"], waitFor: gate.promise },
+    { raw: ["later"], waitFor: new Promise(() => {}) },
+  ]);
+  const options = { baseURL: server.url, model: "test-model" };
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "performance"] });
+  onTestFinished(() => void vi.useRealTimers());
+  const answer = forwarded(chatForwarder(options), { isWhole: true });
+  await server.request(0);
+  for (let pass = 0; pass < 3; pass += 1) vi.advanceTimersByTime(3_600_000);
+  gate.resolve();
+  expect((await answer).text).toBe("late");
+
+  const limited = forwarded(chatForwarder({ ...options, idleTimeoutMs: 600_000 }), { isWhole: true }).catch(
+    (error: unknown) => error,
+  );
+  await server.request(1);
+  for (let pass = 0; pass < 3; pass += 1) vi.advanceTimersByTime(600_000);
+  expect(await limited).toMatchObject({ code: "model_idle_timeout" });
 });
 
 test("requests at once are limited, together with those of the provider", async () => {

@@ -18,6 +18,8 @@ import { acquireSlot } from "./slots.ts";
 export interface ForwardRequest {
   /** The body as JSON text, with the model's name in it. */
   readonly body: string;
+  /** Whether it asks for no stream: silence before the answer then says nothing, unless a limit was set. Default: false. */
+  readonly isWhole?: boolean | undefined;
   /** Closes the connection at once. */
   readonly signal: AbortSignal;
   /** Called once, when the server has begun to answer with a success. */
@@ -70,12 +72,12 @@ async function forward(setup: ChatSetup, request: ForwardRequest): Promise<void>
 }
 
 async function exchange(
-  { endpoint, model, send }: ChatSetup,
-  { body, signal, onHead, onBytes }: ForwardRequest,
+  { endpoint, model, send, mayAskWhole }: ChatSetup,
+  { body, isWhole, signal, onHead, onBytes }: ForwardRequest,
   silence: SilenceLimit,
 ): Promise<void> {
   let hasBegun = false;
-  silence.hear();
+  if (!(isWhole && mayAskWhole)) silence.hear();
   try {
     const response = await askServer({ endpoint, path: "/chat/completions", body, model, send, signal });
     hasBegun = true;

@@ -12,7 +12,7 @@ import { ChatOpenAI } from "@langchain/openai";
 import { generateText, stepCountIs, streamText, tool } from "ai";
 import type OpenAI from "openai";
 import { type ModelServer, type ServerStep, startModelServer } from "rondo/testing";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { z } from "zod";
 import type { ConfigInput } from "../config/schema.ts";
 import { openaiClient } from "./testkit/openai-clients.ts";
@@ -280,6 +280,25 @@ describe("a model of a model server", () => {
     });
     const stream = await client.chat.completions.create({ model: "test", messages, stream: true });
     await expect(Array.fromAsync(stream)).rejects.toThrow("terminated");
+  });
+
+  test.each([
+    ["none for an answer that nobody streams", false, 0],
+    ["one for a stream", true, 1],
+  ])("has a limit of silence before its answer, though nobody has set one: %s", async (_, stream, count) => {
+    const gate = Promise.withResolvers<void>();
+    const { upstream, server } = await passing([{ waitFor: gate.promise, text: "Hi." }]);
+    const timers = vi.spyOn(globalThis, "setTimeout");
+    onTestFinished(() => timers.mockRestore());
+    const answer = server.fetch(`${server.baseURL}/chat/completions`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ model: "test", messages, stream }),
+    });
+    await upstream.request(0);
+    expect(timers.mock.calls.filter(([, ms]) => ms === 600_000)).toHaveLength(count);
+    gate.resolve();
+    expect(await (await answer).text()).toContain("Hi.");
   });
 
   test("is left when its client leaves, before the answer and in it", async () => {

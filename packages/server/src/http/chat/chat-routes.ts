@@ -33,7 +33,7 @@ export function chatRoutes(options: ChatRoutesOptions): Route[] {
         // As it came, to the last digit, unless the model has another name where it lives.
         const isSame = wanted === forwarder.model;
         const body = isSame ? text : JSON.stringify({ ...Object(value), model: forwarder.model });
-        await passThrough(exchange, options, { forwarder, body });
+        await passThrough(exchange, options, { forwarder, body, stream });
       },
     },
   ];

@@ -9,13 +9,15 @@ export interface PassThroughOptions {
   readonly forwarder: ChatForwarder;
   /** The body as JSON text. */
   readonly body: string;
+  /** Whether it asks for a stream. */
+  readonly stream: boolean;
 }
 
 /** Throws an `ApiError` as long as the answer has not begun; one that breaks off later is cut for the client too. */
 export async function passThrough(
   exchange: Exchange,
   { metrics, logger }: Pick<StreamOptions, "metrics" | "logger">,
-  { forwarder, body }: PassThroughOptions,
+  { forwarder, body, stream }: PassThroughOptions,
 ): Promise<void> {
   const { outgoing, headers, signal } = exchange;
   // A client that goes away between two looks at it makes the next write fail; the signal tells us anyway.
@@ -24,6 +26,7 @@ export async function passThrough(
   try {
     await forwarder.forward({
       body,
+      isWhole: !stream,
       signal,
       onHead: ({ status, contentType = "application/json" }) => {
         outgoing.writeHead(status, {
