@@ -1,3 +1,4 @@
+import { setImmediate as nextTick } from "node:timers/promises";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { startModelServer } from "../testing/model-server.ts";
 import { type ChatForwarder, chatForwarder, type ForwardRequest } from "./chat-forwarder.ts";
@@ -100,6 +101,20 @@ test("a whole answer that is long in coming is no silence, unless a limit was se
   await server.request(1);
   for (let pass = 0; pass < 3; pass += 1) vi.advanceTimersByTime(600_000);
   expect(await limited).toMatchObject({ code: "model_idle_timeout" });
+});
+
+test("no limit is left behind when the last bytes are taken after the end", async () => {
+  await using server = await startModelServer([{ raw: ["all"], headers: { "content-length": "3" } }]);
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+  onTestFinished(() => void vi.useRealTimers());
+  const room = Promise.withResolvers<void>();
+  await forwarded(chatForwarder({ baseURL: server.url, model: "test-model" }), {
+    onBytes: () => room.promise,
+  });
+  const before = vi.getTimerCount();
+  room.resolve();
+  await nextTick();
+  expect(vi.getTimerCount()).toBe(before);
 });
 
 test("requests at once are limited, together with those of the provider", async () => {
