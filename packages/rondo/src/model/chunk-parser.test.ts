@@ -19,7 +19,7 @@ function parseAll(parse: (json: string) => unknown, texts: readonly string[]): u
 
 test("any texts come out as JSON.parse gives them", () => {
   const word = fc.oneof(
-    fc.constantFrom("c-1", "content", '"', "\\", '","x":"', "\n", "", "é👩‍💻", "stop", "word"),
+    fc.constantFrom("c-1", "content", ",", ":", '"', "\\", '","x":"', "\n", "", "é👩‍💻", "stop", "word"),
     fc.string({ unit: "binary", maxLength: 4 }),
   );
   const delta = fc.oneof(
@@ -59,6 +59,14 @@ test("any texts come out as JSON.parse gives them", () => {
     { numRuns: 1_000 },
   );
 });
+
+test.each([",", ":", "},{", ":[{"])(
+  "%j, which also stands between the strings of a chunk, is a text",
+  (content) => {
+    const text = chunk({ content });
+    expect(new ChunkParser().parse(text)).toEqual(JSON.parse(text));
+  },
+);
 
 describe("how much is parsed", () => {
   /** How many characters are parsed in all, and how many there are. */

@@ -68,8 +68,12 @@ function frameOf(chunk: unknown, json: string): Frame | undefined {
   const after = json.slice(at + literal.length);
   // The same words may stand elsewhere in the chunk: what counts is that changing them changes the text.
   const other = `${String(delta[field])}.`;
-  const isRight = deltaOf(JSON.parse(before + JSON.stringify(other) + after))?.[field] === other;
-  return isRight ? { chunk, delta, field, before, after } : undefined;
+  try {
+    const changed: unknown = JSON.parse(before + JSON.stringify(other) + after);
+    return deltaOf(changed)?.[field] === other ? { chunk, delta, field, before, after } : undefined;
+  } catch {
+    return undefined; // between two strings of the chunk: `","` stands in nearly every one
+  }
 }
 
 function deltaOf(chunk: unknown): Fields | undefined {
