@@ -383,6 +383,7 @@ describe("think tags", () => {
     ["hm", "hm", ""],
     ["</think>4", "", "4"],
     ["<thi", "<thi", ""],
+    ["<think><think>hm</think>4", "<think>hm", "4"],
     ['hm</think>{"name":"add","parameters":{"a":1}}', "hm", ""],
   ])("with a template that opens the tag: %j", (text, thinking, left) => {
     for (const pieces of [[text], charsOf(text)])

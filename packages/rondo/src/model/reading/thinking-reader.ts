@@ -6,7 +6,8 @@ import { isSpace } from "./json-scanner.ts";
 export class ThinkingReader {
   /** Whether no tag has opened it: the profile says that the answer begins so. */
   readonly isImplicit: boolean;
-  readonly #opens: readonly string[];
+  /** What may still open it; only one is skipped. */
+  #opens: readonly string[];
   readonly #closes: readonly string[];
   readonly #sink: { thinking(text: string): void };
   #held = "";
@@ -36,12 +37,13 @@ export class ThinkingReader {
     this.#isUntouched = false;
     let buffer = this.#held + text;
     this.#held = "";
-    if (!this.#hasText && this.#opens.length > 0) {
+    if (this.#opens.length > 0) {
       const after = this.#skipOpen(buffer);
       if (after === undefined) {
         this.#held = buffer;
         return undefined;
       }
+      this.#opens = [];
       buffer = after;
     }
     let at = -1;
