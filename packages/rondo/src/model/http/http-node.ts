@@ -104,7 +104,7 @@ class NodeResponse implements HttpResponse {
     } finally {
       this.#release();
     }
-    if (!incoming.readableEnded) drain(incoming);
+    if (!incoming.readableEnded) drain(incoming, this.#source);
   }
 
   pause(): void {
@@ -133,19 +133,23 @@ class NodeResponse implements HttpResponse {
             if (take(bytes)) return onEnd();
           }
         } catch (error) {
-          onError(error);
+          fail(error);
         }
       };
       const onEnd = () => {
         stop();
         resolve();
       };
-      const onError = (error: unknown) => {
+      const fail = (error: unknown) => {
         stop();
         reject(error);
       };
+      const onError = (error: unknown) => {
+        this.resume(); // what came while it was paused has come before the error
+        fail(error);
+      };
       const onClose = () => onError(source.errored ?? new Error("The connection was closed too early."));
-      const onAbort = () => onError(signal.reason);
+      const onAbort = () => fail(signal.reason);
       source.on("readable", onReadable).on("end", onEnd).on("error", onError).on("close", onClose);
       signal.addEventListener("abort", onAbort);
       if (signal.aborted) onAbort();
@@ -178,8 +182,8 @@ function decoded(incoming: IncomingMessage): Readable {
 }
 
 /** Lets the rest of a body run off, so that its connection can be used again; but not for long. */
-function drain(incoming: IncomingMessage): void {
+function drain(incoming: IncomingMessage, source: Readable): void {
   const timer = setTimeout(() => incoming.destroy(), drainMs).unref();
   incoming.once("close", () => clearTimeout(timer));
-  incoming.resume();
+  source.resume(); // what unpacks a body and is not read would hold it back
 }

@@ -1,7 +1,9 @@
+import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { createServer, type RequestListener, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from "node:zlib";
+import { PassThrough } from "node:stream";
+import { brotliCompressSync, createGzip, deflateSync, gzipSync, zstdCompressSync } from "node:zlib";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { type HttpResponse, type HttpSend, readText } from "./http.ts";
 import { sendBy, send as sendByFetch } from "./http-fetch.ts";
@@ -227,6 +229,57 @@ test("node:http: keeps the connection when only the end of a body was not needed
   await isFree;
   await readText(await get(sendByNode, url));
   expect(connectionCount()).toBe(1);
+});
+
+test("node:http: keeps the connection when much of a compressed body was not needed", async () => {
+  const { promise: isRead, resolve: onRead } = Promise.withResolvers<void>();
+  const { url, connectionCount } = await serve((_, response) => {
+    const packed = createGzip();
+    response.writeHead(200, { "content-encoding": "gzip" });
+    packed.pipe(response);
+    packed.write("all that matters");
+    packed.flush(() => void isRead.then(() => packed.end(randomBytes(300_000))));
+  });
+  const response = await get(sendByNode, url);
+  await response.read(() => true);
+  onRead();
+  const { promise: isFree, resolve } = Promise.withResolvers<void>();
+  setTimeout(resolve, 100);
+  await isFree;
+  await readText(await get(sendByNode, url));
+  expect(connectionCount()).toBe(1);
+});
+
+test.each([
+  ["plain", "identity"],
+  ["compressed", "gzip"],
+])("node:http: what came of a %s body while it was paused comes before the error", async (_, encoding) => {
+  const { promise: isPaused, resolve: onPaused } = Promise.withResolvers<void>();
+  const { url } = await serve((_, response) => {
+    const body = encoding === "gzip" ? createGzip() : new PassThrough();
+    response.writeHead(200, { "content-encoding": encoding });
+    body.on("data", (bytes) => response.write(bytes));
+    const write = (text: string) =>
+      new Promise<void>((done) => {
+        body.write(text);
+        if (body instanceof PassThrough) done();
+        else body.flush(done);
+      });
+    void write("one, ")
+      .then(() => isPaused)
+      .then(() => write("two"))
+      .then(() => setTimeout(() => response.destroy(), 50));
+  });
+  const response = await get(sendByNode, url);
+  let text = "";
+  const reading = response.read((bytes) => {
+    text += new TextDecoder().decode(bytes);
+    response.pause();
+    onPaused();
+    return false;
+  });
+  await expect(reading).rejects.toBeInstanceOf(Error);
+  expect(text).toBe("one, two");
 });
 
 test("node:http: replaces a kept connection that the server has closed meanwhile", async () => {
