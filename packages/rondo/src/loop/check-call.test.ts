@@ -67,6 +67,11 @@ describe("a call is rejected, and answered with why", () => {
     });
   });
 
+  test("when a function that is not async does not approve it", async () => {
+    const canUseTool = (() => ({ continue: false })) as never;
+    expect(await rejected(callAdd, { canUseTool })).toMatchObject({ reason: "denied" });
+  });
+
   test("when a hook blocks it", async () => {
     const beforeCall = async () => ({ continue: false, reason: "too risky" });
     expect(await rejected(callAdd, { beforeCall })).toMatchObject({

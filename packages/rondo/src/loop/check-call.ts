@@ -77,7 +77,7 @@ export async function checkCall(
     if (!ask) continue;
     const call: PendingCall = { id: raw.id, name: tool.name, input, tool, signal };
     // Someone who is asked for approval may never answer; that must not hold a run that was aborted.
-    const decision = checkDecision(await untilAborted(ask(call), signal));
+    const decision = checkDecision(await untilAborted(Promise.resolve(ask(call)), signal));
     if (decision?.continue === false)
       return reject(reason, `${words}: ${decision.reason ?? "no reason was given"}`);
     if (decision?.modifiedInput === undefined || decision.modifiedInput === null) continue;
