@@ -38,6 +38,16 @@ test("a request for a whole answer asks for no stream", () => {
   expect(JSON.parse(text)).toEqual({ model: "m", messages: hello, stream: false });
 });
 
+test.each([{ stream: true }, { stream_options: { include_usage: false } }])(
+  "a request whose extraBody speaks of a stream asks for one: %j",
+  (extraBody) => {
+    const request = { messages: hello, settings: { extraBody } };
+    const { text, isWhole } = requestBody(request, "m", commonProfile, true);
+    expect(isWhole).toBe(false);
+    expect(JSON.parse(text)).toMatchObject({ stream: true, stream_options: {}, ...extraBody });
+  },
+);
+
 test("settings have the names of the API, and those that are not set are left out", () => {
   const settings = { temperature: 0, maxTokens: 5, topP: 1, seed: 7, stop: ["."] };
   expect(bodyOf({ settings })).toMatchObject({

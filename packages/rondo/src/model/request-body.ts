@@ -16,15 +16,20 @@ export interface RequestBody {
   readonly isWhole: boolean;
 }
 
-/** The body of a request. Fields that are not set are left out; those of `extraBody` win. */
+/**
+ * The body of a request. Fields that are not set are left out; those of `extraBody` win. The answer may come all at
+ * once if `mayBeWhole`, but not where `extraBody` says how it is to be streamed: servers refuse that without a stream.
+ */
 export function requestBody(
   request: ModelRequest,
   model: string,
   profile: ModelProfile,
-  isWhole = false,
+  mayBeWhole = false,
 ): RequestBody {
   const { messages, output, settings = {} } = request;
   checkSettings("settings", settings);
+  const { stream, stream_options: streamOptions } = settings.extraBody ?? {};
+  const isWhole = mayBeWhole && stream !== true && streamOptions === undefined;
   const { tools, choice, instruction } = toolOffer(request, profile);
   const text = JSON.stringify({
     model,
