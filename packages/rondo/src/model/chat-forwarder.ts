@@ -77,7 +77,6 @@ async function exchange(
   silence: SilenceLimit,
 ): Promise<void> {
   let hasBegun = false;
-  let isOver = false;
   if (!(isWhole && mayAskWhole)) silence.hear();
   try {
     const response = await askServer({ endpoint, path: "/chat/completions", body, model, send, signal });
@@ -90,7 +89,6 @@ async function exchange(
         silence.pause();
         response.pause();
         void room.finally(() => {
-          if (isOver) return; // the last bytes may be taken after the end, and would start the limit again
           silence.resume();
           response.resume();
         });
@@ -103,7 +101,5 @@ async function exchange(
     throw hasBegun
       ? new BrokenStreamError(endpoint.label, "", error)
       : new ModelConnectionError(endpoint.label, error);
-  } finally {
-    isOver = true;
   }
 }

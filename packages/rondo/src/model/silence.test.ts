@@ -43,6 +43,15 @@ test("before the first sound, and after it was stopped, there is no limit and no
   expect(onSilence).not.toHaveBeenCalled();
 });
 
+test("who listens again when all is over starts no timer", () => {
+  const silence = new SilenceLimit(100, () => {});
+  silence.hear();
+  silence.pause();
+  silence.stop();
+  silence.resume();
+  expect(vi.getTimerCount()).toBe(0);
+});
+
 test("a limit longer than timers can be is kept", () => {
   const onSilence = vi.fn<() => void>();
   const silence = new SilenceLimit(2 ** 32, onSilence);
@@ -56,6 +65,7 @@ test("a limit longer than timers can be is kept", () => {
 test("no limit needs no timer", () => {
   const silence = new SilenceLimit(Number.POSITIVE_INFINITY, () => {});
   silence.hear();
+  silence.pause();
   silence.resume();
   expect(vi.getTimerCount()).toBe(0);
 });

@@ -29,7 +29,9 @@ export class SilenceLimit {
     this.#isPaused = true;
   }
 
+  /** Does nothing where it was stopped meanwhile. */
   resume(): void {
+    if (!this.#isPaused) return;
     this.#isPaused = false;
     this.hear();
   }
