@@ -5,17 +5,27 @@ import { ChatStreamReader } from "./chat-stream-reader.ts";
 import { commonProfile } from "./profiles.ts";
 import type { ModelDelta } from "./provider.ts";
 
-const delta = (content: string) => JSON.stringify({ choices: [{ index: 0, delta: { content } }] });
+const chunk = (delta: object) => JSON.stringify({ choices: [{ index: 0, delta }] });
 
-/** What comes out of an answer whose bytes come in the given pieces: deltas with joined text, and the error. */
-function outcomeOf(pieces: readonly Uint8Array[]): unknown[] {
+/**
+ * What comes out of an answer whose bytes come in the given pieces: deltas in their order, with pieces that follow
+ * each other joined, and the error.
+ */
+function outcomeOf(pieces: readonly Uint8Array[], startsThinking = false): unknown[] {
   const outcome: unknown[] = [];
   let text = "";
+  let last: ModelDelta | undefined;
   const push = (next: ModelDelta) => {
     if (next.type === "text.delta") text += next.text;
-    else outcome.push(next);
+    // Calls in the text get ids of their own.
+    const { id: _, ...delta } = { id: "", ...next };
+    if ("text" in next && last?.type === next.type && idOf(last) === idOf(next))
+      (outcome.at(-1) as { text: string }).text += next.text;
+    else outcome.push(delta);
+    last = next;
   };
-  const reader = new ChatStreamReader({ profile: commonProfile, toolNames: [] });
+  const profile = { ...commonProfile, startsThinking };
+  const reader = new ChatStreamReader({ profile, toolNames: ["add"] });
   const answer = new ChatAnswer({ endpoint: "http://localhost/v1", reader, push });
   try {
     for (const piece of pieces) if (answer.read(piece)) break;
@@ -25,12 +35,37 @@ function outcomeOf(pieces: readonly Uint8Array[]): unknown[] {
     outcome.push((error as { code: string }).code);
   }
   expect(answer.text).toBe(text);
-  return [...outcome, text];
+  return outcome;
 }
 
+function idOf(delta: ModelDelta): string | undefined {
+  return "id" in delta ? delta.id : undefined;
+}
+
+const words = fc.oneof(
+  fc.string({ unit: "grapheme", maxLength: 5 }),
+  fc.constantFrom(
+    "<think>",
+    "</think>",
+    "<tool_call>",
+    "</tool_call>",
+    '{"name": "add", "arguments": {}}',
+    ",",
+  ),
+);
+const deltas = fc.oneof(
+  { arbitrary: words.map((content) => ({ content })), weight: 4 },
+  { arbitrary: words.map((reasoning_content) => ({ reasoning_content })), weight: 1 },
+  {
+    arbitrary: fc
+      .tuple(fc.nat(1), words)
+      .map(([index, text]) => ({ tool_calls: [{ index, function: { name: "add", arguments: text } }] })),
+    weight: 1,
+  },
+);
 const frames = fc.array(
   fc.oneof(
-    fc.string({ unit: "grapheme", maxLength: 5 }).map((text) => `data: ${delta(text)}`),
+    { arbitrary: deltas.map((delta) => `data: ${chunk(delta)}`), weight: 3 },
     fc.constantFrom(
       "data: [DONE]",
       "data: {broken",
@@ -64,22 +99,22 @@ test("any split of any bytes gives the same outcome", () => {
   );
   const start = fc.constantFrom("", "\u{feff}", "\n", " \r\n");
   fc.assert(
-    fc.property(start, body, fc.array(fc.nat()), (start, body, cuts) => {
+    fc.property(start, body, fc.array(fc.nat()), fc.boolean(), (start, body, cuts, startsThinking) => {
       const bytes = new TextEncoder().encode(start + body);
       const ends = [...cuts.map((cut) => cut % (bytes.length + 1)), bytes.length].toSorted((a, b) => a - b);
       const pieces = ends.map((end, index) => bytes.subarray(index === 0 ? 0 : ends[index - 1], end));
-      expect(outcomeOf(pieces)).toEqual(outcomeOf([bytes]));
+      expect(outcomeOf(pieces, startsThinking)).toEqual(outcomeOf([bytes], startsThinking));
     }),
     { numRuns: 2_000 },
   );
 });
 
 test("what is cut off twice, or after the end, gives nothing more", () => {
-  const deltas: ModelDelta[] = [];
+  const all: ModelDelta[] = [];
   const reader = new ChatStreamReader({ profile: commonProfile, toolNames: [] });
-  const answer = new ChatAnswer({ endpoint: "", reader, push: (delta) => deltas.push(delta) });
-  answer.read(new TextEncoder().encode(`data: ${delta("a <thi")}\n\n`));
+  const answer = new ChatAnswer({ endpoint: "", reader, push: (delta) => all.push(delta) });
+  answer.read(new TextEncoder().encode(`data: ${chunk({ content: "a <thi" })}\n\n`));
   answer.cutOff();
   answer.cutOff();
-  expect(deltas.map((delta) => "text" in delta && delta.text).join("")).toBe("a <thi");
+  expect(all.map((delta) => "text" in delta && delta.text).join("")).toBe("a <thi");
 });
