@@ -110,7 +110,7 @@ export class ChatAnswer {
     const answer = parseWhole(text);
     this.#throwIfReported(answer, false);
     const chunk = asChunk(answer);
-    if (!chunk) throw this.#unexpected("something else");
+    if (!chunk) throw this.#unexpected(answer === undefined ? "JSON that breaks off" : "something else");
     this.#hasChunks = true;
     this.#reader.read(chunk);
   }
@@ -151,7 +151,7 @@ export class ChatAnswer {
 
   #unexpected(got: string): UnexpectedAnswerError {
     return new UnexpectedAnswerError(this.#endpoint, {
-      expected: "a stream of chat-completion chunks",
+      expected: "a chat completion",
       got,
       received: this.#head,
     });

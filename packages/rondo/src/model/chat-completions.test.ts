@@ -200,7 +200,7 @@ describe("an answer that is no stream", () => {
     ],
     ["a page as a stream", { raw: ["\n <html>"] }, UnexpectedAnswerError, "a web page"],
     ["other JSON", { body: { ok: true } }, UnexpectedAnswerError, `something else: {"ok":true}`],
-    ["half of its JSON", { body: '{"choices":[' }, UnexpectedAnswerError, "something else"],
+    ["half of its JSON", { body: '{"choices":[' }, UnexpectedAnswerError, "JSON that breaks off"],
     ["an error", { body: { error: "Unexpected endpoint." } }, ReportedStreamError, "Unexpected endpoint"],
     ["nothing", { raw: [] }, EmptyAnswerError, "without having said anything"],
     ["only [DONE]", { raw: ["data: [DONE]\n\n"] }, EmptyAnswerError, "without having said anything"],
