@@ -7,15 +7,6 @@ export function untilAborted<T>(work: PromiseLike<T>, signal: AbortSignal): Prom
     const settle = () => signal.removeEventListener("abort", onAbort);
     if (signal.aborted) onAbort();
     else signal.addEventListener("abort", onAbort);
-    work.then(
-      (value) => {
-        settle();
-        resolve(value);
-      },
-      (error: unknown) => {
-        settle();
-        reject(error);
-      },
-    );
+    Promise.resolve(work).finally(settle).then(resolve, reject);
   });
 }

@@ -26,7 +26,7 @@ export function quickCheck(schema: unknown): QuickCheck | undefined {
   const has = (...known: string[]) => keywords.every((keyword) => known.includes(keyword));
   if (type === "object" && has("properties", "required")) return objectCheck(schema);
   if (type === "array" && has("items")) return listCheck(schema);
-  return has() ? scalars[type as string] : undefined;
+  return has() ? scalars[type] : undefined;
 }
 
 function objectCheck({ properties = {}, required = [] }: JsonSchema): QuickCheck | undefined {
