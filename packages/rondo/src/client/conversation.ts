@@ -2,6 +2,7 @@
 
 import { InvalidTypeError } from "../error/argument-errors.ts";
 import { isPlainObject } from "../error/check.ts";
+import { objectIn } from "../json/object-in.ts";
 import { failure, toToolMessage } from "../loop/tool-result.ts";
 import { unansweredCalls } from "../loop/unanswered.ts";
 import type { Message, ToolCall, ToolMessage } from "../model/message.ts";
@@ -139,10 +140,5 @@ export class Conversation {
 
 /** The arguments of a call as a value, for those who look on. */
 export function argumentsOf(call: ToolCall): Record<string, unknown> {
-  try {
-    const value: unknown = JSON.parse(call.function.arguments);
-    return isPlainObject(value) ? value : {};
-  } catch {
-    return {};
-  }
+  return objectIn(call.function.arguments) ?? {};
 }

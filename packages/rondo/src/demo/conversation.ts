@@ -1,6 +1,6 @@
 // What the demo model reads of a conversation: the last question, what was called for it, and the text around it.
 
-import { isPlainObject } from "../error/check.ts";
+import { objectIn } from "../json/object-in.ts";
 import type { Message } from "../model/message.ts";
 
 /** A call that was made since the last question, with its result. */
@@ -69,15 +69,6 @@ export function numberIn(text: string): number | undefined {
 export function failureIn(result: string): string | undefined {
   const error = result.startsWith("{") ? objectIn(result)?.["error"] : undefined;
   return typeof error === "string" ? error : undefined;
-}
-
-function objectIn(text: string): Record<string, unknown> | undefined {
-  try {
-    const value: unknown = JSON.parse(text);
-    return isPlainObject(value) ? value : undefined;
-  } catch {
-    return undefined;
-  }
 }
 
 function textOf(content: Message["content"]): string {

@@ -2,9 +2,10 @@
 
 import { hasLazy } from "../async/lazy.ts";
 import { untilAborted } from "../async/until-aborted.ts";
-import { checkBoolean, checkOptions, checkPlainObject, isPlainObject } from "../error/check.ts";
+import { checkBoolean, checkOptions, checkPlainObject } from "../error/check.ts";
 import { InvalidInputError } from "../error/input-error.ts";
 import { copyData } from "../json/copy.ts";
+import { objectIn } from "../json/object-in.ts";
 import { parseArguments } from "../model/parse-arguments.ts";
 import type { AnyTool } from "../tool/tool.ts";
 import type { RejectReason } from "./events.ts";
@@ -31,7 +32,7 @@ export type CheckedCall =
 
 /** A call that will not run. */
 export function rejectCall(raw: RawCall, reason: RejectReason, error: string): CheckedCall {
-  return { raw, input: jsonObject(raw.arguments) ?? {}, reason, error };
+  return { raw, input: objectIn(raw.arguments) ?? {}, reason, error };
 }
 
 /** Who may keep a valid call from running, in the order in which they are asked. */
@@ -61,7 +62,7 @@ export async function checkCall(
     );
 
   // Nearly always it is proper JSON that fits.
-  const written = jsonObject(raw.arguments);
+  const written = objectIn(raw.arguments);
   let input = written && withoutFixed(tool, written);
   if (!input || (await inputProblem(tool, input)) !== undefined) {
     const accepts = async (value: Record<string, unknown>) => (await inputProblem(tool, value)) === undefined;
@@ -113,13 +114,4 @@ function withoutFixed(tool: AnyTool, input: Record<string, unknown>): Record<str
   if (Object.keys(tool.fixed).length === 0) return input;
   const kept = Object.entries(input).filter(([key]) => !Object.hasOwn(tool.fixed, key));
   return Object.fromEntries(kept);
-}
-
-function jsonObject(text: string): Record<string, unknown> | undefined {
-  try {
-    const value: unknown = JSON.parse(text);
-    return isPlainObject(value) ? value : undefined;
-  } catch {
-    return undefined;
-  }
 }

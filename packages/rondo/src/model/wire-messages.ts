@@ -1,6 +1,7 @@
 // A conversation as model servers accept it. They are stricter about it than their own models.
 
 import { InvalidArgumentError, InvalidTypeError } from "../error/argument-errors.ts";
+import { objectIn } from "../json/object-in.ts";
 import type { AssistantMessage, Message, UserMessage } from "./message.ts";
 import type { ModelProfile } from "./profile.ts";
 
@@ -55,26 +56,15 @@ function wireAssistant(
     if (sendReasoning === "think-tags") message["content"] = `${open}\n${reasoning}\n${close}\n\n${text}`;
     else if (sendReasoning !== "none") message[sendReasoning] = reasoning;
   }
+  // Many chat templates fail on arguments that they cannot read, and would fail on every later request. The result of
+  // such a call tells the model what was wrong with them.
   if (calls.length > 0)
     message["tool_calls"] = calls.map(({ id, function: { name, arguments: text } }) => ({
       id,
       type: "function",
-      function: { name, arguments: isJsonObject(text) ? text : "{}" },
+      function: { name, arguments: objectIn(text) ? text : "{}" },
     }));
   return message;
-}
-
-/**
- * Whether a server's chat template will be able to read a call's arguments. Many fail on broken ones and would
- * fail on every later request; the result of such a call tells the model what was wrong with them.
- */
-function isJsonObject(text: string): boolean {
-  try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === "object" && value !== null && !Array.isArray(value);
-  } catch {
-    return false;
-  }
 }
 
 function checkMessages(messages: readonly Message[]): void {
