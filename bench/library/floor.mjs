@@ -1,7 +1,8 @@
 // What both floors share: a tool loop by hand, with nothing that is not needed to get the answer.
 import { sseParser } from "./sse-lines.mjs";
 
-const tools = [
+/** The tool, as the API wants it. */
+export const tools = [
   {
     type: "function",
     function: {

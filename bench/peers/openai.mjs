@@ -1,20 +1,6 @@
 // The `openai` package with a tool loop by hand, as its documentation shows for streams.
 import OpenAI from "openai";
-
-const tools = [
-  {
-    type: "function",
-    function: {
-      name: "add",
-      description: "Add two numbers.",
-      parameters: {
-        type: "object",
-        properties: { a: { type: "number" }, b: { type: "number" } },
-        required: ["a", "b"],
-      },
-    },
-  },
-];
+import { tools } from "../library/floor.mjs";
 
 export function contender(url, onCall) {
   const client = new OpenAI({ baseURL: url, apiKey: "none" });
