@@ -21,18 +21,41 @@ export interface RawCall {
 }
 
 export type CheckedCall =
-  | { readonly raw: RawCall; readonly tool: AnyTool; readonly input: Record<string, unknown> }
+  | {
+      readonly raw: RawCall;
+      readonly tool: AnyTool;
+      readonly input: Record<string, unknown>;
+      /** Whether `decideOpenCall` chose the tool: it runs here whatever `runsHere` says. Default: false. */
+      readonly isDecided?: boolean;
+    }
+  /** One that the client answers, whether or not its tool is still offered. */
+  | { readonly raw: RawCall; readonly input: Record<string, unknown>; readonly isForClient: true }
   | {
       readonly raw: RawCall;
       /** What the model wrote, where that can be read; else nothing. */
       readonly input: Record<string, unknown>;
       readonly reason: RejectReason;
       readonly error: string;
+      readonly isDecided?: boolean;
     };
 
 /** A call that will not run. */
-export function rejectCall(raw: RawCall, reason: RejectReason, error: string): CheckedCall {
+export function rejectCall(raw: RawCall, reason: RejectReason, error: string) {
   return { raw, input: objectIn(raw.arguments) ?? {}, reason, error };
+}
+
+/** Checks a call that the conversation ends in, as `decideOpenCall` says. */
+export async function checkOpenCall(
+  raw: RawCall,
+  tools: OfferedTools,
+  options: Pick<LoopOptions, "canUseTool" | "beforeCall" | "decideOpenCall">,
+  signal: AbortSignal,
+): Promise<CheckedCall> {
+  const decision = options.decideOpenCall?.({ id: raw.id, name: raw.name });
+  if (!decision) return checkCall(raw, tools, options, signal);
+  if ("error" in decision) return { ...rejectCall(raw, "denied", decision.error), isDecided: true };
+  if ("isForClient" in decision) return { raw, input: objectIn(raw.arguments) ?? {}, isForClient: true };
+  return { ...(await checkCall(raw, tools, options, signal, decision.tool)), isDecided: true };
 }
 
 /** Who may keep a valid call from running, in the order in which they are asked. */
@@ -41,16 +64,17 @@ const gates = [
   ["beforeCall", "blocked", "Tool use blocked"],
 ] as const;
 
-/** Throws only what `canUseTool` and `beforeCall` throw: that ends the run. */
+/** `decided` is the tool, if the name is not to be looked up. Throws only what `canUseTool` and `beforeCall` throw: that ends the run. */
 export async function checkCall(
   raw: RawCall,
   tools: OfferedTools,
   options: Pick<LoopOptions, "canUseTool" | "beforeCall">,
   signal: AbortSignal,
+  decided?: AnyTool,
 ): Promise<CheckedCall> {
   const reject = (reason: RejectReason, error: string) => rejectCall(raw, reason, error);
 
-  const tool = tools.find(raw.name);
+  const tool = decided ?? tools.find(raw.name);
   if (!tool)
     return reject("unknown", `Tool '${raw.name}' not found in registry. The tools are: ${tools.names}.`);
   if (!tools.isAllowed(tool))

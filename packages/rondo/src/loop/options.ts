@@ -22,6 +22,12 @@ export interface PendingCall extends ReadyCall {
   readonly signal: AbortSignal;
 }
 
+/** What becomes of a call that a conversation ends in: the tool that runs it here, the client's, or why it is not run. */
+export type OpenCallDecision =
+  | { readonly tool: AnyTool }
+  | { readonly isForClient: true }
+  | { readonly error: string };
+
 export interface LoopOptions {
   model: ModelProvider;
   /** The tools that the model is offered, with their subtools. Default: none. */
@@ -33,6 +39,11 @@ export interface LoopOptions {
   output?: OutputFormat;
   /** Which tools run here. The calls of the others end the run with `client_calls`. Default: all. */
   runsHere?: (tool: AnyTool) => boolean;
+  /**
+   * Decides about each call that the conversation ends in, because its name may mean another tool by now. What it
+   * gives holds for that call alone, whatever `runsHere` says. Default: such calls are looked up by name.
+   */
+  decideOpenCall?: (call: { readonly id: string; readonly name: string }) => OpenCallDecision | undefined;
   /**
    * Where every tool is the client's: whether the model is told what is wrong with calls that cannot run and is
    * asked again, so that the client gets only calls that can. Default: false, the client decides.

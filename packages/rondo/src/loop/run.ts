@@ -4,7 +4,7 @@ import { Run } from "../async/run.ts";
 import { checkLimit } from "../error/check.ts";
 import type { AssistantMessage, Message, ToolCall } from "../model/message.ts";
 import type { FinishReason, ModelRequest, Usage } from "../model/provider.ts";
-import { type CheckedCall, checkCall, type RawCall, rejectCall } from "./check-call.ts";
+import { type CheckedCall, checkCall, checkOpenCall, type RawCall, rejectCall } from "./check-call.ts";
 import type { LoopEvent, RunReason } from "./events.ts";
 import { OfferedTools } from "./offered-tools.ts";
 import type { LoopOptions } from "./options.ts";
@@ -77,7 +77,7 @@ class Loop {
       let reason: RunReason | undefined;
       const open = unansweredCalls(this.#messages).map(toRawCall);
       if (open.length > 0) {
-        this.#open = await this.#check(open);
+        this.#open = await this.#check(open, checkOpenCall);
         for (const call of this.#open) yield toEvent(call);
         reason = yield* this.#answer();
       }
@@ -162,14 +162,14 @@ class Loop {
   }
 
   /** Checks calls one after the other, so that hooks see them in order. */
-  async #check(calls: readonly RawCall[]): Promise<CheckedCall[]> {
+  async #check(calls: readonly RawCall[], check = checkCall): Promise<CheckedCall[]> {
     const checked: CheckedCall[] = [];
     const maxRepeats = this.#maxRepeats;
     const counts = this.#repeats.note(calls);
     for (const [index, raw] of calls.entries()) {
       if (this.#isFinalAnswer) checked.push(rejectCall(raw, "not_allowed", "No tool may be used any more."));
       else if ((counts[index] as number) <= maxRepeats)
-        checked.push(await checkCall(raw, this.#tools, this.#options, this.#signal));
+        checked.push(await check(raw, this.#tools, this.#options, this.#signal));
       else {
         const error = `This same call was made ${maxRepeats} times in a row; its result will not change. Use the result, or do something else.`;
         checked.push(rejectCall(raw, "repeated", error));
@@ -182,6 +182,7 @@ class Loop {
   async *#answer(): AsyncGenerator<LoopEvent, RunReason | undefined, void> {
     const limit = this.#limitReached();
     const isForClient = this.#open.some((call) => this.#isForClient(call));
+    const isDecided = this.#open.some((call) => "isDecided" in call && call.isDecided);
     const calls = this.#toAnswer(this.#open, limit);
     this.#open = [];
     const toRun = calls.filter(({ tool }) => tool).length;
@@ -190,7 +191,8 @@ class Loop {
     this.#fruitless = toRun === 0 ? this.#fruitless + 1 : 0;
     yield* runCalls(calls, ({ message }) => this.#commit(message), this.#options, this.#signal);
     if (this.#signal.aborted) return "aborted";
-    if (isForClient || !(this.#options.correctsCalls || this.#runsAnythingHere())) return "client_calls";
+    if (isForClient || !(isDecided || this.#options.correctsCalls || this.#runsAnythingHere()))
+      return "client_calls";
     if (limit || this.#fruitless <= this.#maxRepeats) return limit;
     yield {
       type: "warning",
@@ -201,21 +203,21 @@ class Loop {
 
   /** What is answered here: calls that are not the client's. Those that will not run have their outcome already. */
   #toAnswer(checked: readonly CheckedCall[], limit: RunReason | undefined): CallToAnswer[] {
-    return checked
-      .filter((call) => !this.#isForClient(call))
-      .map((call) => {
-        const { id, name } = call.raw;
-        const { input } = call;
-        if (!("tool" in call)) return { id, name, wireName: name, input, outcome: failure(name, call.error) };
-        const ready = { id, name: call.tool.name, wireName: call.tool.wireName, input };
-        if (!limit) return { ...ready, tool: call.tool };
-        return { ...ready, outcome: failure(ready.name, "limit reached: this call was not run") };
-      });
+    return checked.flatMap((call): CallToAnswer[] => {
+      if ("isForClient" in call || this.#isForClient(call)) return [];
+      const { id, name } = call.raw;
+      const { input } = call;
+      if ("error" in call) return [{ id, name, wireName: name, input, outcome: failure(name, call.error) }];
+      const ready = { id, name: call.tool.name, wireName: call.tool.wireName, input };
+      if (!limit) return [{ ...ready, tool: call.tool }];
+      return [{ ...ready, outcome: failure(ready.name, "limit reached: this call was not run") }];
+    });
   }
 
   #isForClient(call: CheckedCall): boolean {
     const { runsHere } = this.#options;
-    return "tool" in call && runsHere !== undefined && !runsHere(call.tool);
+    if ("isForClient" in call) return true;
+    return "tool" in call && !call.isDecided && runsHere !== undefined && !runsHere(call.tool);
   }
 
   get #maxRepeats(): number {
@@ -261,7 +263,8 @@ function toRawCall({ id, function: { name, arguments: text } }: ToolCall): RawCa
 
 function toEvent(call: CheckedCall): LoopEvent {
   const { id, name, arguments: raw } = call.raw;
-  if ("tool" in call) return { type: "call.ready", id, name: call.tool.name, input: call.input };
+  if (!("error" in call))
+    return { type: "call.ready", id, name: "tool" in call ? call.tool.name : name, input: call.input };
   return { type: "call.rejected", id, name, raw, reason: call.reason, error: call.error };
 }
 

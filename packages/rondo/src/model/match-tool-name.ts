@@ -1,11 +1,15 @@
 // Finds the tool that a model means: models change the case of names and put namespaces before them.
 
-/** What stands between a namespace and a name: `functions.add`, `default_api:add`, `tools/add`, `math__add`. */
-const separators = /[.:/]|__/g;
+/**
+ * Namespaces that stand for no tool set in particular: `functions.add`, `default_api:add`, `tools/add`. Any other
+ * may name a server that is not offered, so `wiki.remove` is not the `remove` of another.
+ */
+const emptyNamespace =
+  /^(?:functions?|tools?|default|default_api|api|mcp|server|local|namespace)(?:[.:/]|__)/i;
 
 /**
  * The offered name that `name` stands for: the same, the same but for its case, or one of these after a namespace
- * is taken off. Undefined when there is none, or more than one that fits equally well.
+ * without a meaning is taken off. Undefined when there is none, or more than one that fits equally well.
  */
 export function matchToolName(name: string, offered: readonly string[]): string | undefined {
   if (offered.includes(name)) return name;
@@ -20,12 +24,17 @@ export function matchToolName(name: string, offered: readonly string[]): string 
   return undefined;
 }
 
-/** `a.b.c` as tools are named (`a__b__c`), then without its namespaces, the longest first: `b.c`, `c`. */
+/** The name as tools are named (`a.b.c` is `a__b__c`), then without the namespaces that mean nothing. */
 function namesWithin(name: string): string[] {
-  const names = name.includes(".") ? [name.replaceAll(".", "__")] : [];
-  for (const match of name.matchAll(separators)) {
-    const rest = name.slice(match.index + match[0].length);
-    if (rest !== "") names.push(rest);
+  const names = [asToolName(name)];
+  let rest = name;
+  for (let found = emptyNamespace.exec(rest); found; found = emptyNamespace.exec(rest)) {
+    rest = rest.slice(found[0].length);
+    if (rest !== "") names.push(rest, asToolName(rest));
   }
   return names;
+}
+
+function asToolName(name: string): string {
+  return name.replace(/[.:/]/g, "__");
 }

@@ -2,9 +2,12 @@
 
 import type { JsonValue } from "rondo";
 import type { Offer } from "../executor/offer.ts";
+import type { ToolIdentity } from "../executor/tool-identity.ts";
 import { invalidRequest } from "../protocol/api-error.ts";
 import type { InputItem } from "../protocol/items.ts";
+import { type ApprovalRequest, readApproval } from "./approval-id.ts";
 import { type Entry, outcomeOf } from "./conversation.ts";
+import type { Sealer } from "./seal.ts";
 
 /** What the items of this page have of it; they were checked when they came in. */
 interface Fields {
@@ -21,74 +24,55 @@ interface Fields {
   readonly error?: JsonValue;
 }
 
-/** A call that a person has allowed with this request. */
-export interface ApprovedCall {
-  /** That of the request for approval. In the conversation it is the id of the call. */
-  readonly id: string;
-  readonly label: string;
-  /** The tool's name on its server, and as the model knows it. */
-  readonly name: string;
-  readonly wireName: string;
-  readonly arguments: string;
-}
-
 /**
  * Calls of MCP servers in the form that a conversation is made of: under the names that the model has for the
  * tools, and those that had to be allowed as calls with their outcome, or without one if they are to run now.
  * `before` entries are of earlier requests: what was allowed there is over. Throws an `ApiError` for an answer
- * that answers nothing.
+ * to a request that was never made.
  */
 export function withApprovals(
   before: readonly Entry[],
   own: readonly Entry[],
   offer: Offer,
-): { entries: Entry[]; approved: ApprovedCall[] } {
+  sealer: Pick<Sealer, "isSigned">,
+): { entries: Entry[]; approved: ApprovalRequest[] } {
   const given = [...before, ...own];
   if (!given.some(({ item }) => item.type.startsWith("mcp_"))) return { entries: given, approved: [] };
   const all = given.map(({ item }) => item as unknown as Fields);
-  const asked = new Map(all.filter(isRequest).map((item) => [approvalIdOf(item), item]));
+  const asked = new Set(all.filter(isRequest).map(approvalIdOf));
   const run = new Set(all.filter(({ type }) => type === "mcp_call").map((item) => item.approval_request_id));
   const answered = checkAnswers(all, before.length, asked);
-  const lastAnswer = all.findLastIndex(isOfModel);
+  const firstOwn = Math.max(before.length, all.findLastIndex(isOfModel));
+  const approved = new Map<string, ApprovalRequest>();
+  for (const [index, { type, approve, approval_request_id: id }] of all.entries())
+    if (type === "mcp_approval_response" && approve === true && id && index >= firstOwn && !run.has(id))
+      approved.set(id, madeRequest(id, all, sealer, `input[${index - before.length}].approval_request_id`));
 
-  const approved: ApprovedCall[] = [];
-  const wireName = (label: string, name: string) => offer.findThere(label, name)?.tool.wireName ?? name;
   const entries = given.flatMap((entry, index): Entry[] => {
     const item = all[index] as Fields;
     const { type, server_label: label, name, arguments: text } = item;
     if (type === "mcp_list_tools") return [];
-    if (isRequest(item))
-      return [
-        changed(entry, {
-          type: "function_call",
-          call_id: approvalIdOf(item),
-          name: wireName(label, name),
-          arguments: text ?? "",
-        }),
-      ];
+    if (isRequest(item)) {
+      const id = approvalIdOf(item);
+      const made = approved.get(id);
+      const called = made
+        ? { name: modelName(offer, made.identity), arguments: made.arguments }
+        : { name: modelName(offer, { label, name }), arguments: text ?? "" };
+      return [changed(entry, { type: "function_call", call_id: id, ...called })];
+    }
     const id = item.approval_request_id ?? "";
     if (type === "mcp_call") {
       if (asked.has(id)) return [changed(entry, output(id, outcomeOf(item)))];
-      return [changed(entry, { ...(entry.item as unknown as InputItem), name: wireName(label, name) })];
+      const shown = { ...(entry.item as unknown as InputItem), name: modelName(offer, { label, name }) };
+      return [changed(entry, shown)];
     }
     if (type !== "mcp_approval_response") return [entry];
-    const { approve, reason } = item;
-    if (approve !== true) return [changed(entry, output(id, denial(reason)))];
-    if (run.has(id)) return [];
-    const request = asked.get(id);
-    if (index < before.length || index < lastAnswer || !request)
-      return [changed(entry, output(id, "The outcome of this call is not known."))];
-    approved.push({
-      id,
-      label: request.server_label,
-      name: request.name,
-      wireName: wireName(request.server_label, request.name),
-      arguments: request.arguments ?? "",
-    });
-    return [];
+    if (item.approve !== true) return [changed(entry, output(id, denial(item.reason)))];
+    if (run.has(id) || approved.has(id)) return [];
+    return [changed(entry, output(id, "The outcome of this call is not known."))];
   });
   // Nobody has to answer: whoever goes on without it has not allowed it.
-  const open = [...asked.keys()].filter((id) => !answered.has(id) && !run.has(id));
+  const open = [...asked].filter((id) => !answered.has(id) && !run.has(id));
   return {
     entries: [
       ...entries,
@@ -96,15 +80,43 @@ export function withApprovals(
         item: output(id, "Nobody has allowed this call, so it was not run."),
       })),
     ],
-    approved,
+    approved: [...approved.values()],
   };
+}
+
+/** The request as this server made it. */
+function madeRequest(
+  id: string,
+  all: readonly Fields[],
+  sealer: Pick<Sealer, "isSigned">,
+  param: string,
+): ApprovalRequest {
+  for (const item of all) {
+    if (!isRequest(item) || approvalIdOf(item) !== id) continue;
+    const { server_label: label, name, arguments: text = "" } = item;
+    const made = readApproval({ id, label, name, arguments: text }, sealer);
+    if (made) return made;
+  }
+  throw invalidRequest(
+    param,
+    `The approval request '${id}' was not made by this server for you, or was changed, so it cannot be approved. Send it back as it came, or name the response that made it as previous_response_id.`,
+    "invalid_approval_request",
+  );
+}
+
+/** The name that the model has for a tool. One that is not offered must not look like another that is. */
+function modelName(offer: Offer, tool: Omit<ToolIdentity, "host"> & { readonly host?: string }): string {
+  const { host, label, name } = tool;
+  const found = host === undefined ? offer.findOn(label, name) : offer.findSame({ host, label, name });
+  if (found) return found.tool.wireName;
+  return offer.find(name) ? `${label}__${name}`.replace(/[^A-Za-z0-9_-]/g, "_").slice(0, 64) : name;
 }
 
 /** The ids that were answered. Each may be answered once, and only while the model waits for it. */
 function checkAnswers(
   all: readonly Fields[],
   ownFrom: number,
-  asked: ReadonlyMap<string, Fields>,
+  asked: ReadonlySet<string>,
 ): ReadonlySet<string> {
   const answered = new Set<string>();
   for (const [index, item] of all.entries()) {

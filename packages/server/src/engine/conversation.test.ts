@@ -249,21 +249,21 @@ describe("a sealed thought", () => {
   test("is read again, and looks different each time", () => {
     fc.assert(
       fc.property(fc.string({ minLength: 1, unit: "grapheme" }), (thought) => {
-        expect(thoughtOf(ada.seal(thought))).toBe(thought);
+        expect(thoughtOf(ada.seal("reasoning", thought))).toBe(thought);
       }),
     );
-    expect(ada.seal("Hm")).not.toBe(ada.seal("Hm"));
-    expect(ada.seal("A secret thought")).not.toContain("secret");
+    expect(ada.seal("reasoning", "Hm")).not.toBe(ada.seal("reasoning", "Hm"));
+    expect(ada.seal("reasoning", "A secret thought")).not.toContain("secret");
   });
 
   test("of another owner, of another server or that was changed is not read", () => {
-    const sealed = ada.seal("Hm, m");
+    const sealed = ada.seal("reasoning", "Hm, m");
     expect(thoughtOf(sealed, sealer(["secret"], "bob").unseal)).toBeUndefined();
     expect(thoughtOf(sealed, sealer(["other"], "ada").unseal)).toBeUndefined();
     // A new secret is put before the old one.
     const renewed = sealer(["new", "secret"], "ada");
-    expect(renewed.unseal(sealed)).toBe(ada.unseal(sealed));
-    expect(ada.unseal(renewed.seal("later"))).toBeUndefined();
+    expect(renewed.unseal("reasoning", sealed)).toBe(ada.unseal("reasoning", sealed));
+    expect(ada.unseal("reasoning", renewed.seal("reasoning", "later"))).toBeUndefined();
     fc.assert(
       fc.property(
         fc.nat(sealed.length - 1),
@@ -272,17 +272,22 @@ describe("a sealed thought", () => {
           const changed = sealed.slice(0, at) + letter + sealed.slice(at + 1);
           // The last letter holds bits that mean nothing.
           fc.pre(changed !== sealed && at < sealed.length - 1);
-          expect(ada.unseal(changed)).toBeUndefined();
+          expect(ada.unseal("reasoning", changed)).toBeUndefined();
         },
       ),
     );
-    fc.assert(fc.property(fc.string(), (text) => ada.unseal(text) === undefined));
+    fc.assert(fc.property(fc.string(), (text) => ada.unseal("reasoning", text) === undefined));
+  });
+
+  test.each(["compaction", "credentials"] as const)("is not read as %s", (kind) => {
+    expect(ada.unseal(kind, ada.seal("reasoning", "Hm"))).toBeUndefined();
+    expect(thoughtOf(ada.seal(kind, "Hm"))).toBeUndefined();
   });
 
   test("is better than the summary, which is better than nothing", () => {
     const item = { type: "reasoning", summary: [{ type: "summary_text", text: "In short" }] };
     expect(messagesOf([item, said("Yes")])[0]).toMatchObject({ reasoning: "In short" });
-    const both = { ...item, encrypted_content: ada.seal("At length") };
+    const both = { ...item, encrypted_content: ada.seal("reasoning", "At length") };
     expect(messagesOf([both, said("Yes")], ada)[0]).toMatchObject({ reasoning: "At length" });
     expect(messagesOf([both, said("Yes")])[0]).toMatchObject({ reasoning: "In short" });
   });

@@ -5,6 +5,7 @@ import type { ContentPart, JsonValue, Message, ToolCall } from "rondo";
 import { invalidRequest } from "../protocol/api-error.ts";
 import type { InputItem, OutputItem } from "../protocol/items.ts";
 import { contentText, userContent } from "./content.ts";
+import type { Sealer } from "./seal.ts";
 
 /** An item on its way into the conversation. Items of different groups never share an answer. */
 export interface Entry {
@@ -17,8 +18,8 @@ export interface Entry {
 export interface ConversationOptions {
   /** Goes first, as a system message. */
   readonly instructions?: string | undefined;
-  /** Reads a thought that this server has sealed; undefined if it cannot be read. */
-  readonly unseal?: ((sealed: string) => string | undefined) | undefined;
+  /** Reads what this server has sealed; undefined if it cannot be read. */
+  readonly unseal?: Sealer["unseal"] | undefined;
   /** The calls that are to run now: they have no output yet, and what came after them is put before. */
   readonly openCalls?: ReadonlySet<string> | undefined;
   /** Told of what is left out. */
@@ -164,7 +165,7 @@ class Builder {
 
   /** What a compaction stands for. Without it the model would not know what the conversation is about. */
   #addSummary({ encrypted_content: sealed }: Fields): void {
-    const summary = typeof sealed === "string" ? this.#options.unseal?.(sealed) : undefined;
+    const summary = typeof sealed === "string" ? this.#options.unseal?.("compaction", sealed) : undefined;
     if (summary === undefined)
       throw invalidRequest(
         "input",
@@ -175,7 +176,7 @@ class Builder {
   }
 
   #thought({ content, summary, encrypted_content: sealed }: Fields): string {
-    const open = typeof sealed === "string" ? this.#options.unseal?.(sealed) : undefined;
+    const open = typeof sealed === "string" ? this.#options.unseal?.("reasoning", sealed) : undefined;
     if (open !== undefined) return open;
     const text = contentText(content ?? "");
     return text === "" ? contentText(summary ?? "") : text;

@@ -33,7 +33,8 @@ export async function loadChain(
 
 /**
  * Puts the stored items in the place of references to them. Throws 404 for one that does not exist. A call of the
- * server that comes back without its output is looked up too: some clients drop what they have no use for.
+ * server without its output is looked up too, because some clients drop what they have no use for, and so is a
+ * request for approval, because only what was asked can be approved.
  */
 export async function resolveReferences(
   store: Store | undefined,
@@ -56,7 +57,8 @@ export async function resolveReferences(
 }
 
 function refersToStored({ type, output, error }: InputItem): boolean {
-  return type === "item_reference" || (type === "mcp_call" && (output ?? error ?? null) === null);
+  if (type === "item_reference" || type === "mcp_approval_request") return true;
+  return type === "mcp_call" && (output ?? error ?? null) === null;
 }
 
 const known = new WeakMap<ChainLink, readonly Entry[]>();

@@ -46,7 +46,7 @@ export interface ClientCall {
 export interface OutputOptions {
   readonly journal: Journal;
   /** Makes of a thought what only this server can read; for clients that ask for it. */
-  readonly seal?: ((thought: string) => string) | undefined;
+  readonly sealThought?: ((thought: string) => string) | undefined;
   /** The items of an earlier start of the run, and the one that was open then. */
   readonly items?: readonly (OutputItem | undefined)[] | undefined;
   readonly openText?: OpenText | undefined;
@@ -56,16 +56,16 @@ export interface OutputOptions {
 
 export class Output {
   readonly #journal: Journal;
-  readonly #seal: ((thought: string) => string) | undefined;
+  readonly #sealThought: ((thought: string) => string) | undefined;
   /** By output index; a call that is not answered yet has its place, but no item. */
   readonly #items: (OutputItem | undefined)[];
   #openText: OpenText | undefined;
   /** Which answer of the model is being written, from 0; -1 before the first. */
   turn: number;
 
-  constructor({ journal, seal, items = [], openText, turn = -1 }: OutputOptions) {
+  constructor({ journal, sealThought, items = [], openText, turn = -1 }: OutputOptions) {
     this.#journal = journal;
-    this.#seal = seal;
+    this.#sealThought = sealThought;
     this.#items = [...items];
     this.#openText = openText;
     this.turn = turn;
@@ -106,7 +106,7 @@ export class Output {
       const part = { type: "reasoning_text", text } as const;
       this.#journal.emit({ type: "response.reasoning_text.done", ...place, text });
       this.#journal.emit({ type: "response.content_part.done", ...place, part });
-      const sealed = this.#seal && { encrypted_content: this.#seal(text) };
+      const sealed = this.#sealThought && { encrypted_content: this.#sealThought(text) };
       this.#finish(index, { type: "reasoning", id, summary: [], content: [part], ...sealed, status });
     }
   }

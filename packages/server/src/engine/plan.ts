@@ -1,11 +1,11 @@
 // A run before it starts: the request, the model, the conversation and the tools.
 
 import type { AnyTool, LoopOptions, Message, ModelProfile, ModelProvider, ModelSettings } from "rondo";
-import { findMeant, type Offer } from "../executor/offer.ts";
+import type { Offer } from "../executor/offer.ts";
 import type { McpListToolsItem } from "../protocol/items.ts";
 import type { RequestOptions } from "../protocol/stored-request.ts";
 import type { NamedTool } from "../protocol/tool-choice.ts";
-import type { ApprovedCall } from "./approvals.ts";
+import type { ApprovalRequest } from "./approval-id.ts";
 
 export interface Plan {
   readonly id: string;
@@ -20,14 +20,16 @@ export interface Plan {
   /** What is shown before the model is asked: the tools of MCP servers. Default: nothing. */
   readonly lists?: readonly Omit<McpListToolsItem, "id">[] | undefined;
   /** Calls of the last answer that a person has allowed: they run first. Default: none. */
-  readonly approved?: readonly ApprovedCall[] | undefined;
+  readonly approved?: readonly ApprovalRequest[] | undefined;
   /** Keeps what the tools need until what this gives is called. Default: nothing has to be kept. */
   readonly hold?: (() => () => void) | undefined;
   /** How many times the model is asked at most. */
   readonly maxTurns: number;
   readonly asksForFinalAnswer: boolean;
   /** Makes of a thought what only this server can read; set if the client asks for it. */
-  readonly seal?: ((thought: string) => string) | undefined;
+  readonly sealThought?: ((thought: string) => string) | undefined;
+  /** The id by which a person is asked to allow a call. Default: nobody is asked. */
+  readonly approvalIdFor?: ((call: Omit<ApprovalRequest, "id">) => string) | undefined;
 }
 
 /** What the loop is told about the model and the tools. */
@@ -45,7 +47,7 @@ export function loopOptions(plan: Plan): LoopOptions {
       offersAll: true,
       isAllowed: (it) => allowed.some((named) => isMeant(named, it, offer)),
     }),
-    ...whoRuns(plan),
+    runsHere: runsHere(plan),
     correctsCalls: choice !== "none",
     parallelToolCalls: request.parallel_tool_calls,
     asksForFinalAnswer,
@@ -54,25 +56,15 @@ export function loopOptions(plan: Plan): LoopOptions {
 
 function isMeant(named: NamedTool, { name, wireName }: AnyTool, offer: Offer): boolean {
   if (typeof named === "object")
-    return findMeant(offer, named.server_label, named.name)?.tool.wireName === wireName;
-  const { label, nameThere } = offer.find(name) ?? {};
-  return [name, wireName, label, nameThere].includes(named);
+    return offer.findOn(named.server_label, named.name)?.tool.wireName === wireName;
+  const { identity } = offer.find(name) ?? {};
+  return [name, wireName, identity?.label, identity?.name].includes(named);
 }
 
-/** What runs here: all that nobody else has to run or to allow, and what a person has allowed. */
-function whoRuns({ request, offer, approved = [] }: Plan): Pick<LoopOptions, "runsHere" | "canUseTool"> {
-  const ids = new Set(approved.map(({ id }) => id));
-  // Allowed are calls, not tools. All calls of one answer are checked before anything is done with them.
-  let isApproved = false;
-  return {
-    canUseTool: async ({ id }) => {
-      isApproved = ids.has(id);
-      return undefined;
-    },
-    runsHere: (it) =>
-      isApproved ||
-      (request.tool_choice !== "none" && offer.runsHere(it) && !offer.find(it.name)?.needsApproval),
-  };
+/** What runs here: all that nobody else has to run or to allow. */
+function runsHere({ request, offer }: Plan): (tool: AnyTool) => boolean {
+  if (request.tool_choice === "none") return () => false;
+  return (it) => offer.runsHere(it) && !offer.find(it.name)?.needsApproval;
 }
 
 function modelSettings(

@@ -7,9 +7,10 @@ import { newId } from "../protocol/ids.ts";
 import type { IncompleteReason, ResponseUsage } from "../protocol/response.ts";
 import type { ResponseStatus } from "../protocol/status.ts";
 import type { ToolDefinition } from "../protocol/tools.ts";
-import type { ApprovedCall } from "./approvals.ts";
+import type { ApprovalRequest } from "./approval-id.ts";
 import type { Journal } from "./journal.ts";
 import type { Output } from "./output.ts";
+import type { Plan } from "./plan.ts";
 import { type RunStep, type TurnCall, toStep } from "./steps.ts";
 import { addUsage, estimateUsage, toUsage } from "./usage.ts";
 
@@ -23,6 +24,8 @@ export interface RecorderOptions {
   readonly messages: Message[];
   /** Whether calls come back as they are, and nothing runs. */
   readonly runsNothing: boolean;
+  /** The id by which a person is asked to allow a call. Default: nobody is asked. */
+  readonly approvalIdFor?: Plan["approvalIdFor"];
   readonly signal: AbortSignal;
   /** What an earlier start of the run has left: calls without an answer, and tokens. */
   readonly openCalls?: readonly TurnCall[] | undefined;
@@ -80,7 +83,7 @@ export class Recorder {
         this.#noteCall(event.id, event.name, JSON.stringify(event.input));
         return;
       case "call.rejected":
-        this.#noteCall(event.id, event.name, event.raw, true);
+        this.#noteCall(event.id, event.name, event.raw, event.error);
         return;
       case "model.finished":
         this.#endAnswer(event);
@@ -99,11 +102,12 @@ export class Recorder {
   }
 
   /** Shows calls of an earlier answer that are about to run, because a person has allowed them. */
-  begin(approved: readonly ApprovedCall[]): void {
+  begin(approved: readonly ApprovalRequest[]): void {
     if (approved.length === 0) return;
-    const calls = approved.map(({ id, label, name, wireName, arguments: text }): TurnCall => {
+    const calls = approved.map(({ id, identity, arguments: text }): TurnCall => {
+      const { label, name } = identity;
       const item = this.#options.output.beginCall({ label, name, arguments: text, approvalId: id });
-      return { callId: id, name: wireName, arguments: text, isRejected: false, shown: { item } };
+      return { callId: id, name, arguments: text, identity, isRejected: false, shown: { item } };
     });
     this.#open = new Map(calls.map((call) => [call.callId, call]));
     this.#step({ type: "approved", calls });
@@ -138,12 +142,12 @@ export class Recorder {
               arguments: text,
               tool: this.#clientTool(name),
             });
-        for (const { arguments: text, shown } of this.#open.values())
-          if ("approvalId" in shown)
+        for (const { identity, arguments: text, shown } of this.#open.values())
+          if ("approvalId" in shown && identity)
             output.addApprovalRequest({
               id: shown.approvalId,
-              server_label: shown.label,
-              name: shown.name,
+              server_label: identity.label,
+              name: identity.name,
               arguments: text,
             });
         return ended(runsNothing || !this.#waitsForClient() ? "completed" : "requires_action");
@@ -181,14 +185,16 @@ export class Recorder {
     return (definition && clientTool(definition)) ?? { type: "function", name: wireName };
   }
 
-  #noteCall(callId: string, name: string, text: string, isRejected = false): void {
+  #noteCall(callId: string, name: string, text: string, error?: string): void {
     if (this.#open.has(callId)) return; // of an earlier start of the run, and shown already
     const found = this.#options.offer.find(name);
     this.#calls.push({
       callId,
       name: found?.tool.wireName ?? name,
       arguments: text,
-      isRejected,
+      ...(found && { identity: found.identity }),
+      isRejected: error !== undefined,
+      ...(error !== undefined && { error }),
       found,
     });
   }
@@ -209,13 +215,15 @@ export class Recorder {
   }
 
   #show({ found, ...call }: Call): TurnCall {
-    const { output, runsNothing } = this.#options;
+    const { output, runsNothing, approvalIdFor } = this.#options;
     const isForClient = !call.isRejected && found !== undefined && (runsNothing || !found.runsHere);
     if (isForClient) return { ...call, shown: { clientCallId: newId("call") } };
-    const label = found?.runsHere ? found.label : localLabel;
-    const name = found?.nameThere ?? call.name;
-    if (found?.needsApproval && !call.isRejected)
-      return { ...call, shown: { approvalId: newId("mcpr"), label, name } };
+    if (found?.needsApproval && !call.isRejected && approvalIdFor)
+      return {
+        ...call,
+        shown: { approvalId: approvalIdFor({ identity: found.identity, arguments: call.arguments }) },
+      };
+    const { label, name } = found?.runsHere ? found.identity : { label: localLabel, name: call.name };
     return { ...call, shown: { item: output.beginCall({ label, name, arguments: call.arguments }) } };
   }
 

@@ -1,6 +1,7 @@
 // What is left to do of a run: all of it, or what its earlier starts have not done.
 
 import type { FinishReason, LoopOptions, RunReason } from "rondo";
+import { mayRunAgain } from "./open-calls.ts";
 import type { Plan } from "./plan.ts";
 import type { Progress } from "./resume.ts";
 
@@ -20,7 +21,6 @@ export function restOf(plan: Plan, progress: Progress | undefined): Rest {
     const isOpen = (progress?.isAnnounced ? progress.openCalls : (plan.approved ?? [])).length > 0;
     return {
       options: {
-        ...(progress && unknownOutcomes(plan, progress)),
         maxToolIterations: plan.maxTurns - (isOpen ? 0 : 1),
         ...(maxToolCalls !== undefined && {
           maxToolCalls: Math.max(0, maxToolCalls - (progress ? callsDone(plan, progress) : 0)),
@@ -40,7 +40,7 @@ export function restOf(plan: Plan, progress: Progress | undefined): Rest {
   if (isLimited && isAnswered && !plan.asksForFinalAnswer) return over(limitReason);
   if (progress.limit === "final" || (isLimited && isAnswered))
     return {
-      options: { ...unknownOutcomes(plan, progress), ...withoutTools },
+      options: withoutTools,
       toReason: (reason, finishReason) => {
         if (reason !== "max_turns") return reason;
         return finishReason === "length" ? "length" : "completed";
@@ -48,7 +48,6 @@ export function restOf(plan: Plan, progress: Progress | undefined): Rest {
     };
   return {
     options: {
-      ...unknownOutcomes(plan, progress),
       maxToolIterations: isLimited ? 0 : plan.maxTurns - turns - (isAnswered ? 1 : 0),
       ...(maxToolCalls !== undefined && {
         maxToolCalls: Math.max(0, maxToolCalls - callsDone(plan, progress)),
@@ -76,28 +75,7 @@ export function unforced(plan: Plan): Plan {
   return request.tool_choice === "none" ? plan : { ...plan, request: { ...request, tool_choice: "auto" } };
 }
 
-type OpenCall = Progress["openCalls"][number];
-
-/** Whether a call may be run (again) after a crash. */
-function mayRun(plan: Plan, { isStarted, name, shown }: OpenCall): boolean {
-  if (!isStarted || !("item" in shown)) return true;
-  return plan.offer.find(name)?.tool.isIdempotent ?? false;
-}
-
 /** Calls that were started once and will not be started again. */
 function callsDone(plan: Plan, { callsStarted, openCalls }: Progress): number {
-  return callsStarted - openCalls.filter((call) => call.isStarted && mayRun(plan, call)).length;
-}
-
-/**
- * Keeps calls from being run twice. They are refused by the loop, and not answered before it, so that the answers
- * stay in the order of the calls.
- */
-function unknownOutcomes(plan: Plan, { openCalls }: Progress): Pick<LoopOptions, "beforeCall"> {
-  const ids = new Set(openCalls.filter((call) => !mayRun(plan, call)).map(({ callId }) => callId));
-  if (ids.size === 0) return {};
-  const reason =
-    "the server stopped while this call ran. Whether it has done its work is not known, so it is not run again.";
-  // Each id once: a later answer may use it for another call.
-  return { beforeCall: async ({ id }) => (ids.delete(id) ? { continue: false, reason } : undefined) };
+  return callsStarted - openCalls.filter((call) => call.isStarted && mayRunAgain(plan, call)).length;
 }

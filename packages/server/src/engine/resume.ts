@@ -1,6 +1,7 @@
 // Reads from the log where a run was when its process ended.
 
 import type { FinishReason, Message } from "rondo";
+import type { ToolIdentity } from "../executor/tool-identity.ts";
 import type { StreamEvent } from "../protocol/events.ts";
 import type { OutputItem } from "../protocol/items.ts";
 import type { ResponseUsage } from "../protocol/response.ts";
@@ -19,6 +20,8 @@ export interface Progress {
   readonly openText: OpenText | undefined;
   /** Calls of the last answer without a result. */
   readonly openCalls: readonly (TurnCall & { readonly isStarted: boolean })[];
+  /** The tools that the model has called so far, by the names that it has for them. */
+  readonly names: ReadonlyMap<string, ToolIdentity>;
   /** How many answers the model has given, and how the last one ended. */
   readonly turns: number;
   readonly lastAnswer: { readonly finishReason: FinishReason; readonly hasCalls: boolean } | undefined;
@@ -39,6 +42,7 @@ export function readProgress(
   events: readonly StoredEvent[],
 ): Progress {
   const messages: Message[] = [];
+  const names = new Map<string, ToolIdentity>();
   let open = new Map<string, TurnCall & { isStarted: boolean }>();
   let usage: ResponseUsage | undefined;
   let lastAnswer: Progress["lastAnswer"];
@@ -49,6 +53,7 @@ export function readProgress(
   for (const step of steps) {
     if (step.type === "turn") {
       messages.push(step.message);
+      for (const { name, identity } of step.calls) if (identity) names.set(name, identity);
       if (limit === "reached") limit = "final";
       open = new Map(step.calls.map((call) => [call.callId, { ...call, isStarted: false }]));
       usage = addUsage(usage, step.usage);
@@ -90,6 +95,7 @@ export function readProgress(
     items,
     openText,
     openCalls: [...open.values()],
+    names,
     turns,
     lastAnswer,
     callsStarted,

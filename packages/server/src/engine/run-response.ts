@@ -6,6 +6,7 @@ import type { ApiError } from "../protocol/api-error.ts";
 import type { ResponseObject } from "../protocol/response.ts";
 import { toApiError, toResponseError } from "./failure.ts";
 import type { Journal } from "./journal.ts";
+import { openCallDecider } from "./open-calls.ts";
 import { Output } from "./output.ts";
 import { loopOptions, type Plan } from "./plan.ts";
 import { type Present, planParts } from "./present.ts";
@@ -37,7 +38,16 @@ export interface RunEnd {
 /** What is known of a response before there is a plan for it. */
 export type RunHead = Pick<
   Plan,
-  "id" | "request" | "model" | "createdAtMs" | "seal" | "messages" | "offer" | "lists" | "approved"
+  | "id"
+  | "request"
+  | "model"
+  | "createdAtMs"
+  | "sealThought"
+  | "approvalIdFor"
+  | "messages"
+  | "offer"
+  | "lists"
+  | "approved"
 >;
 
 /**
@@ -74,7 +84,7 @@ async function record(
   const { journal, present, progress } = context;
   const output = new Output({
     journal,
-    seal: plan.seal,
+    sealThought: plan.sealThought,
     items: progress?.items,
     openText: progress?.openText,
     turn: progress?.turn,
@@ -95,6 +105,7 @@ async function record(
     tools: plan.request.tools,
     messages,
     runsNothing: plan.request.tool_choice === "none",
+    approvalIdFor: plan.approvalIdFor,
     signal,
     openCalls: progress?.openCalls,
     usage: progress?.usage,
@@ -170,6 +181,7 @@ async function runLoop(plan: Plan, context: RunContext, parts: LoopParts): Promi
   const events = run(messages, {
     ...loopOptions(context.progress?.lastAnswer ? unforced(plan) : plan),
     ...rest.options,
+    decideOpenCall: openCallDecider(plan, context.progress),
     asksForWholeAnswers: context.isUnheard === true,
     tellsCallPieces: false,
     turnIdFor: (callId) => `${plan.id}:${output.turn}:${callId}`,

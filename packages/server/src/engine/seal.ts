@@ -1,14 +1,31 @@
-// Thoughts for clients that keep the conversation themselves: only this server can read or make them.
+// What clients keep for this server, and what it keeps itself but nobody shall read: only this server can read or
+// make it. A seal holds for one owner and one kind of content, so that nothing can be passed off as something else.
 
-import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from "node:crypto";
+import {
+  createCipheriv,
+  createDecipheriv,
+  createHmac,
+  hkdfSync,
+  randomBytes,
+  timingSafeEqual,
+} from "node:crypto";
 
 const algorithm = "aes-256-gcm";
-const version = "r1";
+const version = "r2";
+
+/** What is sealed: a thought, the summary of a conversation, headers for MCP servers. */
+export type SealedKind = "reasoning" | "compaction" | "credentials";
+
+/** What is signed: a request for approval. */
+export type SignedKind = "approval";
 
 export interface Sealer {
-  readonly seal: (text: string) => string;
-  /** Undefined if it was not sealed with these secrets, or was changed. */
-  readonly unseal: (sealed: string) => string | undefined;
+  readonly seal: (kind: SealedKind, text: string) => string;
+  /** Undefined if it was not sealed as this kind with these secrets, or was changed. */
+  readonly unseal: (kind: SealedKind, sealed: string) => string | undefined;
+  /** A signature for a text that others may read but not change. */
+  readonly sign: (kind: SignedKind, text: string) => string;
+  readonly isSigned: (kind: SignedKind, text: string, signature: string) => boolean;
 }
 
 /**
@@ -17,39 +34,54 @@ export interface Sealer {
  */
 export function sealer(secrets: readonly string[], owner: string): Sealer {
   // Not before one is needed: to derive a key takes longer than most of a request.
-  const sealerAt = (index: number) => sealerOf(secrets[index] as string, Buffer.from(owner));
+  const sealerAt = (index: number) => sealerOf(secrets[index] as string, owner);
   return {
-    seal: (text) => sealerAt(0).seal(text),
-    unseal(sealed) {
+    seal: (kind, text) => sealerAt(0).seal(kind, text),
+    unseal(kind, sealed) {
       for (const index of secrets.keys()) {
-        const text = sealerAt(index).unseal(sealed);
+        const text = sealerAt(index).unseal(kind, sealed);
         if (text !== undefined) return text;
       }
       return undefined;
     },
+    sign: (kind, text) => sealerAt(0).sign(kind, text),
+    isSigned: (kind, text, signature) =>
+      secrets.some((_secret, index) => sealerAt(index).isSigned(kind, text, signature)),
   };
 }
 
-function sealerOf(secret: string, about: Buffer): Sealer {
-  const key = Buffer.from(hkdfSync("sha256", secret, "", "rondo reasoning", 32));
+function sealerOf(secret: string, owner: string): Sealer {
+  const keyFor = (use: "seal" | "sign") => Buffer.from(hkdfSync("sha256", secret, "", `rondo ${use}`, 32));
+  const about = (kind: SealedKind) => Buffer.from(JSON.stringify([kind, owner]));
+  const signature = (kind: SignedKind, text: string) =>
+    createHmac("sha256", keyFor("sign"))
+      .update(JSON.stringify([kind, owner, text]))
+      .digest();
   return {
-    seal(text) {
+    seal(kind, text) {
       const iv = randomBytes(12);
-      const cipher = createCipheriv(algorithm, key, iv).setAAD(about);
+      const cipher = createCipheriv(algorithm, keyFor("seal"), iv).setAAD(about(kind));
       const body = Buffer.concat([cipher.update(text, "utf8"), cipher.final()]);
       return `${version}.${Buffer.concat([iv, cipher.getAuthTag(), body]).toString("base64url")}`;
     },
-    unseal(sealed) {
+    unseal(kind, sealed) {
       const [found, text = ""] = sealed.split(".", 2);
       const bytes = Buffer.from(text, "base64url");
       if (found !== version || bytes.length < 28) return undefined;
       try {
-        const decipher = createDecipheriv(algorithm, key, bytes.subarray(0, 12)).setAAD(about);
+        const decipher = createDecipheriv(algorithm, keyFor("seal"), bytes.subarray(0, 12)).setAAD(
+          about(kind),
+        );
         decipher.setAuthTag(bytes.subarray(12, 28));
         return Buffer.concat([decipher.update(bytes.subarray(28)), decipher.final()]).toString("utf8");
       } catch {
         return undefined;
       }
+    },
+    sign: (kind, text) => signature(kind, text).toString("base64url"),
+    isSigned(kind, text, given) {
+      const [found, right] = [Buffer.from(given, "base64url"), signature(kind, text)];
+      return found.length === right.length && timingSafeEqual(found, right);
     },
   };
 }

@@ -1,6 +1,7 @@
 // How far a run has come, as it is written down: enough to go on after a crash.
 
 import type { FinishReason, Message } from "rondo";
+import type { ToolIdentity } from "../executor/tool-identity.ts";
 import type { ResponseUsage } from "../protocol/response.ts";
 import type { Step } from "../store/store.ts";
 import type { OpenCall } from "./output.ts";
@@ -11,14 +12,18 @@ export interface TurnCall {
   readonly callId: string;
   readonly name: string;
   readonly arguments: string;
+  /** The tool that it belongs to. None for a tool that there is not; older steps have none either. */
+  readonly identity?: ToolIdentity;
   /** Whether it could not be run: the model is told why. */
   readonly isRejected: boolean;
+  /** What the model is told then; older steps do not have it. */
+  readonly error?: string;
   /** How the client sees it: an id of ours for a call that it runs, an item for one that the server answers. */
   readonly shown:
     | { readonly clientCallId: string }
     | { readonly item: OpenCall }
-    /** One that waits for a person: what it is asked by, and where it would run. */
-    | { readonly approvalId: string; readonly label: string; readonly name: string };
+    /** One that waits for a person: what it is asked by. */
+    | { readonly approvalId: string };
 }
 
 export type RunStep =

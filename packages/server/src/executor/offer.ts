@@ -6,6 +6,7 @@ import type { ToolDefinition } from "../protocol/tools.ts";
 import type { ToolExecutor } from "./executor.ts";
 import { functionExecutor } from "./function-executor.ts";
 import type { McpOffered } from "./mcp/mcp-tools.ts";
+import { identityKey, type ToolIdentity } from "./tool-identity.ts";
 
 /** The server label of tools that run in this process. */
 export const localLabel = "local";
@@ -21,6 +22,8 @@ export interface OfferOptions {
   readonly mcp?: readonly McpOffered[] | undefined;
   /** Whether a tool of the request stands for an MCP server whose tools are among those. Default: none does. */
   readonly isServer?: ((definition: ToolDefinition) => boolean) | undefined;
+  /** The names that the model has for tools already: none of them comes to mean another tool. Default: none. */
+  readonly names?: ReadonlyMap<string, ToolIdentity> | undefined;
   readonly responseId: string;
   readonly owner: string;
 }
@@ -32,10 +35,12 @@ export interface Offer {
   runsHere(tool: AnyTool): boolean;
   /** Whether anything can run here at all; else the client decides when to ask again. */
   readonly isAgentic: boolean;
-  /** A tool by its name, its own or the one that models see, with the label of its server. */
+  /** A tool by its name, its own or the one that models see. */
   find(name: string): Offered | undefined;
   /** A tool of a server, by its name there. */
-  findThere(label: string, name: string): Offered | undefined;
+  findOn(label: string, name: string): Offered | undefined;
+  /** The very tool that a call belongs to. */
+  findSame(identity: ToolIdentity): Offered | undefined;
   /** Tools of the request that nobody can run, for the log. */
   readonly ignored: readonly string[];
 }
@@ -46,16 +51,15 @@ export const nothing: Offer = {
   runsHere: () => true,
   isAgentic: false,
   find: () => undefined,
-  findThere: () => undefined,
+  findOn: () => undefined,
+  findSame: () => undefined,
   ignored: [],
 };
 
 export interface Offered {
   readonly tool: AnyTool;
   readonly runsHere: boolean;
-  readonly label: string;
-  /** What it is called on its server, and in items. Default: the name that models see. */
-  readonly nameThere?: string | undefined;
+  readonly identity: ToolIdentity;
   /** Whether a person has to allow each call. Default: false. */
   readonly needsApproval?: boolean | undefined;
 }
@@ -63,6 +67,7 @@ export interface Offered {
 /** Decides for each tool who runs it. Of two tools with one name, the request's is offered. */
 export function offerTools(options: OfferOptions): Offer {
   const { requested, local, executors, mcp = [], isServer = () => false, responseId, owner } = options;
+  const { names = new Map<string, ToolIdentity>() } = options;
   if (requested.length === 0 && local.length === 0 && mcp.length === 0) return nothing;
   const byName = new Map<string, Offered>();
   const ignored: string[] = [];
@@ -76,31 +81,41 @@ export function offerTools(options: OfferOptions): Offer {
     else if (definition.type === "code_interpreter") throw noSandbox(index);
     else ignored.push(definition.name ?? definition.type);
   }
-  for (const it of localChoice(requested, local)) add({ tool: it, runsHere: true, label: localLabel });
-  for (const { tool: own, prefixed, ...rest } of mcp) {
-    const made = byName.has(own.wireName) ? prefixed() : own;
-    if (byName.has(made.wireName)) ignored.push(`${rest.label}: ${rest.nameThere}`);
-    else add({ tool: made, runsHere: true, ...rest });
+  for (const it of localChoice(requested, local))
+    add({ tool: it, runsHere: true, identity: { host: "local", label: localLabel, name: it.wireName } });
+  const nameOf = new Map(Array.from(names, ([name, identity]) => [identityKey(identity), name]));
+  for (const { tool: own, prefixed, identity, needsApproval } of mcp) {
+    const key = identityKey(identity);
+    const isTaken = (name: string) => {
+      const owner = names.get(name);
+      return byName.has(name) || (owner !== undefined && identityKey(owner) !== key);
+    };
+    const before = nameOf.get(key) ?? own.wireName;
+    const made = isTaken(own.wireName) || before !== own.wireName ? prefixed() : own;
+    if (isTaken(made.wireName)) ignored.push(`${identity.label}: ${identity.name}`);
+    else add({ tool: made, runsHere: true, identity, needsApproval });
   }
 
   const all = [...byName.values()];
   for (const it of all) checkSubtools(it.tool, byName);
   const byFullName = new Map(all.map((offered) => [offered.tool.name, offered]));
+  const byIdentity = new Map(all.map((offered) => [identityKey(offered.identity), offered]));
+  const onServer = new Map(
+    all.toReversed().map((offered) => [serverKey(offered.identity.label, offered.identity.name), offered]),
+  );
   return {
     tools: all.map((offered) => offered.tool),
     runsHere: (it) => byName.get(it.wireName)?.runsHere ?? true,
     isAgentic: all.some(({ runsHere }) => runsHere),
     find: (name) => byFullName.get(name) ?? byName.get(name),
-    findThere: (label, name) =>
-      all.find((it) => it.label === label && (it.nameThere ?? it.tool.wireName) === name),
+    findOn: (label, name) => onServer.get(serverKey(label, name)),
+    findSame: (identity) => byIdentity.get(identityKey(identity)),
     ignored,
   };
 }
 
-/** The tool that a client means by a server and a name there. What an executor of the config runs has no server. */
-export function findMeant(offer: Offer, label: string, name: string): Offered | undefined {
-  const other = offer.find(name);
-  return offer.findThere(label, name) ?? (other?.runsHere && !other.nameThere ? other : undefined);
+function serverKey(label: string, name: string): string {
+  return JSON.stringify([label, name]);
 }
 
 /** `{ type: "mcp", server_label: "local" }` stands for the tools of the config. */
@@ -160,7 +175,12 @@ function toOffered(
       // In the shape of MCP's results, which say themselves whether they are errors.
       return { content: [{ type: "text", text: result.output }], isError: result.isError ?? false };
     });
-    return { tool: made, runsHere: executor.kind !== "function", label: executor.kind };
+    const isClients = executor.kind === "function";
+    // A server that the config has an executor for keeps its label.
+    const { server_label: own } = definition;
+    const label = typeof own === "string" ? own : executor.kind;
+    const host = isClients ? "client" : `executor:${executor.kind}`;
+    return { tool: made, runsHere: !isClients, identity: { host, label, name: made.wireName } };
   } catch (error) {
     if (error instanceof RondoError)
       throw invalidRequest(`tools[${index}]`, `The tool '${name}' cannot be used: ${error.message}`);

@@ -93,6 +93,7 @@ export interface McpListToolsItem {
 /** A call that the server runs when a person allows it. */
 export interface McpApprovalRequestItem {
   type: "mcp_approval_request";
+  /** Signs the rest of the item: nothing else can be approved by it. */
   id: string;
   server_label: string;
   name: string;

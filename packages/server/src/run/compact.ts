@@ -55,7 +55,10 @@ export async function compactHistory(
     id: newId("resp"),
     object: "response.compaction",
     created_at: Math.floor(plan.createdAtMs / 1000),
-    output: [...said, { type: "compaction", id: newId("cmp"), encrypted_content: seal(summary) }],
+    output: [
+      ...said,
+      { type: "compaction", id: newId("cmp"), encrypted_content: seal("compaction", summary) },
+    ],
     usage: usage ?? estimateUsage(messages, { role: "assistant", content: summary }),
   };
 }

@@ -4,7 +4,7 @@ import { isDeepStrictEqual } from "node:util";
 import type { Entry } from "../engine/conversation.ts";
 import type { ToolExecutor } from "../executor/executor.ts";
 import { isMcp, type McpOffer, type McpTools } from "../executor/mcp/mcp-tools.ts";
-import { findMeant, type Offer } from "../executor/offer.ts";
+import type { Offer } from "../executor/offer.ts";
 import type { McpListToolsItem } from "../protocol/items.ts";
 import type { RequestOptions } from "../protocol/stored-request.ts";
 import type { ToolChoice } from "../protocol/tool-choice.ts";
@@ -52,10 +52,10 @@ export function offeredChoice(choice: ToolChoice, offer: Offer): ToolChoice {
   if (typeof choice !== "object") return choice;
   const { name, server_label: server } = choice;
   if (server !== undefined)
-    return { name: findMeant(offer, server, name)?.tool.wireName ?? `${server}: ${name}` };
+    return { name: offer.findOn(server, name)?.tool.wireName ?? `${server}: ${name}` };
   if (offer.find(name)) return choice;
-  const labels = new Set(offer.tools.map((it) => offer.find(it.name)?.label));
-  const there = [...labels].flatMap((label) => offer.findThere(label ?? "", name) ?? [])[0];
+  const labels = new Set(offer.tools.map((it) => offer.find(it.name)?.identity.label));
+  const there = [...labels].flatMap((label) => offer.findOn(label ?? "", name) ?? [])[0];
   if (there) return { name: there.tool.wireName };
   return labels.has(name) ? "required" : choice;
 }

@@ -2,6 +2,7 @@
 
 import type { AnyTool } from "rondo";
 import type { Models } from "../config/models.ts";
+import { approvalId } from "../engine/approval-id.ts";
 import { withApprovals } from "../engine/approvals.ts";
 import { readableEntries } from "../engine/client-items.ts";
 import { type Entry, toMessages } from "../engine/conversation.ts";
@@ -13,6 +14,7 @@ import { sealer } from "../engine/seal.ts";
 import type { ToolExecutor } from "../executor/executor.ts";
 import type { McpTools } from "../executor/mcp/mcp-tools.ts";
 import { offerTools } from "../executor/offer.ts";
+import type { ToolIdentity } from "../executor/tool-identity.ts";
 import { invalidRequest } from "../protocol/api-error.ts";
 import { addTools, toolsOfItem } from "../protocol/client-tools.ts";
 import type { InputItem, OutputItem } from "../protocol/items.ts";
@@ -47,6 +49,8 @@ export interface Wanted {
   readonly waits?: boolean;
   /** Looks for what ends in a response that is not in the store. Default: there is nothing else. */
   readonly recall?: Recall | undefined;
+  /** The names that the model has for tools since the run began. Default: none yet. */
+  readonly names?: ReadonlyMap<string, ToolIdentity> | undefined;
   /** Whether the model is not asked now, so that there may be nothing for it to read yet. Default: false. */
   readonly isWarmUp?: boolean | undefined;
 }
@@ -85,6 +89,7 @@ export async function planRun(wanted: Wanted, options: PlannerOptions): Promise<
     executors,
     mcp: mcp?.offered,
     isServer,
+    names: wanted.names,
     responseId: id,
     owner,
   });
@@ -99,14 +104,16 @@ export async function planRun(wanted: Wanted, options: PlannerOptions): Promise<
   const own = await resolveReferences(store, owner, wanted.input);
   const history = [...before, ...own];
   const ignored = [...offer.ignored.map((it) => `the tool '${it}'`), ...(mcp?.ignored ?? [])];
-  const { seal, unseal } = sealer(options.secrets, owner);
-  const { entries, approved } = isEarly ? { entries: [], approved: [] } : withApprovals(before, own, offer);
+  const seals = sealer(options.secrets, owner);
+  const { entries, approved } = isEarly
+    ? { entries: [], approved: [] }
+    : withApprovals(before, own, offer, seals);
   const messages = isEarly
     ? []
     : toMessages(readableEntries(entries, request.tools), {
         openCalls: new Set(approved.map((call) => call.id)),
         instructions: request.instructions,
-        unseal,
+        unseal: seals.unseal,
         onIgnored: (what) => ignored.push(what),
       });
   if (messages.length === 0 && !isEarly && !wanted.isWarmUp)
@@ -125,7 +132,10 @@ export async function planRun(wanted: Wanted, options: PlannerOptions): Promise<
     hold: mcp?.hold,
     maxTurns: Math.min(request.max_agentic_turns ?? Number.POSITIVE_INFINITY, options.maxAgenticTurns),
     asksForFinalAnswer: options.asksForFinalAnswer ?? !offer.isAgentic,
-    seal: request.include.includes("reasoning.encrypted_content") ? seal : undefined,
+    sealThought: request.include.includes("reasoning.encrypted_content")
+      ? (thought) => seals.seal("reasoning", thought)
+      : undefined,
+    approvalIdFor: (call) => approvalId(call, seals),
   };
   const version = isEarly ? undefined : talk?.version;
   return { plan, input: own.map(({ item }) => item), ignored, history, version };

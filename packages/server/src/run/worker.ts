@@ -191,7 +191,8 @@ export class Worker {
       const head = { ...response, request, messages: [], offer: nothing };
       const refusal = this.#refusal(claim);
       const planned: Planned | ApiError | "cancelled" =
-        refusal ?? (await planRun({ ...head, input: left.input }, planner).catch(toRefusal));
+        refusal ??
+        (await planRun({ ...head, input: left.input, names: progress.names }, planner).catch(toRefusal));
       const end = await (typeof planned === "object" && "plan" in planned
         ? runResponse(planned.plan, context)
         : endResponse(head, context, planned));

@@ -5,6 +5,7 @@ import type { McpServer, McpToolDefinition } from "rondo/mcp";
 import { invalidRequest } from "../../protocol/api-error.ts";
 import type { McpListedTool, McpListToolsItem } from "../../protocol/items.ts";
 import type { ToolDefinition } from "../../protocol/tools.ts";
+import { type ToolIdentity, urlHost } from "../tool-identity.ts";
 import { ConfiguredServer, type McpServerSettings } from "./configured-server.ts";
 import { redact } from "./redact.ts";
 import { readRequestServer, type ServerDefinition } from "./request-server.ts";
@@ -29,9 +30,7 @@ export interface McpOffered {
   readonly tool: AnyTool;
   /** The same tool under a longer name, for where another has its name. */
   readonly prefixed: () => AnyTool;
-  readonly label: string;
-  /** Its name on its server. */
-  readonly nameThere: string;
+  readonly identity: ToolIdentity;
   readonly needsApproval: boolean;
 }
 
@@ -49,6 +48,7 @@ const noServers: McpOffer = { offered: [], lists: [], ignored: [], hold: () => (
 
 /** A server for one run. */
 interface Source {
+  readonly host: string;
   readonly label: string;
   readonly server: McpServer;
   readonly isAllowed: ToolTest;
@@ -156,6 +156,7 @@ export class McpTools {
     }
     const pooled = this.#pool.get(owner, wanted);
     return {
+      host: urlHost(wanted.url),
       label: wanted.label,
       server: pooled.server,
       isAllowed: toolFilter(definition["allowed_tools"]) ?? all,
@@ -190,6 +191,7 @@ function configuredSource(configured: ConfiguredServer, definition: ToolDefiniti
     typeof requireApproval === "string" ? requireApproval === "always" : requireApproval.includes(name);
   const byRequest = approvalTest(definition?.["require_approval"]);
   return {
+    host: "config",
     label,
     server,
     isAllowed: toolFilter(definition?.["allowed_tools"]) ?? all,
@@ -199,7 +201,7 @@ function configuredSource(configured: ConfiguredServer, definition: ToolDefiniti
   };
 }
 
-async function toolsOf({ label, server, isAllowed, needsApproval, isNamed, list }: Source) {
+async function toolsOf({ host, label, server, isAllowed, needsApproval, isNamed, list }: Source) {
   const listed = await list();
   const head = { type: "mcp_list_tools", server_label: label } as const;
   if (listed instanceof Error)
@@ -212,8 +214,7 @@ async function toolsOf({ label, server, isAllowed, needsApproval, isNamed, list 
     ({ tool, definition }): McpOffered => ({
       tool,
       prefixed: () => server.prefixed(tool),
-      label,
-      nameThere: definition.name,
+      identity: { host, label, name: definition.name },
       needsApproval: needsApproval(definition),
     }),
   );

@@ -1,0 +1,39 @@
+// The id of a request for approval proves what was asked: it signs the tool and the arguments for one owner.
+// Whatever way a request comes back, from the store, a conversation or the client, only what was asked can be
+// approved.
+
+import { randomBytes } from "node:crypto";
+import type { ToolIdentity } from "../executor/tool-identity.ts";
+import type { Sealer } from "./seal.ts";
+
+/** A call that a person is asked to allow. */
+export interface ApprovalRequest {
+  /** By which it is answered. In the conversation it is the id of the call. */
+  readonly id: string;
+  readonly identity: ToolIdentity;
+  readonly arguments: string;
+}
+
+/** `mcpr_`, a random part, the signature, and the host, which the item does not show. */
+const form = /^mcpr_([\w-]{16})\.([\w-]+)\.(.+)$/s;
+
+export function approvalId(call: Omit<ApprovalRequest, "id">, { sign }: Pick<Sealer, "sign">): string {
+  const random = randomBytes(12).toString("base64url");
+  return `mcpr_${random}.${sign("approval", signedText(random, call))}.${call.identity.host}`;
+}
+
+/** The request as it was made; undefined for one that this server has not made so for this owner. */
+export function readApproval(
+  item: { readonly id: string; readonly label: string; readonly name: string; readonly arguments: string },
+  { isSigned }: Pick<Sealer, "isSigned">,
+): ApprovalRequest | undefined {
+  const [, random, signature, host] = form.exec(item.id) ?? [];
+  if (random === undefined || signature === undefined || host === undefined) return undefined;
+  const { id, label, name, arguments: text } = item;
+  const call = { identity: { host, label, name }, arguments: text };
+  return isSigned("approval", signedText(random, call), signature) ? { id, ...call } : undefined;
+}
+
+function signedText(random: string, { identity, arguments: text }: Omit<ApprovalRequest, "id">): string {
+  return JSON.stringify([random, identity.host, identity.label, identity.name, text]);
+}

@@ -1,0 +1,23 @@
+// What a call belongs to, from the moment it is read: it runs there, or not at all. Names that models see are not
+// enough, because the same name means another tool when a server is missing.
+
+import { createHash } from "node:crypto";
+
+export interface ToolIdentity {
+  /** What runs it: `client`, `local`, `config` (an MCP server of the config), `url:…` or `executor:…`. */
+  readonly host: string;
+  /** The label of its server. */
+  readonly label: string;
+  /** Its name there. */
+  readonly name: string;
+}
+
+/** As a key of a map. */
+export function identityKey({ host, label, name }: ToolIdentity): string {
+  return JSON.stringify([host, label, name]);
+}
+
+/** The host of an MCP server that a request names by its URL. The URL may hold secrets, and a query that changes. */
+export function urlHost({ origin, pathname }: URL): string {
+  return `url:${createHash("sha256").update(`${origin}${pathname}`).digest("base64url").slice(0, 22)}`;
+}
