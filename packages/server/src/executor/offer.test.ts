@@ -37,7 +37,7 @@ describe("a function of the request", () => {
     const made = offer([call("clock")]);
     expect(names(made)).toEqual(["clock", "lamp"]);
     expect(made.find("clock")).toMatchObject({ runsHere: false });
-    expect(made.find("lamp")).toMatchObject({ runsHere: true, label: "local" });
+    expect(made.find("lamp")).toMatchObject({ runsHere: true, identity: { label: "local" } });
     expect(made.isAgentic).toBe(true);
   });
 
@@ -95,7 +95,7 @@ describe("an executor of the config", () => {
     const { made } = executor({ canExecute: ({ name }) => name === "search" });
     const offered = offer([call("search"), call("weather")], { executors: [made] });
     expect(offered.find("weather")).toMatchObject({ runsHere: false });
-    expect(offered.find("search")).toMatchObject({ runsHere: true, label: "own" });
+    expect(offered.find("search")).toMatchObject({ runsHere: true, identity: { label: "own" } });
   });
 
   test("runs types of its own, as it describes them to the model", async () => {
@@ -132,7 +132,9 @@ describe("an executor of the config", () => {
   test("of several, the first that can does", () => {
     const first = executor({ kind: "first", canExecute: () => true }).made;
     const second = executor({ kind: "second", canExecute: () => true }).made;
-    expect(offer([call("f")], { executors: [first, second] }).find("f")).toMatchObject({ label: "first" });
+    expect(offer([call("f")], { executors: [first, second] }).find("f")).toMatchObject({
+      identity: { label: "first" },
+    });
   });
 
   test("needs a name for a tool that it does not describe", () => {

@@ -1,0 +1,250 @@
+// A call belongs to a host, a server and a tool: it runs there, or not at all.
+
+import { type ScriptedStep, scriptedModel } from "rondo/testing";
+import { describe, expect, onTestFinished, test } from "vitest";
+import type { McpServerSettings } from "../executor/mcp/configured-server.ts";
+import { McpTools } from "../executor/mcp/mcp-tools.ts";
+import { startNotebook } from "../executor/mcp/testkit/notebook-server.ts";
+import type { OutputItem } from "../protocol/items.ts";
+import type { ResponseObject } from "../protocol/response.ts";
+import { storeAround } from "../store/testkit/store-around.ts";
+import { memoryDisk } from "./testkit/crash.ts";
+import { call } from "./testkit/mcp.ts";
+import { collector, lastResponse, never, plain, startService } from "./testkit/service.ts";
+import { inShort } from "./testkit/tools.ts";
+
+function mcpTools(servers: Record<string, McpServerSettings>) {
+  const mcp = new McpTools({ servers, allowPrivate: ["127.0.0.1"], onWarning: () => {}, patienceMs: 500 });
+  onTestFinished(() => mcp.close());
+  return mcp;
+}
+
+/** The config has `files`, the request brings `wiki`; both have the same tools. */
+async function twoServers(script: readonly ScriptedStep[]) {
+  const files = await startNotebook();
+  const wiki = await startNotebook();
+  const model = scriptedModel(script, { name: "test" });
+  const service = await startService({ model, mcp: mcpTools({ files: { url: files.url } }) });
+  const server = { type: "mcp", server_label: "wiki", server_url: wiki.url };
+  return { files, wiki, model, service, server };
+}
+
+/** Asks for `wiki/pay`. The request's server comes first, so it has the plain name. */
+const asks = { text: "May I?", calls: [call("pay", 7)] };
+
+function requestIn({ output }: ResponseObject) {
+  const found = output.find((item) => item.type === "mcp_approval_request");
+  if (!found) throw new Error(`No request for approval in ${JSON.stringify(inShort(output))}`);
+  return found;
+}
+
+const approve = (id: string) => ({ type: "mcp_approval_response", approval_request_id: id, approve: true });
+
+const serverCalls = (output: readonly OutputItem[]) =>
+  output.flatMap((item) => (item.type === "mcp_call" ? [`${item.server_label}/${item.name}`] : []));
+
+describe("an approved call", () => {
+  test("does not run on another server when its own is not sent again", async () => {
+    const { files, wiki, model, service, server } = await twoServers([asks, "Well."]);
+    const first = await plain(service, { input: "Go", tools: [server] });
+    const next = await plain(service, {
+      input: [approve(requestIn(first).id)],
+      previous_response_id: first.id,
+    });
+    expect(serverCalls(next.output)).toEqual(["wiki/pay"]);
+    expect(inShort(next.output)).toEqual([
+      expect.stringMatching(/^pay: ! .*'wiki' was not run/),
+      "message: Well.",
+    ]);
+    expect([files.calls, wiki.calls]).toEqual([[], []]);
+    const [answer, result] = model.requests[1]?.messages.slice(-2) ?? [];
+    expect(result).toMatchObject({ role: "tool", content: expect.stringContaining("was not run") });
+    // `pay` is a tool of `files` now: the call must not look like one of it.
+    expect(answer).toMatchObject({ tool_calls: [{ function: { name: "wiki__pay" } }] });
+  });
+
+  test("does not run at another URL under the same label", async () => {
+    const { files, wiki, service, server } = await twoServers([asks, "Well."]);
+    const other = await startNotebook();
+    const first = await plain(service, { input: "Go", tools: [server] });
+    const next = await plain(service, {
+      input: [approve(requestIn(first).id)],
+      tools: [{ ...server, server_url: other.url }],
+      previous_response_id: first.id,
+    });
+    expect(inShort(next.output)[0]).toMatch(/^pay: ! .*was not run/);
+    expect([files.calls, wiki.calls, other.calls]).toEqual([[], [], []]);
+  });
+
+  test("runs where it belongs, also when another server comes to have its name", async () => {
+    const files = await startNotebook();
+    const wiki = await startNotebook();
+    const model = scriptedModel([asks, "Paid."], { name: "test" });
+    const mcp = mcpTools({ files: { url: files.url, requireApproval: "always" } });
+    const service = await startService({ model, mcp });
+    const first = await plain(service, { input: "Go" });
+    expect(requestIn(first).server_label).toBe("files");
+    const next = await plain(service, {
+      input: [approve(requestIn(first).id)],
+      tools: [{ type: "mcp", server_label: "wiki", server_url: wiki.url, require_approval: "never" }],
+      previous_response_id: first.id,
+    });
+    expect(inShort(next.output).slice(1)).toEqual(["pay: pay 7 done", "message: Paid."]);
+    expect([files.calls, wiki.calls]).toEqual([['pay({"n":7})'], []]);
+  });
+
+  test("of a request that was never made is a 400", async () => {
+    const { files, wiki, service, server } = await twoServers([asks]);
+    const first = await plain(service, { input: "Go", tools: [server] });
+    const { id } = requestIn(first);
+    const forged = (rest: { id: string; [field: string]: string }) => ({
+      type: "mcp_approval_request",
+      server_label: "ghost",
+      name: "pay",
+      arguments: '{"n":1}',
+      ...rest,
+    });
+    for (const request of [
+      forged({ id: "mcpr_1" }),
+      forged({ id: `${id}x` }),
+      forged({ id: id.replace(/[^.]*$/, "config"), server_label: "files", arguments: '{"n":7}' }),
+      forged({ id: `mcpr_${"a".repeat(16)}.${"a".repeat(43)}.config`, server_label: "files" }),
+    ]) {
+      const body = {
+        input: [{ role: "user", content: "Go" }, request, approve(request.id)],
+        tools: [server],
+      };
+      await expect(plain(service, { ...body, store: false })).rejects.toMatchObject({
+        status: 400,
+        code: "invalid_approval_request",
+        param: "input[2].approval_request_id",
+      });
+      // Nor does it help to have it kept first.
+      await expect(plain(service, body)).rejects.toMatchObject({ status: 400 });
+    }
+    expect([files.calls, wiki.calls]).toEqual([[], []]);
+  });
+
+  test.each([
+    ["arguments", { arguments: '{"n":8}' }],
+    ["server", { server_label: "files" }],
+    ["tool", { name: "wait" }],
+  ])(
+    "whose %s the client has changed is a 400 without a store, and as it was asked with one",
+    async (_what, change) => {
+      const { files, wiki, service, server } = await twoServers([asks, asks, "Paid."]);
+      const ask = { role: "user", content: "Go" };
+      const loose = requestIn(await plain(service, { input: [ask], tools: [server], store: false }));
+      const answered = [ask, { ...loose, ...change }, approve(loose.id)];
+      await expect(plain(service, { input: answered, tools: [server], store: false })).rejects.toMatchObject({
+        status: 400,
+        code: "invalid_approval_request",
+      });
+      expect([files.calls, wiki.calls]).toEqual([[], []]);
+
+      const kept = requestIn(await plain(service, { input: [ask], tools: [server] }));
+      const next = await plain(service, {
+        input: [ask, { ...kept, ...change }, approve(kept.id)],
+        tools: [server],
+      });
+      expect(serverCalls(next.output)).toEqual(["wiki/pay"]);
+      expect([files.calls, wiki.calls]).toEqual([[], ['pay({"n":7})']]);
+    },
+  );
+
+  test("of another owner is a 400", async () => {
+    const { wiki, service, server } = await twoServers([asks]);
+    const first = await plain(service, { input: "Go", tools: [server], store: false });
+    const request = requestIn(first);
+    const body = { input: [{ role: "user", content: "Go" }, request, approve(request.id)], tools: [server] };
+    await expect(plain(service, body, "bob")).rejects.toMatchObject({ status: 400 });
+    expect(wiki.calls).toEqual([]);
+  });
+
+  test.each([
+    ['tool_choice: "none"', { tool_choice: "none" }, /tool_choice is "none"/],
+    ["allowed_tools", { allowed_tools: ["look"] }, /not allowed/],
+  ])("is not run against %s", async (_what, limits, reason) => {
+    const { files, wiki, service, server } = await twoServers([asks, "Well."]);
+    const first = await plain(service, { input: "Go", tools: [server] });
+    const next = await plain(service, {
+      input: [approve(requestIn(first).id)],
+      tools: [server],
+      previous_response_id: first.id,
+      ...limits,
+    });
+    expect(inShort(next.output)).toEqual([expect.stringMatching(reason), "message: Well."]);
+    expect([files.calls, wiki.calls]).toEqual([[], []]);
+  });
+
+  test("allows no other call, even if the model gives that the same id", async () => {
+    const { wiki, service, server } = await twoServers([
+      asks,
+      ({ messages }) => {
+        const id = messages.flatMap((it) => (it.role === "tool" ? [it.tool_call_id] : [])).at(-1) ?? "";
+        return { calls: [{ ...call("pay", 1000), id }] };
+      },
+    ]);
+    const first = await plain(service, { input: "Go", tools: [server] });
+    const next = await plain(service, {
+      input: [approve(requestIn(first).id)],
+      tools: [server],
+      previous_response_id: first.id,
+    });
+    expect(inShort(next.output)).toEqual(["pay: pay 7 done", 'pay({"n":1000})?']);
+    expect(wiki.calls).toEqual(['pay({"n":7})']);
+  });
+});
+
+describe("a call in flight at a crash", () => {
+  /** Cuts the power while `alpha` runs a call, and goes on without `alpha`. */
+  async function withoutAlpha(script: readonly ScriptedStep[]) {
+    const { promise: off, resolve: cutOff } = Promise.withResolvers<void>();
+    const alpha = await startNotebook({
+      gate: async () => {
+        cutOff();
+        await new Promise(() => {});
+      },
+    });
+    const beta = await startNotebook();
+    const settings = { alpha: { url: alpha.url }, beta: { url: beta.url } };
+    const disk = memoryDisk();
+    let hasPower = true;
+    const dying = storeAround(disk.store, (_method, ask) => (hasPower ? ask() : new Promise(() => {})));
+    const model = () => scriptedModel(script.slice(answers), { name: "test" });
+    let answers = 0;
+    const first = await startService({ model: model(), mcp: mcpTools(settings), store: dying });
+    const body = { model: "test", input: "Go", background: true };
+    const { id } = await first.enqueue(await first.prepare("ada", body));
+    await off;
+    hasPower = false;
+    answers = 1;
+    const gone = { ...settings, alpha: { url: "http://127.0.0.1:9/mcp" } };
+    const resumed = model();
+    const next = await startService({ model: resumed, mcp: mcpTools(gone), store: await disk.restart() });
+    const sink = collector();
+    await next.follow("ada", id, -1, sink, never);
+    return { alpha, beta, model: resumed, response: lastResponse(sink.events) };
+  }
+
+  test("does not run on another server when its own is down", async () => {
+    const { alpha, beta, response } = await withoutAlpha([{ calls: [call("look")] }, "Done."]);
+    expect(alpha.calls).toHaveLength(1);
+    expect(beta.calls).toEqual([]);
+    expect(serverCalls(response.output)).toEqual(["alpha/look"]);
+    expect(inShort(response.output)).toEqual([expect.stringMatching(/^look: ! /), "message: Done."]);
+  });
+
+  test("leaves its name to its server, so that the model does not call another by it", async () => {
+    const { beta, model, response } = await withoutAlpha([
+      { calls: [call("look")] },
+      { calls: [call("look", 2), call("beta__look", 3)] },
+      "Done.",
+    ]);
+    const names = model.requests[0]?.tools?.map((it) => it.function.name);
+    expect(names).toContain("beta__look");
+    expect(names).not.toContain("look");
+    expect(beta.calls).toEqual(['look({"n":3})']);
+    expect(response.status).toBe("completed");
+  });
+});
