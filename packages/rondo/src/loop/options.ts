@@ -57,15 +57,21 @@ export interface LoopOptions {
   canUseTool?: (call: PendingCall) => Promise<CallDecision | undefined | null>;
   /** Asked for each approved call. One that throws ends the run. */
   beforeCall?: (call: PendingCall) => Promise<CallDecision | undefined | null>;
-  /** How often tools are run and the model is asked again. Default: no limit. */
+  /**
+   * How often tools are run and the model is asked again. The calls of the next answer are not run, unless it
+   * also has calls of the client: then the model is not asked again here anyway. Default: no limit.
+   */
   maxToolIterations?: number;
-  /** How many calls are run in all. Default: no limit. */
+  /** How many calls are run in all, in their order; those of the client do not count. Default: no limit. */
   maxToolCalls?: number;
   /** At either limit, asks the model once more, without tools, for an answer. Default: false. */
   asksForFinalAnswer?: boolean;
   /** Whether nobody needs the deltas: the model may be asked for whole answers. Default: false. */
   asksForWholeAnswers?: boolean;
-  /** How often in a row the same call with the same arguments is run. Default: 3. */
+  /**
+   * How often in a row a call is run with the same arguments and the same result, how often one answer may have
+   * the same call, and how many answers in a row may have no call that can run. `Infinity`: no limit. Default: 3.
+   */
   maxRepeats?: number;
   /** Whether calls are told while they are still being written: `call.started`, `call.delta`. Default: true. */
   tellsCallPieces?: boolean;

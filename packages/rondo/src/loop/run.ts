@@ -2,7 +2,7 @@
 
 import { Run } from "../async/run.ts";
 import { checkLimit } from "../error/check.ts";
-import type { AssistantMessage, Message, ToolCall } from "../model/message.ts";
+import type { AssistantMessage, Message, ToolCall, ToolMessage } from "../model/message.ts";
 import type { FinishReason, ModelRequest, Usage } from "../model/provider.ts";
 import { type CheckedCall, checkCall, checkOpenCall, type RawCall, rejectCall } from "./check-call.ts";
 import type { LoopEvent, RunReason } from "./events.ts";
@@ -47,12 +47,15 @@ interface Answer {
   usage: Usage | undefined;
 }
 
+/** A call that is answered here. */
+type CallHere = Exclude<CheckedCall, { readonly isForClient: true }>;
+
 class Loop {
   readonly #messages: Message[];
   readonly #options: LoopOptions;
   readonly #tools: OfferedTools;
   readonly #signal: AbortSignal;
-  readonly #repeats = new Repeats();
+  readonly #repeats: Repeats;
   #iterations = 0;
   #callsRun = 0;
   /** Answers in a row of which no call could be run. A model that only makes mistakes is not asked forever. */
@@ -70,6 +73,7 @@ class Loop {
     this.#options = options;
     this.#tools = tools;
     this.#signal = signal;
+    this.#repeats = new Repeats(this.#maxRepeats);
   }
 
   async *events(): AsyncGenerator<LoopEvent, void, void> {
@@ -95,7 +99,7 @@ class Loop {
       yield { type: "run.finished", reason, usage: this.#usage };
     } finally {
       // Left between an answer and its calls: each of them still gets a result, but for those of the client.
-      for (const call of this.#toAnswer(this.#open, undefined))
+      for (const call of this.#toAnswer(this.#openHere(), Number.POSITIVE_INFINITY))
         this.#commit(toToolMessage(call, (call.outcome ?? failure(call.name, "cancelled")).result));
     }
   }
@@ -164,32 +168,37 @@ class Loop {
   /** Checks calls one after the other, so that hooks see them in order. */
   async #check(calls: readonly RawCall[], check = checkCall): Promise<CheckedCall[]> {
     const checked: CheckedCall[] = [];
-    const maxRepeats = this.#maxRepeats;
-    const counts = this.#repeats.note(calls);
+    const repeated = this.#repeats.check(calls);
     for (const [index, raw] of calls.entries()) {
+      const problem = repeated[index];
       if (this.#isFinalAnswer) checked.push(rejectCall(raw, "not_allowed", "No tool may be used any more."));
-      else if ((counts[index] as number) <= maxRepeats)
-        checked.push(await check(raw, this.#tools, this.#options, this.#signal));
-      else {
-        const error = `This same call was made ${maxRepeats} times in a row; its result will not change. Use the result, or do something else.`;
-        checked.push(rejectCall(raw, "repeated", error));
-      }
+      else if (problem !== undefined) checked.push(rejectCall(raw, "repeated", problem));
+      else checked.push(await check(raw, this.#tools, this.#options, this.#signal));
     }
     return checked;
   }
 
   /** Answers all calls that are answered here. Gives why the run ends, if it does. */
   async *#answer(): AsyncGenerator<LoopEvent, RunReason | undefined, void> {
-    const limit = this.#limitReached();
-    const isForClient = this.#open.some((call) => this.#isForClient(call));
+    const here = this.#openHere();
+    const isForClient = here.length < this.#open.length;
+    const wanted = here.filter((call) => "tool" in call).length;
+    const { mayRun, limit } = this.#limit(wanted, isForClient);
+    const calls = this.#toAnswer(here, mayRun);
     const isDecided = this.#open.some((call) => "isDecided" in call && call.isDecided);
-    const calls = this.#toAnswer(this.#open, limit);
     this.#open = [];
-    const toRun = calls.filter(({ tool }) => tool).length;
+    const toRun = Math.min(wanted, mayRun);
     this.#callsRun += toRun;
     if (calls.length > 0) this.#iterations += 1;
     this.#fruitless = toRun === 0 ? this.#fruitless + 1 : 0;
-    yield* runCalls(calls, ({ message }) => this.#commit(message), this.#options, this.#signal);
+    let answered = 0;
+    const take = ({ message }: { readonly message: ToolMessage }) => {
+      const call = here[answered++] as CallHere;
+      // That a call is refused as repeated is not a new result of it.
+      if (!("reason" in call && call.reason === "repeated")) this.#repeats.note(call.raw, message.content);
+      this.#commit(message);
+    };
+    yield* runCalls(calls, take, this.#options, this.#signal);
     if (this.#signal.aborted) return "aborted";
     if (isForClient || !(isDecided || this.#options.correctsCalls || this.#runsAnythingHere()))
       return "client_calls";
@@ -201,16 +210,33 @@ class Loop {
     return "max_turns";
   }
 
-  /** What is answered here: calls that are not the client's. Those that will not run have their outcome already. */
-  #toAnswer(checked: readonly CheckedCall[], limit: RunReason | undefined): CallToAnswer[] {
-    return checked.flatMap((call): CallToAnswer[] => {
-      if ("isForClient" in call || this.#isForClient(call)) return [];
+  /**
+   * How many of the calls that could run may run, the first ones, and which limit keeps the others from it.
+   * `maxToolIterations` limits how often the model is asked again, which it is not after calls of the client.
+   */
+  #limit(wanted: number, isForClient: boolean): { mayRun: number; limit: RunReason | undefined } {
+    const { maxToolIterations = Number.POSITIVE_INFINITY, maxToolCalls = Number.POSITIVE_INFINITY } =
+      this.#options;
+    if (this.#iterations >= maxToolIterations && !isForClient) return { mayRun: 0, limit: "max_turns" };
+    const mayRun = Math.max(0, maxToolCalls - this.#callsRun);
+    return { mayRun, limit: wanted > mayRun ? "max_tool_calls" : undefined };
+  }
+
+  /** The open calls that are not the client's. */
+  #openHere(): CallHere[] {
+    return this.#open.filter((call): call is CallHere => !this.#isForClient(call));
+  }
+
+  /** The first `mayRun` calls that can run do. The others have their outcome already. */
+  #toAnswer(checked: readonly CallHere[], mayRun: number): CallToAnswer[] {
+    let running = 0;
+    return checked.map((call) => {
       const { id, name } = call.raw;
       const { input } = call;
-      if ("error" in call) return [{ id, name, wireName: name, input, outcome: failure(name, call.error) }];
+      if (!("tool" in call)) return { id, name, wireName: name, input, outcome: failure(name, call.error) };
       const ready = { id, name: call.tool.name, wireName: call.tool.wireName, input };
-      if (!limit) return [{ ...ready, tool: call.tool }];
-      return [{ ...ready, outcome: failure(ready.name, "limit reached: this call was not run") }];
+      if (running++ < mayRun) return { ...ready, tool: call.tool };
+      return { ...ready, outcome: failure(ready.name, "limit reached: this call was not run") };
     });
   }
 
@@ -222,14 +248,6 @@ class Loop {
 
   get #maxRepeats(): number {
     return this.#options.maxRepeats ?? defaultMaxRepeats;
-  }
-
-  #limitReached(): RunReason | undefined {
-    const { maxToolIterations = Number.POSITIVE_INFINITY, maxToolCalls = Number.POSITIVE_INFINITY } =
-      this.#options;
-    if (this.#iterations >= maxToolIterations) return "max_turns";
-    const wanted = this.#open.filter((call) => "tool" in call && !this.#isForClient(call)).length;
-    return wanted > 0 && this.#callsRun + wanted > maxToolCalls ? "max_tool_calls" : undefined;
   }
 
   /** Where every tool is the client's, it decides itself when to ask again. */
