@@ -56,6 +56,7 @@ export function readAgent(json: unknown, scope: AgentScope): SavedAgent {
     "instructions",
     "settings",
     "maxToolIterations",
+    "maxRepeats",
     "describeContext",
   ]);
   const { registry } = chooseRegistry(scope.registry);
@@ -77,6 +78,7 @@ export function readAgent(json: unknown, scope: AgentScope): SavedAgent {
   if (describeContext) options.describeContext = describeContext;
   if (scope.settings) options.settings = scope.settings;
   if (scope.maxToolIterations !== undefined) options.maxToolIterations = scope.maxToolIterations;
+  if (scope.maxRepeats !== undefined) options.maxRepeats = scope.maxRepeats;
   if (scope.registry !== undefined) options.registry = scope.registry;
   const [queueJson, poolJson] = [saved.raw("contextQueue"), saved.raw("contextPool")];
   if (queueJson !== undefined)

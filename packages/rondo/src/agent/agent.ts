@@ -82,6 +82,7 @@ export class Agent extends AgentHooks implements Iterable<Turn> {
       "instructions",
       "settings",
       "maxToolIterations",
+      "maxRepeats",
       "describeContext",
       "tools",
       "contextQueue",

@@ -22,6 +22,11 @@ export interface ThinkingOptions {
   settings?: ModelSettings;
   /** How often tools are run for one question. Default: 50. */
   maxToolIterations?: number;
+  /**
+   * How often in a row a call may have the same arguments and the same result before it is not run again, and how
+   * many answers in a row may have no call that can run. `Infinity`: no limit. Default: 3.
+   */
+  maxRepeats?: number;
   /** What the model is told of the agent's context, before the prompt. Default: `describeContext`. */
   describeContext?: (agent: Agent) => string;
 }
@@ -32,6 +37,8 @@ export interface Mind {
   readonly instructions: string;
   readonly settings: ModelSettings;
   readonly maxToolIterations: number;
+  /** Default: the loop's. */
+  readonly maxRepeats?: number;
   readonly describeContext: (agent: Agent) => string;
 }
 
@@ -64,10 +71,12 @@ const defaultMaxToolIterations = 50;
 
 export function checkMind(options: ThinkingOptions): Mind | null {
   const { model, instructions = "", settings = {}, maxToolIterations = defaultMaxToolIterations } = options;
-  const { describeContext: describe = describeContext } = options;
+  const { maxRepeats, describeContext: describe = describeContext } = options;
   checkString("instructions", instructions);
   checkPlainObject("settings", settings);
   if (maxToolIterations !== Number.POSITIVE_INFINITY) checkLimit("maxToolIterations", maxToolIterations);
+  if (maxRepeats !== undefined && maxRepeats !== Number.POSITIVE_INFINITY)
+    checkLimit("maxRepeats", maxRepeats);
   if (typeof describe !== "function")
     throw new InvalidTypeError({ field: "describeContext", expected: "a function", received: describe });
   if (model === undefined) return null;
@@ -77,7 +86,14 @@ export function checkMind(options: ThinkingOptions): Mind | null {
       expected: 'a model such as ollama("qwen3:8b")',
       received: model,
     });
-  return { model, instructions, settings, maxToolIterations, describeContext: describe };
+  return {
+    model,
+    instructions,
+    settings,
+    maxToolIterations,
+    ...(maxRepeats !== undefined && { maxRepeats }),
+    describeContext: describe,
+  };
 }
 
 /** The built-in tool as whose turn an agent thinks. One for all: it asks the model of the agent that runs it. */

@@ -47,6 +47,7 @@ describe("permissions", () => {
     expect(make({ temperature: 3 })).toThrow("temperature: expected a number from 0 to 2, got 3");
     expect(make({ maxTokens: 0 })).toThrow("maxTokens: expected a whole number from 1, got 0");
     expect(make({ maxTurns: 0 })).toThrow("maxTurns");
+    expect(make({ maxRepeats: 0 })).toThrow("maxRepeats: expected a whole number from 1");
     expect(make({ baseURL: "http://localhost:1/v1" })).toThrow("baseURL: expected nothing");
     expect(make({ model: 5 })).toThrow("model: expected a model");
     expect(make({ hooks: { pre_tool: [] } })).toThrow("hooks: expected one of pre_tool_use");

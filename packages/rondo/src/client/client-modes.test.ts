@@ -188,6 +188,18 @@ describe("automatic mode", () => {
     });
   });
 
+  test.each([
+    [undefined, 3],
+    [2, 2],
+    [Number.POSITIVE_INFINITY, 4],
+  ])("runs the same call with the same result as often as maxRepeats says: %s", async (maxRepeats, runs) => {
+    using model = scriptedModel([...Array.from({ length: 4 }, () => ({ calls: [callAdd] })), "Done."]);
+    const client = clientFor(model, { ...auto, ...(maxRepeats !== undefined && { maxRepeats }) });
+    const blocks = await ask(client, "Go");
+    const results = blocks.flatMap((block) => (block.type === "tool_result" ? [block.is_error] : []));
+    expect(results).toEqual([0, 1, 2, 3].map((n) => n >= runs));
+  });
+
   test("passes pieces of calls on only if asked to", async () => {
     const script: ScriptedStep[] = [{ calls: [{ name: "add", arguments: ['{"a":1,', '"b":2}'] }] }, "3."];
     using plain = scriptedModel(script);

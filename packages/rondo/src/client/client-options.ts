@@ -56,6 +56,11 @@ export interface ClientOptions<S extends InputSchema | undefined = InputSchema |
   autoExecuteTools?: boolean;
   /** In automatic mode, how often tools are run for one prompt. Default: 5. */
   maxToolIterations?: number;
+  /**
+   * In automatic mode, how often in a row a call may have the same arguments and the same result before it is not
+   * run again, and how many answers in a row may have no call that can run. `Infinity`: no limit. Default: 3.
+   */
+  maxRepeats?: number;
   /** How many prompts the client takes. Default: no limit. */
   maxTurns?: number;
   /** Default: 4,096; `null` leaves it to the server. */
@@ -102,6 +107,7 @@ const knownKeys = [
   "tools",
   "autoExecuteTools",
   "maxToolIterations",
+  "maxRepeats",
   "maxTurns",
   "maxTokens",
   "temperature",
@@ -124,6 +130,8 @@ export interface CheckedOptions {
   readonly tools: ClientTools;
   readonly autoExecuteTools: boolean;
   readonly maxToolIterations: number;
+  /** Default: the loop's. */
+  readonly maxRepeats: number | undefined;
   readonly maxTurns: number;
   readonly settings: ModelSettings;
   readonly parallelToolCalls: boolean;
@@ -156,7 +164,7 @@ export function checkClientOptions(options: ClientOptions): CheckedOptions {
   if (canUseTool !== undefined && typeof canUseTool !== "function")
     throw new InvalidTypeError({ field: "canUseTool", expected: "a function", received: canUseTool });
   const tools = new ClientTools(options.tools ?? []);
-  const limit = (field: "maxToolIterations" | "maxTurns", value: number) =>
+  const limit = (field: "maxToolIterations" | "maxRepeats" | "maxTurns", value: number) =>
     value === Number.POSITIVE_INFINITY ? value : checkLimit(field, value);
   return {
     model: toModel(options),
@@ -164,6 +172,7 @@ export function checkClientOptions(options: ClientOptions): CheckedOptions {
     tools,
     autoExecuteTools: checkBoolean("autoExecuteTools", options.autoExecuteTools ?? false),
     maxToolIterations: limit("maxToolIterations", options.maxToolIterations ?? 5),
+    maxRepeats: options.maxRepeats === undefined ? undefined : limit("maxRepeats", options.maxRepeats),
     maxTurns: limit("maxTurns", options.maxTurns ?? Number.POSITIVE_INFINITY),
     settings: {
       temperature,

@@ -15,8 +15,8 @@ export function loopOptions(
   hooks: HookRunner,
   conversation: Conversation,
 ): LoopOptions {
-  const { model, tools, settings, parallelToolCalls, maxToolIterations, graceMs, signal, canUseTool } =
-    options;
+  const { model, tools, settings, parallelToolCalls, maxToolIterations, maxRepeats } = options;
+  const { graceMs, signal, canUseTool } = options;
   const answerTool = output?.answerTool;
   const format = output?.format;
   return {
@@ -29,11 +29,12 @@ export function loopOptions(
     isAllowed: (tool) => tool === answerTool || options.isAllowed(tool),
     runsHere: (tool) => options.autoExecuteTools && tool !== answerTool,
     onMessage: (message, clientCalls) => {
-      const isYours = (call: ToolCall) =>
-        clientCalls.includes(call.id) && call.function.name !== answerTool?.wireName;
+      const ids = new Set(clientCalls);
+      const isYours = (call: ToolCall) => ids.has(call.id) && call.function.name !== answerTool?.wireName;
       conversation.add(message, isYours);
     },
     ...(format && { output: format }),
+    ...(maxRepeats !== undefined && { maxRepeats }),
     ...(graceMs !== undefined && { graceMs }),
     ...(signal && { signal }),
     // The answer itself is no call that needs permission.

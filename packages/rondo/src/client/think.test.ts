@@ -119,6 +119,35 @@ describe("an agent that thinks", () => {
   });
 });
 
+describe("maxRepeats of an agent", () => {
+  const stuck = [
+    ...Array.from({ length: 4 }, () => ({ calls: [{ name: "add", input: { a: 1, b: 2 } }] })),
+    "So.",
+  ];
+  const errors = (values: readonly unknown[]) =>
+    values.flatMap((value) => {
+      const { type, is_error } = Object(value) as { type?: string; is_error?: boolean };
+      return type === "tool_result" ? [is_error] : [];
+    });
+
+  test("is how often the same call with the same result runs; a branch and a saved agent can have it", async () => {
+    const options = { name: "thinker", tools: [add], registry: false, maxRepeats: 2 } as const;
+    using model = scriptedModel([...stuck, ...stuck, ...stuck]);
+    const agent = new Agent({ ...options, model });
+    await agent.ask("Go");
+    const saved = JSON.parse(JSON.stringify(agent)) as unknown;
+    const { maxRepeats, tools } = options;
+    const restored = Agent.fromJSON(saved, { tools, maxRepeats, model, registry: new Registry() });
+    for (const one of [agent.branch("child"), agent, restored])
+      expect(errors(await valuesOf(one.run()))).toEqual([false, false, true, true]);
+  });
+
+  test("is checked", () => {
+    const make = () => new Agent({ name: "thinker", tools: [], registry: false, maxRepeats: 1.5 });
+    expect(make).toThrow("maxRepeats: expected a whole number from 1");
+  });
+});
+
 test("ask() refuses what is no prompt, and queues nothing", async () => {
   using model = scriptedModel([]);
   const agent = new Agent({ name: "thinker", model, tools: [], registry: false });

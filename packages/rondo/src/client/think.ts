@@ -15,7 +15,7 @@ import type { ResultMessage } from "./query.ts";
  * result, and remembers question and answer as a context item.
  */
 export async function* think(
-  { model, instructions, settings, maxToolIterations, describeContext }: Mind,
+  { model, instructions, settings, maxToolIterations, maxRepeats, describeContext }: Mind,
   prompt: Prompt,
   { agent, signal }: ToolContext,
 ): AsyncGenerator<Block | Turn | ContextItem, ResultMessage, void> {
@@ -30,6 +30,7 @@ export async function* think(
     model,
     settings,
     maxToolIterations,
+    ...(maxRepeats !== undefined && { maxRepeats }),
     tellsCallPieces: false,
     tools: agent?.tools ?? [],
     ...(agent && { agent }),
