@@ -119,6 +119,7 @@ describe("is refused:", () => {
       { models: { a: { url, modle: "x" } } },
       'models.a.modle (the config): is not a known key. Did you mean "model"?',
     ],
+    [{ maxRepeats: 0 }, "maxRepeats (the config): expected a whole number from 1, got 0."],
     [{ max_agentic_turns: 3 }, /Did you mean "maxAgenticTurns"\?$/],
     [{ xyzzy: 3 }, /^xyzzy \(the config\): is not a known key\. Known are host, port, /],
     [

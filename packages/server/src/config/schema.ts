@@ -59,6 +59,10 @@ export const configSchema = group({
   maxAgenticTurns: wholeNumber(1)
     .default(10)
     .meta({ description: "How many model calls a response may take." }),
+  maxRepeats: wholeNumber(1).default(3).meta({
+    description:
+      "How often in a row the server runs a call with the same arguments and the same result, and how many answers in a row may have no call that can run (docs/server.md). A large number lifts the limit.",
+  }),
   onLimit: choice(["incomplete", "final_answer"]).optional().meta({
     description:
       "What happens then: stop, or one last model call without tools. If not set, stop where the server has run tools, and answer where only the client could.",

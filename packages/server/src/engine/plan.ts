@@ -25,6 +25,8 @@ export interface Plan {
   readonly hold?: (() => () => void) | undefined;
   /** How many times the model is asked at most. */
   readonly maxTurns: number;
+  /** How often a call may repeat itself. */
+  readonly maxRepeats: number;
   readonly asksForFinalAnswer: boolean;
   /** Makes of a thought what only this server can read; set if the client asks for it. */
   readonly sealThought?: ((thought: string) => string) | undefined;
@@ -51,6 +53,7 @@ export function loopOptions(plan: Plan): LoopOptions {
     correctsCalls: choice !== "none",
     parallelToolCalls: request.parallel_tool_calls,
     asksForFinalAnswer,
+    maxRepeats: plan.maxRepeats,
   };
 }
 

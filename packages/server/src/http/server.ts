@@ -92,7 +92,8 @@ function startResponses(
   parts: Pick<Parts, "store" | "logger" | "mcp"> & { models: Models; metrics: Metrics },
 ): Promise<Responses> {
   const { store, models, mcp, logger, metrics } = parts;
-  const { tools, executors, conversations, maxAgenticTurns, onLimit, limits, compat, runs } = config;
+  const { tools, executors, conversations, maxAgenticTurns, maxRepeats, onLimit, limits, compat, runs } =
+    config;
   return Responses.start({
     store,
     models,
@@ -100,6 +101,7 @@ function startResponses(
     executors,
     mcp,
     maxAgenticTurns,
+    maxRepeats,
     asksForFinalAnswer: onLimit === undefined ? undefined : onLimit === "final_answer",
     limits: { maxItems: limits.items, maxTools: limits.tools },
     sealKeys: config.sealKeys,

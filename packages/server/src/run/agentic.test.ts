@@ -5,7 +5,7 @@ import { describe, expect, test } from "vitest";
 import type { ToolExecutor } from "../executor/executor.ts";
 import { startScripted as start, toolMessages } from "./testkit/scripted.ts";
 import { collector, lastResponse, never, plain, stream } from "./testkit/service.ts";
-import { calls, inShort } from "./testkit/tools.ts";
+import { add, calls, inShort, weather } from "./testkit/tools.ts";
 
 describe("a limit", () => {
   test("of turns ends the run as incomplete after exactly so many answers, every call answered", async () => {
@@ -38,19 +38,67 @@ describe("a limit", () => {
     expect(model.requests).toHaveLength(1);
   });
 
-  test("of calls ends the run as incomplete, and runs none of the calls that are too many", async () => {
-    const { service, model } = await start([{ calls: calls("add") }, { calls: calls("add", "broken") }]);
-    const response = await plain(service, { input: "Go", max_tool_calls: 2 });
+  test("of calls ends the run as incomplete, and runs the first calls up to it", async () => {
+    const { service, model } = await start([
+      { calls: calls("add") },
+      { calls: calls("broken", "add", "broken") },
+    ]);
+    const response = await plain(service, { input: "Go", max_tool_calls: 3 });
     expect(response).toMatchObject({
       status: "incomplete",
       incomplete_details: { reason: "max_tool_calls" },
     });
     expect(inShort(response.output)).toEqual([
       "add: 3",
-      "add: ! limit reached: this call was not run",
+      "broken: ! The mainspring is broken.",
+      "add: 3",
       "broken: ! limit reached: this call was not run",
     ]);
     expect(model.requests).toHaveLength(2);
+  });
+
+  test("of turns lets the server's calls run in a mixed last turn, which goes to the client anyway", async () => {
+    const { service, model } = await start([{ calls: calls("weather", "add") }, "Sunny."]);
+    const response = await plain(service, { input: "Go", tools: [weather], max_agentic_turns: 1 });
+    expect(response.status).toBe("requires_action");
+    expect(inShort(response.output)).toEqual(["add: 3", 'weather({"city":"Rome"})']);
+    const call = response.output.find((item) => item.type === "function_call");
+    const next = await plain(service, {
+      previous_response_id: response.id,
+      tools: [weather],
+      input: [{ type: "function_call_output", call_id: call?.call_id, output: "sun" }],
+    });
+    expect(inShort(next.output)).toEqual(["message: Sunny."]);
+    expect(toolMessages(model.requests[1]?.messages ?? []).map(({ content }) => content)).toEqual(
+      expect.arrayContaining(["3", "sun"]),
+    );
+  });
+
+  test("of calls holds in a mixed turn, and those of the client do not count", async () => {
+    const { service } = await start([{ calls: calls("weather", "add", "add") }]);
+    const response = await plain(service, { input: "Go", tools: [weather], max_tool_calls: 1 });
+    expect(response.status).toBe("requires_action");
+    expect(inShort(response.output)).toEqual([
+      "add: 3",
+      "add: ! limit reached: this call was not run",
+      'weather({"city":"Rome"})',
+    ]);
+  });
+
+  test("of repeats is the config's, and a call with another result is no repeat", async () => {
+    let polls = 0;
+    const poll = tool("poll", "Polls.", {}, () => `${(polls += 1)}0%`);
+    const script = [...Array.from({ length: 4 }, () => ({ calls: calls("add", "poll") })), "Done."];
+    const { service } = await start(script, { tools: [add, poll], maxRepeats: 2 });
+    const { output } = await plain(service, { input: "Go" });
+    expect(inShort(output).filter((it) => it.startsWith("poll"))).toEqual(
+      ["10%", "20%", "30%", "40%"].map((it) => `poll: ${it}`),
+    );
+    expect(inShort(output).filter((it) => it.startsWith("add"))).toEqual([
+      "add: 3",
+      "add: 3",
+      ...[0, 0].map(() => expect.stringContaining("made 2 times in a row with the same result")),
+    ]);
   });
 
   test.each([{ max_agentic_turns: 1 }, { max_tool_calls: 0 }])(

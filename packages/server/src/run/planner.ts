@@ -32,6 +32,8 @@ export interface PlannerOptions {
   /** The tools of MCP servers. Default: none. */
   readonly mcp?: McpTools | undefined;
   readonly maxAgenticTurns: number;
+  /** How often a call may repeat itself. */
+  readonly maxRepeats: number;
   /** Whether a run at its limit ends with an answer. If not set: where nothing runs here, so that nobody else could go on. */
   readonly asksForFinalAnswer?: boolean | undefined;
   /** From which the keys of what is sealed are made: the first seals, all are read. */
@@ -131,6 +133,7 @@ export async function planRun(wanted: Wanted, options: PlannerOptions): Promise<
     approved,
     hold: mcp?.hold,
     maxTurns: Math.min(request.max_agentic_turns ?? Number.POSITIVE_INFINITY, options.maxAgenticTurns),
+    maxRepeats: options.maxRepeats,
     asksForFinalAnswer: options.asksForFinalAnswer ?? !offer.isAgentic,
     sealThought: request.include.includes("reasoning.encrypted_content")
       ? (thought) => seals.seal("reasoning", thought)

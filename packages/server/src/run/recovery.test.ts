@@ -94,6 +94,28 @@ const setups: Record<string, CrashSetup> = {
     ],
     body: { max_tool_calls: 3 },
   },
+  "a batch that is larger than the limit of calls": {
+    script: [
+      { calls: [call(0, "look", 1)], usage },
+      { calls: [call(0, "look", 2), call(1, "pay", 3), call(2, "pay", 4), call(3, "look", 5)], usage },
+    ],
+    body: { max_tool_calls: 3 },
+  },
+  "such a batch one by one, before a final answer": {
+    script: [
+      { calls: [call(0, "pay", 1), call(1, "look", 2), call(2, "look", 3), call(3, "pay", 4)], usage },
+      { text: ["As far", " as I know."], usage },
+    ],
+    body: { max_tool_calls: 2, parallel_tool_calls: false },
+    asksForFinalAnswer: true,
+  },
+  "a mixed last turn": {
+    script: [
+      { calls: [call(0, "look", 1)], usage },
+      { calls: [call(0, "weather", 2), call(1, "pay", 3), call(2, "look", 4), call(3, "pay", 5)], usage },
+    ],
+    body: { max_agentic_turns: 2, max_tool_calls: 3 },
+  },
   "a final answer at the limit of calls": {
     script: [
       { calls: [call(0, "look", 1), call(1, "look", 2)], usage },

@@ -33,6 +33,7 @@ export async function startService({ model, store = memoryStore(), warnings = []
     tools: [],
     executors: [],
     maxAgenticTurns: 10,
+    maxRepeats: 3,
     asksForFinalAnswer: false,
     limits: { maxItems: 1000, maxTools: 128 },
     isStrict: false,
