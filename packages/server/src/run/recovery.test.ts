@@ -71,6 +71,18 @@ const setups: Record<string, CrashSetup> = {
       { text: ["Sorry."], usage },
     ],
   },
+  "a call that was cut off": {
+    script: [
+      {
+        calls: [
+          call(0, "look", 1),
+          { id: "call_1", name: "wipe", arguments: ['{"path":"/tm'], isTruncated: true },
+        ],
+        usage,
+      },
+      { text: ["Sorry."], usage },
+    ],
+  },
   "a model that fails": {
     script: [
       { calls: [call(0, "pay", 1)], usage },
@@ -195,13 +207,17 @@ async function flawsOf(cut: CrashResult, whole: CrashResult, script: CrashScript
     claim(isSame(response[key], whole.response[key]), `${key} is ${JSON.stringify(response[key])}`);
 
   const names = new Map(
-    script.flatMap(({ calls = [] }) => calls.map(({ name, input }) => [(input as { n: number }).n, name])),
+    script.flatMap(({ calls = [] }) =>
+      calls.map(({ name, input }) => [(input as { n: number } | undefined)?.n, name]),
+    ),
   );
   for (const [n, runs] of Object.entries(Object.groupBy(cut.executions, (run) => run.n))) {
     const isIdempotent = names.get(Number(n)) === "look";
     claim(isIdempotent || runs?.length === 1, `${n} was run ${runs?.length} times`);
     claim(new Set(runs?.map(({ key }) => key)).size === 1, `${n} was run under several keys`);
   }
+  const wasRun = new Set(whole.executions.map(({ n }) => n));
+  for (const { n } of cut.executions) claim(wasRun.has(n), `${n} was run, which is not run without a crash`);
   for (const [process, log] of cut.logs.entries())
     for (const n of finishedCalls(log))
       claim(
@@ -272,8 +288,9 @@ function plainly(messages: readonly Message[], other: readonly Message[] = messa
   });
 }
 
-/** What a model is told that calls a tool in its final answer. */
-const refused = /No tool may be used any more\.|Tool '\w+' is not allowed\. The tools are: none\./;
+/** What a model is told of calls in its final answer, and of one that was cut off. */
+const refused =
+  /No tool may be used any more\.|Tool '\w+' is not allowed\. The tools are: none\.|(?:The arguments of 'wipe' were cut off|Tool use blocked: this call was refused).*?(?=","tool"|$)/;
 
 function isUnknown(message: Message | undefined): message is Extract<Message, { role: "tool" }> {
   return message?.role === "tool" && message.content.includes("Whether it has done its work is not known");

@@ -134,7 +134,7 @@ async function rounds(count = 3): Promise<void> {
   for (let round = 0; round < count; round += 1) await new Promise((resolve) => setImmediate(resolve));
 }
 
-/** `pay` must not be run twice, `look` may; `fail` always fails. */
+/** `pay` must not be run twice, `look` may; `fail` always fails. `wipe` needs no input. */
 function toolsOf(process: number, executions: Execution[]): AnyTool[] {
   const work = (name: string, idempotent: boolean) =>
     tool(
@@ -146,5 +146,11 @@ function toolsOf(process: number, executions: Execution[]): AnyTool[] {
         return `${name} ${n} done`;
       },
     );
-  return [work("pay", false), work("look", true), work("fail", false)];
+  const wipe = tool(
+    { name: "wipe", description: "wipe", input: {}, idempotent: true, registry: false },
+    async (_input, { idempotencyKey }) => {
+      executions.push({ n: -1, process, key: idempotencyKey });
+    },
+  );
+  return [work("pay", false), work("look", true), work("fail", false), wipe];
 }
