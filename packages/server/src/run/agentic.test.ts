@@ -87,7 +87,10 @@ describe("a limit", () => {
 
   test("of repeats is the config's, and a call with another result is no repeat", async () => {
     let polls = 0;
-    const poll = tool("poll", "Polls.", {}, () => `${(polls += 1)}0%`);
+    const poll = tool("poll", "Polls.", {}, () => {
+      polls += 1;
+      return `${polls}0%`;
+    });
     const script = [...Array.from({ length: 4 }, () => ({ calls: calls("add", "poll") })), "Done."];
     const { service } = await start(script, { tools: [add, poll], maxRepeats: 2 });
     const { output } = await plain(service, { input: "Go" });
