@@ -7,6 +7,7 @@ import {
   parseCreateRequest,
   parseInputTokensRequest,
 } from "./create-request.ts";
+import { credentialsOf, itemWithoutCredentials, withCredentials } from "./credentials.ts";
 import { parseListQuery, parseRetrieveQuery } from "./query.ts";
 import { responseObject } from "./response-object.ts";
 import { responseSchema } from "./response-schema.ts";
@@ -55,11 +56,13 @@ function expectToBeWhole(request: CreateRequest, body: Json): void {
   const names = request.tools.flatMap(({ name }) => (typeof name === "string" ? [name] : []));
   expect(new Set(names).size).toBe(names.length);
 
-  const { input, ...options } = request;
-  // A run in the background is kept whole, for another process to go on with.
-  const inBackground = { ...request, background: true };
-  const restored = fromStoredRequest(JSON.parse(JSON.stringify(toStoredRequest(inBackground))));
-  expect(restored).toEqual({ ...options, background: true });
+  const { input } = request;
+  // With its credentials, which are kept apart, it is whole again for another process to go on with.
+  const stored = fromStoredRequest(JSON.parse(JSON.stringify(toStoredRequest(request))));
+  const kept = { ...stored, input: input.map(itemWithoutCredentials) };
+  const credentials = credentialsOf(request);
+  expect(credentialsOf(kept)).toBeUndefined();
+  expect(credentials === undefined ? kept : withCredentials(kept, credentials)).toEqual(request);
   // Read again, the items are the same: nothing is lost or changed the second time.
   expect(parse({ ...(body as object), input }).request).toEqual(request);
 
@@ -74,7 +77,7 @@ function expectToBeWhole(request: CreateRequest, body: Json): void {
     error: null,
     incompleteReason: null,
     usage: null,
-    request: restored,
+    request: stored,
     output: [],
   });
   expect(responseSchema.safeParse(response).error).toBeUndefined();

@@ -1,8 +1,8 @@
 // Input items as a list of them shows them: complete, in the API's long form, however they were sent.
 
-import type { JsonObject, JsonValue } from "rondo";
+import type { JsonValue } from "rondo";
+import { itemWithoutCredentials } from "./credentials.ts";
 import type { InputItem } from "./items.ts";
-import { withoutSecrets } from "./tools.ts";
 
 export function shownInput(item: InputItem): InputItem {
   switch (item.type) {
@@ -17,7 +17,7 @@ export function shownInput(item: InputItem): InputItem {
     case "custom_tool_call_output":
       return { ...item, status: item["status"] ?? "completed" };
     case "additional_tools":
-      return { ...item, tools: (item["tools"] as JsonObject[]).map(withoutSecrets) };
+      return itemWithoutCredentials(item);
     case "mcp_approval_request": {
       const { approval_request_id: _kept, ...shown } = item;
       return shown;

@@ -2,22 +2,18 @@
 
 import type { JsonObject } from "rondo";
 import type { CreateRequest } from "./create-request.ts";
-import { withoutSecrets } from "./tools.ts";
+import { withoutCredentials } from "./credentials.ts";
 
 /** A request without its input, which the store keeps as items. */
 export type RequestOptions = Omit<CreateRequest, "input">;
 
 const version = 1;
 
-/**
- * The request as JSON, for the store. The credentials for MCP servers are kept only where another process may have
- * to go on with the run.
- */
+/** The request as JSON, for the store, without the credentials for MCP servers. */
 export function toStoredRequest({ input: _kept, ...request }: CreateRequest): JsonObject {
   const known = Object.entries(request).filter(([, value]) => value !== undefined);
   const stored = Object.fromEntries(known) as JsonObject;
-  if (request.background) return { version, ...stored };
-  return { version, ...stored, tools: request.tools.map(withoutSecrets) };
+  return { version, ...stored, tools: request.tools.map(withoutCredentials) };
 }
 
 /** The request from the store. Throws when it was written by a version that this one does not know. */

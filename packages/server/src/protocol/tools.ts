@@ -4,6 +4,7 @@ import type { JsonObject, JsonValue } from "rondo";
 import { z } from "zod";
 import { invalidRequest } from "./api-error.ts";
 import { type ClientTool, flatName } from "./client-tools.ts";
+import { withoutCredentials } from "./credentials.ts";
 import { orOther } from "./or-other.ts";
 
 /**
@@ -168,13 +169,6 @@ export function echoTools(given: readonly JsonObject[]): JsonObject[] {
         parameters: entry["parameters"] ?? null,
         strict: entry["strict"] ?? null,
       };
-    return withoutSecrets(entry);
+    return withoutCredentials(entry);
   });
-}
-
-/** A tool without what is only for the MCP server that it stands for. */
-export function withoutSecrets(entry: JsonObject): JsonObject {
-  if (entry["type"] !== "mcp") return entry;
-  const { authorization: _secret, headers: _secrets, ...shown } = entry;
-  return shown;
 }

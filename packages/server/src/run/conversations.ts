@@ -10,6 +10,7 @@ import {
   parseCreateConversation,
   parseUpdateConversation,
 } from "../protocol/conversation.ts";
+import { itemWithoutCredentials } from "../protocol/credentials.ts";
 import { newId } from "../protocol/ids.ts";
 import type { InputItem } from "../protocol/items.ts";
 import type { PageQuery } from "../protocol/query.ts";
@@ -99,7 +100,7 @@ export class Conversations {
   /** References become copies of what they refer to: a conversation must not lose what another deletes. */
   async #toKept(owner: string, items: readonly InputItem[]): Promise<(InputItem & { id: string })[]> {
     const entries = await resolveReferences(this.#store, owner, items);
-    return entries.map(({ item }) => withNewId(item));
+    return entries.map(({ item }) => withNewId(itemWithoutCredentials(item)));
   }
 }
 

@@ -8,9 +8,11 @@ import { toApiError, toResponseError } from "../engine/failure.ts";
 import { Journal } from "../engine/journal.ts";
 import { type Present, planParts, presenter, storedParts } from "../engine/present.ts";
 import { type RunEnd, runResponse } from "../engine/run-response.ts";
+import { sealer } from "../engine/seal.ts";
 import { noUsage } from "../engine/usage.ts";
 import { type ApiError, invalidRequest, notFound } from "../protocol/api-error.ts";
 import { type CreateRequest, type Limits, parseCreateRequest } from "../protocol/create-request.ts";
+import { credentialsOf, itemWithoutCredentials } from "../protocol/credentials.ts";
 import { newId } from "../protocol/ids.ts";
 import type { InputItem, OutputItem } from "../protocol/items.ts";
 import type { ListQuery, PageQuery } from "../protocol/query.ts";
@@ -386,9 +388,16 @@ export class Responses {
         },
       }),
       request: toStoredRequest(request),
-      input: planned.input.map(withNewId),
+      input: planned.input.map((item) => withNewId(itemWithoutCredentials(item))),
       events: [],
+      credentials: request.background ? this.#sealedCredentials(owner, request, planned) : undefined,
     };
+  }
+
+  /** Another process may have to go on with the run, and then needs them. */
+  #sealedCredentials(owner: string, { tools }: CreateRequest, { input }: Planned): string | undefined {
+    const found = credentialsOf({ tools, input: input as readonly InputItem[] });
+    return found && sealer(this.#planner.secrets, owner).seal("credentials", found);
   }
 
   async #find(owner: string, id: string): Promise<StoredResponse> {

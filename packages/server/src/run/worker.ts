@@ -6,11 +6,13 @@ import { Journal } from "../engine/journal.ts";
 import type { Present } from "../engine/present.ts";
 import { readProgress } from "../engine/resume.ts";
 import { endResponse, runResponse } from "../engine/run-response.ts";
+import { sealer } from "../engine/seal.ts";
 import { readSteps } from "../engine/steps.ts";
 import { nothing } from "../executor/offer.ts";
 import { ApiError } from "../protocol/api-error.ts";
+import { withCredentials } from "../protocol/credentials.ts";
 import { fromStoredRequest } from "../protocol/stored-request.ts";
-import type { Claim, Store, StoredEvent, StoredResponse } from "../store/store.ts";
+import type { Claim, Store, StoredEvent, StoredResponse, StoredRun } from "../store/store.ts";
 import { StoreError } from "../store/store-error.ts";
 import { type ActiveRuns, RunStopped } from "./active-runs.ts";
 import type { Hub } from "./hub.ts";
@@ -187,12 +189,11 @@ export class Worker {
       now,
     };
     try {
-      const request = fromStoredRequest(response.request);
+      const { input, ...request } = this.#storedRequest(response, left);
       const head = { ...response, request, messages: [], offer: nothing };
       const refusal = this.#refusal(claim);
       const planned: Planned | ApiError | "cancelled" =
-        refusal ??
-        (await planRun({ ...head, input: left.input, names: progress.names }, planner).catch(toRefusal));
+        refusal ?? (await planRun({ ...head, input, names: progress.names }, planner).catch(toRefusal));
       const end = await (typeof planned === "object" && "plan" in planned
         ? runResponse(planned.plan, context)
         : endResponse(head, context, planned));
@@ -203,6 +204,15 @@ export class Worker {
       signal.removeEventListener("abort", onStop);
       journal.close();
     }
+  }
+
+  /** The request as it was made, with the credentials for MCP servers. */
+  #storedRequest({ owner, request }: StoredResponse, { input, credentials }: StoredRun) {
+    const stored = { ...fromStoredRequest(request), input };
+    if (credentials === undefined) return stored;
+    const unsealed = sealer(this.#options.planner.secrets, owner).unseal("credentials", credentials);
+    // Sealed with a key that the config has no more: the servers then say what is missing.
+    return unsealed === undefined ? stored : withCredentials(stored, unsealed);
   }
 
   /** Why a claimed run is not run. */

@@ -15,6 +15,7 @@ export interface Kept {
   readonly request: string;
   error: string | null;
   usage: string | null;
+  credentials: string | undefined;
   endedAtMs: number | undefined;
   readonly input: readonly EncodedItem[];
   readonly output: Map<number, KeptOutput>;
@@ -45,7 +46,7 @@ export function newOwner(): Owner {
 }
 
 export function newKept(response: EncodedNew, owner: Owner, serial: number): Kept {
-  const { request, input, events, conversation, isClosed, ...head } = response;
+  const { request, input, events, conversation, isClosed, credentials, ...head } = response;
   return {
     serial,
     owner,
@@ -53,6 +54,7 @@ export function newKept(response: EncodedNew, owner: Owner, serial: number): Kep
     request,
     error: null,
     usage: null,
+    credentials,
     endedAtMs: undefined,
     input,
     output: new Map(),
@@ -93,6 +95,7 @@ export function toRun(kept: Kept): StoredRun {
     output: toOutput(kept),
     steps: kept.steps.map((step) => JSON.parse(step)),
     lastSequence: kept.events.length - 1,
+    credentials: kept.credentials,
   };
 }
 

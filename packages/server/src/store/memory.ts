@@ -311,6 +311,7 @@ class MemoryStore implements Store {
     kept.head = { ...kept.head, ...head };
     if (!isTerminal(kept.head.status)) return;
     kept.endedAtMs = kept.head.completedAtMs ?? this.#now();
+    kept.credentials = undefined;
     this.#active.delete(kept);
     if (addsToConversation(kept.head.status)) addResponse(kept);
   }

@@ -48,6 +48,8 @@ export interface NewResponse {
   readonly input: readonly (InputItem & { id: string })[];
   /** The first events, for background runs. */
   readonly events: readonly StoredEvent[];
+  /** What only the run may know, sealed: for `resume`, and gone when the response ends. Default: nothing. */
+  readonly credentials?: string | undefined;
 }
 
 export interface StoredEvent {
@@ -151,6 +153,8 @@ export interface StoredRun {
   readonly steps: readonly Step[];
   /** The number of its last event; -1 for none. */
   readonly lastSequence: number;
+  /** As they were created; undefined if there were none, or the response ended. */
+  readonly credentials: string | undefined;
 }
 
 export interface Store extends ConversationStore {

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { InvalidArgumentError } from "rondo";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { inputItem, newResponse } from "../testkit/build.ts";
+import { inputItem, newResponse, write } from "../testkit/build.ts";
 import { type TempFolder, tempFolder } from "../testkit/temp-folder.ts";
 import { sqliteStore } from "./sqlite-store.ts";
 
@@ -81,7 +81,7 @@ test("a database from before there were conversations is brought up to date, wit
   const old = new DatabaseSync(path);
   old.exec(`DROP INDEX responses_in_conversation; DROP TABLE conversation_items; DROP TABLE conversations;
     ALTER TABLE responses DROP COLUMN conversation_id; ALTER TABLE responses DROP COLUMN is_closed;
-    PRAGMA user_version = 1`);
+    DROP TABLE credentials; PRAGMA user_version = 1`);
   old.close();
   const store = sqliteStore({ path });
 
@@ -98,12 +98,41 @@ test("a database from before all responses told whether calls may stay open is b
   await before.create(newResponse("resp_2", { request: { tool_choice: "auto" } }), "worker-1", 30_000);
   await before.close();
   const old = new DatabaseSync(path);
-  old.exec("PRAGMA user_version = 2");
+  old.exec("DROP TABLE credentials; PRAGMA user_version = 2");
   old.close();
   const store = sqliteStore({ path });
 
   expect((await store.chain("ann", "resp_1")).links).toMatchObject([{ isClosed: true }]);
   expect((await store.chain("ann", "resp_2")).links).toMatchObject([{ isClosed: false }]);
+  await store.close();
+});
+
+test("a database that has credentials of finished responses loses them, and those of others stay", async () => {
+  const before = sqliteStore({ path });
+  const server = {
+    type: "mcp",
+    server_label: "notes",
+    authorization: "s3cret",
+    headers: { "x-key": "s3cret" },
+  };
+  const request = { tools: [{ type: "function", name: "f", headers: "none" }, server], note: '"mcp"' };
+  const leases = [];
+  for (const id of ["resp_1", "resp_2"])
+    leases.push(await before.create(newResponse(id, { request }), "worker-1", 30_000));
+  const [first] = leases;
+  if (first) await before.commit(first, write({ update: { status: "completed", completedAtMs: 1 } }));
+  await before.close();
+  const old = new DatabaseSync(path);
+  old.exec("DROP TABLE credentials; PRAGMA user_version = 3");
+  old.close();
+  const store = sqliteStore({ path });
+
+  const { authorization: _token, headers: _headers, ...rest } = server;
+  expect((await store.get("ann", "resp_1"))?.request).toEqual({
+    ...request,
+    tools: [request.tools[0], rest],
+  });
+  expect((await store.get("ann", "resp_2"))?.request).toEqual(request);
   await store.close();
 });
 

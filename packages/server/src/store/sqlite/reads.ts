@@ -74,7 +74,13 @@ export function readRun(db: Connection, { key, last_sequence: lastSequence }: Ru
     key,
   );
   const steps = db.all<{ data: string }>("SELECT data FROM steps WHERE response_key = ? ORDER BY key", key);
-  return { ...toItems(items), steps: steps.map(({ data }) => JSON.parse(data)), lastSequence };
+  const [kept] = db.all<{ sealed: string }>("SELECT sealed FROM credentials WHERE response_key = ?", key);
+  return {
+    ...toItems(items),
+    steps: steps.map(({ data }) => JSON.parse(data)),
+    lastSequence,
+    credentials: kept?.sealed,
+  };
 }
 
 /** Walks through the index of what is not over, however much is stored. */

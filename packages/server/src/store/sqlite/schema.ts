@@ -112,6 +112,22 @@ const migrations: readonly string[] = [
   UPDATE responses SET is_closed = 1
     WHERE key IN (SELECT response_key FROM requests WHERE data ->> '$.tool_choice' = 'none');
   `,
+  `
+  -- Sealed, and only of responses that are not over.
+  CREATE TABLE credentials (
+    response_key INTEGER PRIMARY KEY REFERENCES responses (key) ON DELETE CASCADE,
+    sealed TEXT NOT NULL
+  ) STRICT;
+
+  -- Requests of background runs had them as they came. Those that are not over may still need them.
+  UPDATE requests SET data = json_set(data, '$.tools', (
+      SELECT json_group_array(CASE WHEN tool.value ->> '$.type' = 'mcp'
+        THEN json_remove(tool.value, '$.authorization', '$.headers') ELSE json(tool.value) END)
+      FROM json_each(requests.data, '$.tools') AS tool))
+    WHERE response_key IN (SELECT key FROM responses
+      WHERE is_background = 1 AND status NOT IN ('queued', 'in_progress'))
+    AND instr(data, '"mcp"') > 0;
+  `,
 ];
 
 /** Brings the tables to the newest version. Throws a `StoreError` if the file is newer, or another program's. */

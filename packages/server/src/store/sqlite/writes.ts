@@ -59,6 +59,8 @@ export function insertResponse(db: Connection, response: EncodedNew, holder: Hol
     fence,
   );
   db.change("INSERT INTO requests (response_key, data) VALUES (?, ?)", key, response.request);
+  if (response.credentials !== undefined)
+    db.change("INSERT INTO credentials (response_key, sealed) VALUES (?, ?)", key, response.credentials);
   for (const [position, item] of input.entries()) {
     db.change(
       `INSERT INTO items (response_key, is_output, position, turn, owner, id, is_frozen, data)
@@ -180,5 +182,6 @@ function updateResponse(
     update.usage ?? null,
     run.key,
   );
+  if (isOver) db.change("DELETE FROM credentials WHERE response_key = ?", run.key);
   if (isOver && run.conversation_id !== null && addsToConversation(status)) addResponse(db, run.key);
 }

@@ -40,6 +40,20 @@ export function lifeTests(context: SuiteContext): void {
     });
   });
 
+  describe("credentials", () => {
+    test("are for the run alone, and gone when the response ends", async () => {
+      await create("resp_1", { status: "queued", credentials: "sealed" });
+      const [lease] = await claim();
+      if (!lease) throw new Error("Nothing to claim.");
+      expect(JSON.stringify(await context.store.get("ann", "resp_1"))).not.toContain("sealed");
+      expect((await context.store.resume(lease)).credentials).toBe("sealed");
+      await context.store.commit(lease, write({ update: { status: "in_progress" } }));
+      expect((await context.store.resume(lease)).credentials).toBe("sealed");
+      await context.store.commit(lease, write({ update: { status: "completed", completedAtMs: 5000 } }));
+      expect((await context.store.resume(lease)).credentials).toBeUndefined();
+    });
+  });
+
   describe("the count of background runs", () => {
     test("tells those that wait from those that work, and leaves out what is over or in the foreground", async () => {
       expect(await context.store.countBackground()).toEqual({ queued: 0, running: 0 });
