@@ -80,6 +80,11 @@ export interface ClientOptions<S extends InputSchema | undefined = InputSchema |
   hooks?: ClientHooks;
   /** The shape of the answer: it is validated, asked for once more if it does not fit, and given as `output`. */
   output?: S;
+  /**
+   * Whether arguments of calls that are not quite JSON are repaired; otherwise the model is asked for proper JSON.
+   * Default: what the model's profile says, which is true if it says nothing.
+   */
+  repairArguments?: boolean;
   /** Whether pieces of calls are passed on as `tool_use_delta` blocks. Default: false. */
   includeToolUseDeltas?: boolean;
   /** How long an aborted tool may clean up before it is left behind. Default: 1,000. */
@@ -118,6 +123,7 @@ const knownKeys = [
   "canUseTool",
   "hooks",
   "output",
+  "repairArguments",
   "includeToolUseDeltas",
   "graceMs",
   "signal",
@@ -139,6 +145,7 @@ export interface CheckedOptions {
   readonly canUseTool: CanUseTool | undefined;
   readonly hooks: ClientHooks;
   readonly output: InputSchema | undefined;
+  readonly repairArguments: boolean | undefined;
   readonly includeToolUseDeltas: boolean;
   readonly graceMs: number | undefined;
   readonly signal: AbortSignal | undefined;
@@ -184,6 +191,10 @@ export function checkClientOptions(options: ClientOptions): CheckedOptions {
     canUseTool,
     hooks: checkClientHooks(options.hooks),
     output: options.output,
+    repairArguments:
+      options.repairArguments === undefined
+        ? undefined
+        : checkBoolean("repairArguments", options.repairArguments),
     includeToolUseDeltas: checkBoolean("includeToolUseDeltas", options.includeToolUseDeltas ?? false),
     graceMs: options.graceMs === undefined ? undefined : checkGrace("graceMs", options.graceMs),
     signal: checkSignal("signal", options.signal),

@@ -110,3 +110,22 @@ describe("a source of tools", () => {
     );
   });
 });
+
+test("arguments are repaired unless that is turned off", async () => {
+  for (const repairArguments of [undefined, true, false]) {
+    using model = scriptedModel([{ calls: [{ name: "say", arguments: "{'text': 'x'}" }] }, "Done."]);
+    const said: string[] = [];
+    const say = tool("say", "Says it.", { text: String }, ({ text }) => said.push(text));
+    const client = new Client({
+      model,
+      tools: [say],
+      autoExecuteTools: true,
+      ...(repairArguments !== undefined && { repairArguments }),
+    });
+    await ask(client, "Hi");
+    expect(said).toEqual(repairArguments === false ? [] : ["x"]);
+  }
+  expect(() => new Client({ model: scriptedModel([]), repairArguments: "no" as never })).toThrow(
+    "repairArguments: expected true or false",
+  );
+});

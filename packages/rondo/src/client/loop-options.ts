@@ -35,6 +35,7 @@ export function loopOptions(
     },
     ...(format && { output: format }),
     ...(maxRepeats !== undefined && { maxRepeats }),
+    ...(options.repairArguments !== undefined && { repairArguments: options.repairArguments }),
     ...(graceMs !== undefined && { graceMs }),
     ...(signal && { signal }),
     // The answer itself is no call that needs permission.

@@ -53,6 +53,30 @@ describe("a call is rejected, and answered with why", () => {
     });
   });
 
+  test.each<[string, boolean | undefined, boolean]>([
+    ["the option", false, true],
+    ["the model's profile", undefined, false],
+  ])("when they would have to be repaired, and %s forbids it", async (_, option, ofProfile) => {
+    const answers = [{ calls: [{ name: "add", arguments: "{'a': 1, 'b': 2}" }] }, "Sorry."];
+    using model = scriptedModel(answers, { profile: { repairArguments: ofProfile } });
+    const events = await eventsOf(prompt, {
+      model,
+      tools: [add],
+      ...(option !== undefined && { repairArguments: option }),
+    });
+    expect(events.find(({ type }) => type === "call.rejected")).toMatchObject({
+      reason: "invalid",
+      error: expect.stringContaining("not valid JSON"),
+    });
+  });
+
+  test.each(['{"a": 1e999, "b": 2}', `{"a": 1, "b": ${"[".repeat(20_000)}${"]".repeat(20_000)}}`])(
+    "when no tool could use the number or the nesting: %.20s",
+    async (text) => {
+      expect(await rejected({ arguments: text })).toMatchObject({ reason: "invalid" });
+    },
+  );
+
   test("when the arguments were cut off: never run as a guess", async () => {
     expect(await rejected({ arguments: '{"a":1,"b":2', isTruncated: true })).toMatchObject({
       reason: "truncated",

@@ -68,7 +68,8 @@ const gates = [
 export async function checkCall(
   raw: RawCall,
   tools: OfferedTools,
-  options: Pick<LoopOptions, "canUseTool" | "beforeCall">,
+  options: Pick<LoopOptions, "canUseTool" | "beforeCall" | "repairArguments"> &
+    Partial<Pick<LoopOptions, "model">>,
   signal: AbortSignal,
   decided?: AnyTool,
 ): Promise<CheckedCall> {
@@ -90,7 +91,8 @@ export async function checkCall(
   let input = written && withoutFixed(tool, written);
   if (!input || (await inputProblem(tool, input)) !== undefined) {
     const accepts = async (value: Record<string, unknown>) => (await inputProblem(tool, value)) === undefined;
-    const parsed = await parseArguments(raw.arguments, accepts, tool.metadata.inputSchema);
+    const repair = options.repairArguments ?? options.model?.profile.repairArguments;
+    const parsed = await parseArguments(raw.arguments, accepts, tool.metadata.inputSchema, { repair });
     if ("error" in parsed) return reject("invalid", `${parsed.error}\nCall the tool again with valid JSON.`);
     input = withoutFixed(tool, parsed.input);
     const problem = await inputProblem(tool, input);

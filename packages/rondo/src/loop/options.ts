@@ -58,6 +58,11 @@ export interface LoopOptions {
   /** Asked for each approved call. One that throws ends the run. */
   beforeCall?: (call: PendingCall) => Promise<CallDecision | undefined | null>;
   /**
+   * Whether arguments that are not quite JSON are repaired; otherwise the model is asked for proper JSON. Default: what
+   * the model's profile says, which is true if it says nothing.
+   */
+  repairArguments?: boolean;
+  /**
    * How often tools are run and the model is asked again. The calls of the next answer are not run, unless it
    * also has calls of the client: then the model is not asked again here anyway. Default: no limit.
    */

@@ -14,6 +14,7 @@ test.each([
   [{ text: "all" }, "profile.text: expected one of incremental, cumulative"],
   [{ thinkTags: "<think>" }, "profile.thinkTags: expected a list"],
   [{ startsThinking: 1 }, "profile.startsThinking: expected true or false"],
+  [{ repairArguments: "no" }, "profile.repairArguments: expected true or false"],
   [{ onlyStreams: "yes" }, "profile.onlyStreams: expected true or false"],
   [{ contextWindow: 0 }, "profile.contextWindow: expected a whole number from 1"],
   [{ ouputMode: "tool" }, "profile.ouputMode: expected one of the options"],

@@ -10,25 +10,22 @@ const choices = {
   text: ["incremental", "cumulative"],
 } satisfies { [K in "sendReasoning" | "outputMode" | "text"]: ModelProfile[K][] };
 
+const switches = ["startsThinking", "honoursToolChoice", "repairArguments", "onlyStreams"] as const;
 const lists = ["reasoningFields", "toolDialects", "thinkTags"] as const;
 
 const known = [
   "name",
   ...lists,
   ...Object.keys(choices),
-  "startsThinking",
-  "honoursToolChoice",
-  "onlyStreams",
+  ...switches,
   "contextWindow",
 ] as const satisfies readonly string[];
 
 export function checkProfile(field: string, profile: Partial<ModelProfile>): void {
   checkOptions(field, profile, known);
-  const { name, startsThinking, honoursToolChoice, onlyStreams, contextWindow } = profile;
+  const { name, contextWindow } = profile;
   if (name !== undefined) checkString(`${field}.name`, name);
-  if (startsThinking !== undefined) checkBoolean(`${field}.startsThinking`, startsThinking);
-  if (honoursToolChoice !== undefined) checkBoolean(`${field}.honoursToolChoice`, honoursToolChoice);
-  if (onlyStreams !== undefined) checkBoolean(`${field}.onlyStreams`, onlyStreams);
+  for (const key of switches) if (profile[key] !== undefined) checkBoolean(`${field}.${key}`, profile[key]);
   if (contextWindow !== undefined) checkLimit(`${field}.contextWindow`, contextWindow);
   for (const key of lists)
     if (profile[key] !== undefined && !Array.isArray(profile[key]))

@@ -43,3 +43,33 @@ test("a key named __proto__ stays a key", () => {
   const result = coerceToSchema(value, { properties: { n: { type: "number" } } });
   expect(JSON.stringify(result)).toBe('{"__proto__":{"x":1},"n":1}');
 });
+
+test("a number that is too large, and nesting without end, stay text", () => {
+  expect(coerceToSchema("[1e999]", { type: "array" })).toBe("[1e999]");
+  const deep = "[".repeat(100_000) + "]".repeat(100_000);
+  expect(coerceToSchema(deep, { type: "array", items: { $ref: "#" } })).toBe(deep);
+});
+
+test("what is nested deeper than is allowed is left as it is", () => {
+  let value: unknown = "1";
+  for (let i = 0; i < 100_000; i++) value = [value];
+  const schema = { anyOf: [{ type: "number" }, { items: { $ref: "#" } }] };
+  expect(coerceToSchema(value, schema)).toBe(value);
+});
+
+test("a part of the schema is worked out once, however many values it is for", () => {
+  let looked = 0;
+  const items = {
+    get anyOf() {
+      looked++;
+      return [{ type: "number" }];
+    },
+  };
+  expect(
+    coerceToSchema(
+      Array.from({ length: 1000 }, () => "1"),
+      { items },
+    ),
+  ).toHaveLength(1000);
+  expect(looked).toBe(1);
+});

@@ -3,6 +3,7 @@
 
 import { isPlainObject } from "../error/check.ts";
 import { setOwn } from "../json/copy.ts";
+import { jsonFlaw, maxJsonDepth } from "../json/json-flaw.ts";
 import type { JsonSchema } from "../tool/json-schema.ts";
 
 const numberPattern = /^-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?$/;
@@ -13,27 +14,50 @@ const maxRefs = 16;
  * not for a string. A value that has nothing to change is given back itself; nothing is changed in place.
  */
 export function coerceToSchema(value: unknown, schema: JsonSchema): unknown {
-  return coerce(value, schema, schema);
+  return new Coercion(schema).coerce(value, schema, 0);
 }
 
-function coerce(value: unknown, schema: unknown, root: JsonSchema): unknown {
-  const { types, part } = resolve(schema, root);
-  const read = typeof value === "string" && !types.has("string") ? readAs(value, types) : value;
-  if (isPlainObject(read)) {
-    const { properties, additionalProperties } = part;
-    return mapObject(read, (item, key) =>
-      coerce(
-        item,
-        properties && Object.hasOwn(properties, key) ? properties[key] : additionalProperties,
-        root,
-      ),
-    );
+/** What a schema says of a value. */
+interface Expected {
+  readonly types: ReadonlySet<string>;
+  /** The part of the schema that describes objects and lists. */
+  readonly part: JsonSchema;
+}
+
+class Coercion {
+  readonly #root: JsonSchema;
+  /** Worked out once for each part of the schema: a list has many values and one part. */
+  readonly #expected = new Map<unknown, Expected>();
+
+  constructor(root: JsonSchema) {
+    this.#root = root;
   }
-  if (Array.isArray(read)) {
-    const items = read.map((item) => coerce(item, part.items, root));
-    return items.some((item, i) => item !== read[i]) ? items : read;
+
+  coerce(value: unknown, schema: unknown, depth: number): unknown {
+    if (depth > maxJsonDepth) return value;
+    const { types, part } = this.#expectedBy(schema);
+    const read = typeof value === "string" && !types.has("string") ? readAs(value, types) : value;
+    if (isPlainObject(read)) {
+      const { properties, additionalProperties } = part;
+      return mapObject(read, (item, key) => {
+        const isNamed = properties !== undefined && Object.hasOwn(properties, key);
+        return this.coerce(item, isNamed ? properties[key] : additionalProperties, depth + 1);
+      });
+    }
+    if (Array.isArray(read)) {
+      const items = read.map((item) => this.coerce(item, part.items, depth + 1));
+      return items.some((item, i) => item !== read[i]) ? items : read;
+    }
+    return read;
   }
-  return read;
+
+  #expectedBy(schema: unknown): Expected {
+    const known = this.#expected.get(schema);
+    if (known) return known;
+    const expected = resolve(schema, this.#root);
+    this.#expected.set(schema, expected);
+    return expected;
+  }
 }
 
 function mapObject(
@@ -65,7 +89,8 @@ function readAs(text: string, types: ReadonlySet<string>): unknown {
   if (types.has("null") && (word === "null" || word === "none")) return null;
   if ((types.has("object") && trimmed.startsWith("{")) || (types.has("array") && trimmed.startsWith("["))) {
     try {
-      return JSON.parse(trimmed);
+      const value: unknown = JSON.parse(trimmed);
+      return jsonFlaw(value) === undefined ? value : text;
     } catch {
       return text;
     }
@@ -73,8 +98,7 @@ function readAs(text: string, types: ReadonlySet<string>): unknown {
   return text;
 }
 
-/** The types that the schema allows, and the part of it that describes objects and lists. */
-function resolve(schema: unknown, root: JsonSchema): { types: ReadonlySet<string>; part: JsonSchema } {
+function resolve(schema: unknown, root: JsonSchema): Expected {
   const part = follow(schema, root);
   const choices = [part["anyOf"], part["oneOf"]].filter(Array.isArray).flat() as unknown[];
   const alternatives = choices.map((choice) => follow(choice, root));
@@ -102,9 +126,13 @@ function follow(schema: unknown, root: JsonSchema): JsonSchema {
       .slice(1)
       .reduce<unknown>(
         (target, step) =>
-          isPlainObject(target) ? target[step.replaceAll("~1", "/").replaceAll("~0", "~")] : undefined,
+          isPlainObject(target) ? own(target, step.replaceAll("~1", "/").replaceAll("~0", "~")) : undefined,
         root,
       );
   }
   return {};
+}
+
+function own(object: Record<string, unknown>, key: string): unknown {
+  return Object.hasOwn(object, key) ? object[key] : undefined;
 }

@@ -5,13 +5,18 @@ export interface FoundObjects {
   readonly objects: readonly string[];
   /** Whether an object, or a string in it, is left open: then something is missing, and nothing can be trusted. */
   readonly isOpen: boolean;
+  /** Whether what surrounds the objects is prose. Otherwise they are parts of something larger, such as a list. */
+  readonly isProse: boolean;
 }
 
+const closings: Readonly<Record<string, string>> = { '"': '"', "'": "'", "“": "”", "‘": "’" };
+
+/** Looks at each character once. */
 export function findJsonObjects(text: string): FoundObjects {
-  // `{\"a\": 1}` has lost the quotes around it, but not the backslashes.
-  if (/^\s*\{\s*\\"/.test(text)) return findJsonObjects(text.replaceAll('\\"', '"'));
   const objects: string[] = [];
+  let isProse = true;
   let start = -1;
+  let end = 0;
   let depth = 0;
   let quote = "";
   for (let i = 0; i < text.length; i++) {
@@ -19,17 +24,33 @@ export function findJsonObjects(text: string): FoundObjects {
     if (quote !== "") {
       if (char === "\\") i++;
       else if (char === quote) quote = "";
-    } else if (depth > 0 && (char === '"' || char === "'")) quote = char;
+    } else if (depth > 0 && closings[char] !== undefined) quote = closings[char];
     else if (char === "{" || (depth > 0 && char === "[")) {
-      if (depth === 0) start = i;
+      if (depth === 0) {
+        start = i;
+        isProse &&= mayLead(text.slice(end, i)) && (objects.length === 0 || mayFollow(text.slice(end, i)));
+      }
       depth++;
     } else if (depth > 0 && (char === "}" || char === "]")) {
       depth--;
-      if (depth === 0) objects.push(text.slice(start, i + 1));
+      if (depth > 0) continue;
+      end = i + 1;
+      objects.push(text.slice(start, end));
     } else if (depth > 0 && (char === "…" || text.startsWith("...", i))) {
       // What the model left out cannot be known.
-      return { objects: [], isOpen: true };
+      return { objects: [], isOpen: true, isProse };
     }
   }
-  return { objects, isOpen: depth > 0 };
+  return { objects, isOpen: depth > 0, isProse: isProse && mayFollow(text.slice(end)) };
+}
+
+/** Not after `[`, `f(`, `"key":`, a comma or a quote: there the object is a part of a value. */
+function mayLead(before: string): boolean {
+  return !/(?:[[(,+"'“‘]|["'”’]\s*:)$/.test(before.trimEnd());
+}
+
+/** Not before a comma, a `+` or a quote. A closing brace too many does no harm at the very end. */
+function mayFollow(after: string): boolean {
+  const rest = after.trimStart();
+  return rest.startsWith("}") ? /^[}\s`]*$/.test(rest) : !/^[,:+\]"'”’]/.test(rest);
 }

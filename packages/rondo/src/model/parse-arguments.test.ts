@@ -31,7 +31,18 @@ describe("arguments that are understood", () => {
     ["a placeholder before", '{}{"a": 1}', { a: 1 }],
     ["the same twice", '{"a": 1}{"a": 1}', { a: 1 }],
     ["Python", "{'a': 1, 'note': 'it\\'s'}", { a: 1, note: "it's" }],
-    ["comments", '{"a": 1 /* one */}', { a: 1 }],
+    ["quoted JSON in single quotes", "'{\"a\": 1}'", { a: 1 }],
+    [
+      "a lost outer quote around escapes",
+      String.raw`{\"a\": 1, \"note\": \"C:\\\\x \\\"y\\\"\"}`,
+      { a: 1, note: 'C:\\x "y"' },
+    ],
+    ["a closing brace too many", '{"a": 1}}', { a: 1 }],
+    [
+      "escapes that JSON does not know",
+      String.raw`{"a": 1, "note": "grep \d+\.\w f"}`,
+      { a: 1, note: String.raw`grep \d+\.\w f` },
+    ],
   ])("%s", async (_, raw, input) => {
     expect(await parse(raw)).toEqual({ input });
   });
@@ -62,6 +73,19 @@ describe("arguments that are not", () => {
     ["5", "number"],
     ['{"a": 1}{"a": 2}', "several"],
     ['"words"', "something else"],
+    ['{"a": 1 /* one */}', "not valid JSON"],
+    ["{a: rm -rf //tmp/x}", "expected a value in quotes, a number, true, false or null at position 4"],
+    ["[{'a': 1}]", "a list"],
+    ["add({'a': 1})", "not valid JSON"],
+    ["{'a': 1}, {'a': 1}", "not valid JSON"],
+    [`"a": {'a': 1}, "b": 2}`, "not valid JSON"],
+    [`{"a": 1}, "b": 2}`, "not valid JSON"],
+    [`{'a': one} {"a": 1}`, "not valid JSON"],
+    ['{"a": 1e999}', "a number that is too large"],
+    ['{"a": 1, "b": [{"c": -1e999}]}', "a number that is too large"],
+    ["{'a': 1e999}", "a number that is too large"],
+    ['"{\\"a\\": 1e999}"', "a number that is too large"],
+    ["{}".repeat(17), "several"],
   ])("%j", async (raw, reason) => {
     const result = await parse(raw);
     expect("error" in result && result.error).toContain(reason);
@@ -75,10 +99,61 @@ describe("arguments that are not", () => {
     });
   });
 
+  test("nesting without end, proper or not", async () => {
+    const deep = (open: string, close: string) => `${open.repeat(100_000)}1${close.repeat(100_000)}`;
+    for (const raw of [`{"a": ${deep("[", "]")}}`, `{'a': ${deep("[", "]")}}`, deep('{"a":', "}")]) {
+      const result = await parse(raw);
+      expect("error" in result && result.error).toMatch(/200 levels/);
+    }
+  });
+
+  test("a long text is not repaired", async () => {
+    const result = await parse(`{'note': '${"x".repeat(1_000_000)}'}`);
+    expect("error" in result && result.error).toContain("of 1000012 characters");
+  });
+
   test("what came is quoted shortly", async () => {
     const result = await parse(`{"note": "${"x".repeat(10_000)}`);
     expect("error" in result && result.error.length).toBeLessThan(700);
   });
+});
+
+test("with repair off, only JSON is taken, and its strings are still read as the schema asks", async () => {
+  const strict = (raw: string) =>
+    parseArguments(raw, (input) => check(input).length === 0, schema, { repair: false });
+  expect(await strict('{"a": "1"}')).toEqual({ input: { a: 1 } });
+  expect(await strict("")).toEqual({ input: {} });
+  for (const raw of ["{'a': 1}", '```\n{"a": 1}\n```', '"{\\"a\\": 1}"', '{"a": 1,}'])
+    expect(await strict(raw)).toHaveProperty("error");
+});
+
+test.each([
+  ["quotes inside a string", `{"note": "${'x" y '.repeat(50_000)}"}`],
+  ["braces", "{".repeat(200_000)],
+  ["escaped quotes after a brace", `{${"\\".repeat(200_000)}"}`],
+  ["objects", '{"a":1} '.repeat(25_000)],
+])("200 kB of %s are refused in one pass", async (_, raw) => {
+  expect(await parse(raw)).toHaveProperty("error");
+});
+
+test("a key named __proto__ changes no prototype, repaired or not", async () => {
+  for (const raw of [`{"__proto__": {"x": 1}}`, `{'__proto__': {'x': 1}}`]) {
+    const result = await parseArguments(raw, () => true);
+    if (!("input" in result)) throw new Error("It is an object.");
+    expect(Object.keys(result.input)).toEqual(["__proto__"]);
+    expect((result.input as { x?: number }).x).toBeUndefined();
+  }
+});
+
+test("many objects in one text are not checked one by one", async () => {
+  const large = JSON.stringify({ a: 1, note: "x".repeat(1000) });
+  let asked = 0;
+  const result = await parseArguments(large.repeat(500), () => {
+    asked++;
+    return true;
+  });
+  expect(result).toHaveProperty("error");
+  expect(asked).toBe(0);
 });
 
 test("whatever comes, it does not throw, and gives an object or an error", async () => {

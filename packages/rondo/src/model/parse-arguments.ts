@@ -1,19 +1,30 @@
 // Turns the arguments that a model wrote into the input of a tool. What is not quite JSON is repaired, but only
 // where the tool's schema then accepts the result, and never where something may be missing.
 
-import { jsonrepair } from "jsonrepair";
 import { isPlainObject } from "../error/check.ts";
 import { describe } from "../error/describe.ts";
+import { jsonFlaw } from "../json/json-flaw.ts";
 import type { JsonSchema } from "../tool/json-schema.ts";
 import { coerceToSchema } from "./coerce-to-schema.ts";
 import { findJsonObjects } from "./find-json-objects.ts";
+import { JsonRepairError, repairJson } from "./repair-json.ts";
 
 /** Says whether an input fits the tool's schema. */
 export type AcceptsInput = (input: Record<string, unknown>) => boolean | Promise<boolean>;
 
 export type ParsedArguments = { readonly input: Record<string, unknown> } | { readonly error: string };
 
+export interface ParseOptions {
+  /** Whether text that is not JSON is repaired. Default: true. */
+  readonly repair?: boolean | undefined;
+}
+
+/** Longer text is not repaired: what is that long and broken is not a slip. */
+const maxRepairLength = 1_000_000;
+/** More objects than that in one text are not one call's arguments. */
+const maxObjects = 16;
 const maxQuotedLength = 300;
+const maxNamedProperties = 20;
 
 /**
  * Parses a call's arguments. An object is taken as it is, and no text is `{}`. Proper JSON that the schema does not
@@ -24,21 +35,42 @@ export async function parseArguments(
   raw: string | object,
   accepts: AcceptsInput,
   schema?: JsonSchema,
+  { repair = true }: ParseOptions = {},
 ): Promise<ParsedArguments> {
-  const strict = typeof raw === "string" ? parseStrictly(raw) : raw;
+  const fail = (received: string, quoted: string) => ({ error: complaint(received, quoted, schema) });
+  const strict = typeof raw === "string" ? parseStrictly(raw, repair) : raw;
+  const flaw = typeof raw === "string" ? jsonFlaw(strict) : undefined;
+  if (flaw !== undefined) return fail(flaw, String(raw));
   if (isPlainObject(strict)) return { input: (await fit(strict, accepts, schema)) ?? strict };
-  if (typeof raw !== "string") return { error: complaint("received", describe(raw), schema) };
-  if (strict !== undefined && typeof strict !== "string")
-    return { error: complaint(`received ${Array.isArray(strict) ? "a list" : typeof strict}`, raw, schema) };
-  return repair(typeof strict === "string" ? strict : raw, raw, accepts, schema);
+  if (typeof raw !== "string") return fail("", describe(raw));
+  if (strict !== undefined && typeof strict !== "string") return fail(kindOf(strict), raw);
+  if (!repair) return fail(reasonOf(raw), raw);
+  if (raw.length > maxRepairLength)
+    return fail(`text that is not valid JSON, of ${raw.length} characters`, raw);
+
+  const found = readObjects(typeof strict === "string" ? strict : raw);
+  if ("problem" in found) return fail(found.problem ?? reasonOf(raw), raw);
+  const fitting: Record<string, unknown>[] = [];
+  for (const object of found.objects) {
+    const input = await fit(object, accepts, schema);
+    // A server that sends `{}` first and the arguments later means the latter.
+    if (input && (found.objects.length === 1 || Object.keys(input).length > 0)) fitting.push(input);
+  }
+  const [input, ...others] = fitting;
+  if (!input) return fail(reasonOf(raw), raw);
+  const json = others.length > 0 ? JSON.stringify(input) : "";
+  return others.every((other) => JSON.stringify(other) === json) ? { input } : fail("several", raw);
 }
 
-/** The value, with what stands for "nothing" as `{}` and JSON in a string unwrapped. Undefined if it is not JSON. */
-function parseStrictly(text: string): unknown {
+/**
+ * The value, with what stands for "nothing" as `{}`, and with JSON in a string unwrapped if that is wanted. Undefined
+ * if it is not JSON.
+ */
+function parseStrictly(text: string, unwraps: boolean): unknown {
   if (text.trim() === "") return {};
   const value = parse(text);
   if (value === null) return {};
-  return typeof value === "string" ? (parse(value) ?? value) : value;
+  return unwraps && typeof value === "string" ? (parse(value) ?? value) : value;
 }
 
 function parse(text: string): unknown {
@@ -59,58 +91,76 @@ async function fit(
   return isPlainObject(coerced) && coerced !== value && (await accepts(coerced)) ? coerced : undefined;
 }
 
-/** `text` is what to repair, `raw` what the model wrote. */
-async function repair(
-  text: string,
-  raw: string,
-  accepts: AcceptsInput,
-  schema: JsonSchema | undefined,
-): Promise<ParsedArguments> {
-  const { objects, isOpen } = findJsonObjects(text);
-  if (isOpen) return { error: complaint("received JSON that is incomplete", raw, schema) };
-  const found: Record<string, unknown>[] = [];
-  for (const object of objects) {
-    const value = parse(object) ?? parseRepaired(object);
-    const input = isPlainObject(value) ? await fit(value, accepts, schema) : undefined;
-    // A server that sends `{}` first and the arguments later means the latter.
-    if (input && (objects.length === 1 || Object.keys(input).length > 0)) found.push(input);
+type ReadObjects =
+  | { readonly objects: readonly Record<string, unknown>[] }
+  /** Undefined where there is nothing more to say than that it is no JSON. */
+  | { readonly problem: string | undefined };
+
+/** The objects in a text that is not JSON. One that cannot be read makes all of them doubtful. */
+function readObjects(text: string, isUnwrapped = false): ReadObjects {
+  // `{\"a\": 1}` has lost the quotes around it, but not the backslashes.
+  const hasLostQuotes = /^\s*\{\s*\\"/.test(text);
+  const whole = readRepaired(hasLostQuotes ? `"${text.trim()}"` : text);
+  if ("value" in whole) {
+    const { value } = whole;
+    if (typeof value === "string" && !isUnwrapped) return readObjects(value, true);
+    return isPlainObject(value) ? { objects: [value] } : { problem: kindOf(value) };
   }
-  const [input, ...others] = found;
-  if (input && others.every((other) => JSON.stringify(other) === JSON.stringify(input))) return { input };
-  return { error: complaint(others.length > 0 ? "received several" : reasonOf(raw), raw, schema) };
+  const { objects, isOpen, isProse } = findJsonObjects(text);
+  if (isOpen) return { problem: "JSON that is incomplete" };
+  if (objects.length > maxObjects) return { problem: "several" };
+  if (objects.length === 0) return { problem: undefined };
+  // What the object is a part of would be dropped with the rest of the text.
+  if (!isProse) return { problem: whole.problem };
+  const values: Record<string, unknown>[] = [];
+  for (const object of objects) {
+    const read = readRepaired(object);
+    if ("problem" in read) return read;
+    if (isPlainObject(read.value)) values.push(read.value);
+  }
+  return { objects: values };
 }
 
-function parseRepaired(text: string): unknown {
+function readRepaired(text: string): { readonly value: unknown } | { readonly problem: string } {
   try {
-    return JSON.parse(jsonrepair(text));
-  } catch {
-    return undefined;
+    const value: unknown = parse(text) ?? JSON.parse(repairJson(text));
+    const problem = jsonFlaw(value);
+    return problem === undefined ? { value } : { problem };
+  } catch (error) {
+    if (error instanceof JsonRepairError) return { problem: error.message };
+    throw error;
   }
+}
+
+function kindOf(value: unknown): string {
+  return Array.isArray(value) ? "a list" : typeof value;
 }
 
 function reasonOf(raw: string): string {
   try {
     JSON.parse(raw);
-    return "received something else";
+    return "something else";
   } catch (error) {
-    return `received text that is not valid JSON (${error instanceof Error ? error.message : "unreadable"})`;
+    return `text that is not valid JSON (${error instanceof Error ? error.message : "unreadable"})`;
   }
 }
 
 function complaint(received: string, raw: string, schema: JsonSchema | undefined): string {
   const quoted = raw.length > maxQuotedLength ? `${raw.slice(0, maxQuotedLength)}…` : raw;
-  return `Invalid JSON: expected one JSON object${shapeOf(schema)}, ${received}: ${quoted}`;
+  const what = received === "" ? "received" : `received ${received}`;
+  return `Invalid JSON: expected one JSON object${shapeOf(schema)}, ${what}: ${quoted}`;
 }
 
 /** ` with "a" (number), "note" (string, optional)`. */
 function shapeOf(schema: JsonSchema | undefined): string {
   const properties = Object.entries(schema?.properties ?? {});
   if (properties.length === 0) return "";
-  const parts = properties.map(([name, { type }]) => {
+  const parts = properties.slice(0, maxNamedProperties).map(([name, { type }]) => {
     const words = [type === undefined ? "" : [type].flat().join(" or ")];
     if (!schema?.required?.includes(name)) words.push("optional");
     const details = words.filter((word) => word !== "").join(", ");
     return details === "" ? JSON.stringify(name) : `${JSON.stringify(name)} (${details})`;
   });
+  if (properties.length > maxNamedProperties) parts.push("…");
   return ` with ${parts.join(", ")}`;
 }

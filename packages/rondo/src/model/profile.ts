@@ -49,6 +49,11 @@ export interface ModelProfile {
   readonly outputMode: "native" | "tool" | "prompt";
   /** Whether each delta has the new text, or all text so far. */
   readonly text: "incremental" | "cumulative";
+  /**
+   * Whether arguments of calls that are not quite JSON are repaired; otherwise the model is asked for proper JSON.
+   * Default: true.
+   */
+  readonly repairArguments?: boolean;
   /** Whether it has to be asked for a stream even where nobody reads along. Default: false. */
   readonly onlyStreams?: boolean;
   /** How many tokens the model can read and write, if known. */

@@ -1,6 +1,6 @@
 // Calls written as Python, `[add(a=1, b=2), now()]`: Llama 3.2 and 4 as the whole answer, LFM2 between tags.
 
-import { jsonrepair } from "jsonrepair";
+import { repairJson } from "../../repair-json.ts";
 import { type Cursor, literal, type Reading, skipSpace } from "../cursor.ts";
 import type { Dialect, OfferedTools, TextCall } from "./dialect.ts";
 import { skipClose } from "./json-call.ts";
@@ -109,7 +109,7 @@ function* readValue(cursor: Cursor): Reading<string | undefined> {
 /** A Python literal as JSON. */
 function toJson(value: string): string | undefined {
   try {
-    const json = jsonrepair(value.trim());
+    const json = repairJson(value.trim());
     JSON.parse(json);
     return json;
   } catch {

@@ -1,0 +1,23 @@
+// What is wrong with parsed JSON that the syntax allows: numbers that no double can hold, and nesting that would
+// overflow the stack of whatever walks the value next.
+
+/** How many objects and lists may be nested in what a model writes. */
+export const maxJsonDepth = 200;
+
+/** What makes the value unusable, as the end of "received …"; undefined if nothing does. Takes no stack of its own. */
+export function jsonFlaw(value: unknown): string | undefined {
+  let level: unknown[] = [value];
+  for (let depth = 0; level.length > 0; depth++) {
+    if (depth > maxJsonDepth) return `JSON that is nested more than ${maxJsonDepth} levels deep`;
+    const next: unknown[] = [];
+    for (const item of level) {
+      if (typeof item === "number" && !Number.isFinite(item)) return "a number that is too large";
+      if (typeof item !== "object" || item === null) continue;
+      for (const child of Array.isArray(item) ? (item as unknown[]) : Object.values(item)) {
+        if (typeof child === "number" || typeof child === "object") next.push(child);
+      }
+    }
+    level = next;
+  }
+  return undefined;
+}
