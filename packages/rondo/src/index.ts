@@ -79,6 +79,7 @@ export {
   UnregisteredToolError,
 } from "./error/lookup-errors.ts";
 export {
+  AnswerLimitError,
   BrokenStreamError,
   EmptyAnswerError,
   ModelConnectionError,

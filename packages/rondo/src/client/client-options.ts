@@ -40,6 +40,8 @@ export interface ClientOptions<S extends InputSchema | undefined = InputSchema |
       | "retry"
       | "timeoutMs"
       | "idleTimeoutMs"
+      | "maxAnswerBytes"
+      | "maxCallsPerAnswer"
       | "fetch"
     >
   > {
@@ -102,6 +104,8 @@ const transportKeys = [
   "retry",
   "timeoutMs",
   "idleTimeoutMs",
+  "maxAnswerBytes",
+  "maxCallsPerAnswer",
   "fetch",
 ] as const;
 

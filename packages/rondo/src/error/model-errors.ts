@@ -121,6 +121,33 @@ export class ReportedStreamError extends ModelError {
   }
 }
 
+/** The answer went beyond a limit, and the connection was closed. What had come before is kept; no call of it runs. */
+export class AnswerLimitError extends ModelError {
+  static {
+    brandError(AnswerLimitError, "AnswerLimitError");
+  }
+  readonly code = "model_answer_limit";
+  /** The option that set the limit. */
+  readonly limit: "maxAnswerBytes" | "maxCallsPerAnswer";
+  readonly max: number;
+  readonly partialText: string;
+
+  constructor(
+    endpoint: string,
+    { limit, max, partialText }: Pick<AnswerLimitError, "limit" | "max" | "partialText">,
+  ) {
+    const what = limit === "maxAnswerBytes" ? `${max} bytes` : `${max} calls`;
+    super(
+      endpoint,
+      `The answer from ${endpoint} has more than ${what} and was closed; none of its calls is run. ` +
+        `The model may be repeating itself: ask again, or set a smaller maxTokens. If the answer is meant, raise ${limit}.`,
+    );
+    this.limit = limit;
+    this.max = max;
+    this.partialText = partialText;
+  }
+}
+
 /** A whole request took longer than `timeoutMs`. What had come before is kept. */
 export class ModelTimeoutError extends TimeoutError {
   static {

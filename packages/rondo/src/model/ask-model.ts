@@ -10,6 +10,7 @@ import {
 } from "../error/model-errors.ts";
 import { ModelHttpError } from "../error/model-http-errors.ts";
 import { RondoError } from "../error/rondo-error.ts";
+import type { AnswerLimits } from "./answer-limits.ts";
 import { askServer } from "./ask-server.ts";
 import { ChatAnswer } from "./chat-answer.ts";
 import { ChatStreamReader } from "./chat-stream-reader.ts";
@@ -32,20 +33,26 @@ export interface ChatSetup {
   readonly retry: RetryPolicy;
   readonly timeoutMs: number;
   readonly idleTimeoutMs: number;
+  readonly limits: AnswerLimits;
   /** Whether an answer may be asked for all at once, if nobody reads along. */
   readonly mayAskWhole: boolean;
 }
 
 /** Asks once, and pushes what comes into the sink. Rejects with a typed error, or with the sink's abort reason. */
 export async function askModel(setup: ChatSetup, body: RequestBody, sink: DeltaSink): Promise<void> {
-  const { timeoutMs, idleTimeoutMs, maxConcurrency, retry } = setup;
+  const { timeoutMs, idleTimeoutMs, maxConcurrency, retry, limits } = setup;
   const { signal } = sink;
   const endpoint = setup.endpoint.label;
   const release = await acquireSlot({ endpoint, limit: maxConcurrency, signal });
   const answer = new ChatAnswer({
     endpoint,
     hideSecrets: (text) => setup.endpoint.hideSecrets(text),
-    reader: new ChatStreamReader({ profile: setup.profile, toolNames: body.toolNames }),
+    reader: new ChatStreamReader({
+      profile: setup.profile,
+      toolNames: body.toolNames,
+      maxCalls: limits.maxCallsPerAnswer,
+    }),
+    limits,
     push: sink.push,
   });
   const stop = (TimeoutError: typeof ModelTimeoutError | typeof ModelIdleTimeoutError, limitMs: number) => {

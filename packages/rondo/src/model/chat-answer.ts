@@ -2,7 +2,13 @@
 // stream, a whole answer at once or something else has come: content types are not to be trusted.
 
 import { isPlainObject } from "../error/check.ts";
-import { EmptyAnswerError, ReportedStreamError, UnexpectedAnswerError } from "../error/model-errors.ts";
+import {
+  AnswerLimitError,
+  EmptyAnswerError,
+  ReportedStreamError,
+  UnexpectedAnswerError,
+} from "../error/model-errors.ts";
+import type { AnswerLimits } from "./answer-limits.ts";
 import type { ChatStreamReader } from "./chat-stream-reader.ts";
 import { ChunkParser } from "./chunk-parser.ts";
 import type { ModelDelta } from "./provider.ts";
@@ -15,8 +21,13 @@ export interface ChatAnswerSetup {
   /** Takes out of what the server says what nobody else may read. Default: all may be read. */
   readonly hideSecrets?: (text: string) => string;
   readonly reader: ChatStreamReader;
+  /** The reader counts the calls. Default: no limits. */
+  readonly limits?: AnswerLimits;
   readonly push: (delta: ModelDelta) => void;
 }
+
+/** A server that sends garbage need not be told of each piece of it. */
+const maxBrokenFrames = 20;
 
 interface Body {
   read(bytes: Uint8Array): void;
@@ -27,21 +38,26 @@ export class ChatAnswer {
   readonly #endpoint: string;
   readonly #hideSecrets: (text: string) => string;
   readonly #reader: ChatStreamReader;
+  readonly #limits: AnswerLimits;
   readonly #push: (delta: ModelDelta) => void;
   readonly #parser = new ChunkParser();
   #body: Body | undefined;
   /** The first bytes, for messages about what came instead of an answer. */
   #start: Uint8Array | undefined;
   #text = "";
+  #bytes = 0;
+  #brokenFrames = 0;
   #hasChunks = false;
+  #isWhole = false;
   #isDone = false;
   #isClosed = false;
   #hasBegun = false;
 
-  constructor({ endpoint, hideSecrets, reader, push }: ChatAnswerSetup) {
+  constructor({ endpoint, hideSecrets, reader, limits, push }: ChatAnswerSetup) {
     this.#endpoint = endpoint;
     this.#hideSecrets = hideSecrets ?? ((text) => text);
     this.#reader = reader;
+    this.#limits = limits ?? noLimits;
     this.#push = push;
   }
 
@@ -58,9 +74,12 @@ export class ChatAnswer {
   /** Takes the next bytes. Says whether the answer is complete, so that nothing more needs to be read. */
   read(bytes: Uint8Array): boolean {
     this.#hasBegun = true;
+    this.#bytes += bytes.length;
+    if (this.#bytes > this.#limits.maxAnswerBytes) throw this.#beyond("maxAnswerBytes");
     if (this.#body) this.#body.read(bytes);
     else this.#begin(bytes);
     this.#pushAll(this.#reader.take());
+    if (this.#reader.hasTooManyCalls) throw this.#beyond("maxCallsPerAnswer");
     return this.#isDone;
   }
 
@@ -69,14 +88,25 @@ export class ChatAnswer {
     if (!this.#isDone) this.#body?.end();
     if (!this.#hasChunks) throw new EmptyAnswerError(this.#endpoint, this.#head);
     this.#isClosed = true;
-    this.#pushAll(this.#reader.end({ isCutOff: false }));
+    const deltas = this.#reader.end({ isCutOff: false, hasEnd: this.#isDone || this.#isWhole });
+    const isBeyond = this.#reader.hasTooManyCalls;
+    this.#pushAll(isBeyond ? deltas.filter(({ type }) => type !== "finished") : deltas);
+    if (isBeyond) throw this.#beyond("maxCallsPerAnswer");
   }
 
   /** No more will come: hands out what was held back, so that nothing is lost. */
   cutOff(): void {
     if (this.#isClosed) return;
     this.#isClosed = true;
-    this.#pushAll(this.#reader.end({ isCutOff: true }).filter(({ type }) => type !== "finished"));
+    const deltas = this.#reader.end({ isCutOff: true, hasEnd: false });
+    this.#pushAll(deltas.filter(({ type }) => type !== "finished"));
+  }
+
+  /** Hands out what was held back, and gives the error. */
+  #beyond(limit: keyof AnswerLimits): AnswerLimitError {
+    this.cutOff();
+    const max = this.#limits[limit];
+    return new AnswerLimitError(this.#endpoint, { limit, max, partialText: this.#text });
   }
 
   /** Chooses how to read by the first byte that is neither white space nor a part of a byte order mark. */
@@ -112,6 +142,7 @@ export class ChatAnswer {
     const chunk = asChunk(answer);
     if (!chunk) throw this.#unexpected(answer === undefined ? "JSON that breaks off" : "something else");
     this.#hasChunks = true;
+    this.#isWhole = true;
     this.#reader.read(chunk);
   }
 
@@ -127,6 +158,8 @@ export class ChatAnswer {
       chunk = this.#parser.parse(text);
     } catch {
       this.#throwIfReported(text, event === "error");
+      this.#brokenFrames += 1;
+      if (this.#brokenFrames > maxBrokenFrames) return;
       const message = `A part of the stream from ${this.#endpoint} is no JSON and was skipped: ${excerpt(this.#hideSecrets(text))}`;
       this.#pushAll([...this.#reader.take(), { type: "warning", message }]);
       return;
@@ -157,6 +190,11 @@ export class ChatAnswer {
     });
   }
 }
+
+const noLimits: AnswerLimits = {
+  maxAnswerBytes: Number.POSITIVE_INFINITY,
+  maxCallsPerAnswer: Number.POSITIVE_INFINITY,
+};
 
 function parseWhole(text: string): unknown {
   try {

@@ -10,6 +10,7 @@ import {
   checkSignal,
   checkString,
 } from "../error/check.ts";
+import { answerLimits } from "./answer-limits.ts";
 import { askModel, type ChatSetup } from "./ask-model.ts";
 import { checkProfile } from "./check-profile.ts";
 import { DeltaStream } from "./delta-stream.ts";
@@ -40,6 +41,13 @@ export interface OpenAICompatibleOptions extends EndpointOptions {
    * always streamed: nothing else shows that a server is still at work.
    */
   idleTimeoutMs?: number | undefined;
+  /**
+   * How many bytes one answer may have, unpacked, with all that surrounds its text. Beyond them it fails with an
+   * `AnswerLimitError`. Default: 67,108,864 (64 MiB), some 200,000 tokens of a stream.
+   */
+  maxAnswerBytes?: number | undefined;
+  /** How many tool calls one answer may have. With more, it fails, and none of them is run. Default: 128. */
+  maxCallsPerAnswer?: number | undefined;
   /** Used instead of the runtime's own HTTP. */
   fetch?: FetchFunction | undefined;
 }
@@ -55,6 +63,8 @@ const known: readonly (keyof OpenAICompatibleOptions)[] = [
   "retry",
   "timeoutMs",
   "idleTimeoutMs",
+  "maxAnswerBytes",
+  "maxCallsPerAnswer",
   "fetch",
 ];
 
@@ -104,6 +114,7 @@ export function checkSetup(options: OpenAICompatibleOptions): ChatSetup {
     maxConcurrency: limit("maxConcurrency", maxConcurrency),
     retry: retryPolicy("retry", options.retry),
     timeoutMs: checkDuration("timeoutMs", timeoutMs ?? Number.POSITIVE_INFINITY),
+    limits: answerLimits(options),
     idleTimeoutMs: checkDuration("idleTimeoutMs", idleTimeoutMs ?? 600_000),
     mayAskWhole:
       profile.onlyStreams !== true &&

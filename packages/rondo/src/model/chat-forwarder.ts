@@ -3,6 +3,7 @@
 
 import { after } from "../async/timer.ts";
 import {
+  AnswerLimitError,
   BrokenStreamError,
   ModelConnectionError,
   ModelIdleTimeoutError,
@@ -72,11 +73,13 @@ async function forward(setup: ChatSetup, request: ForwardRequest): Promise<void>
 }
 
 async function exchange(
-  { endpoint, model, send, mayAskWhole }: ChatSetup,
+  { endpoint, model, send, mayAskWhole, limits }: ChatSetup,
   { body, isWhole, signal, onHead, onBytes }: ForwardRequest,
   silence: SilenceLimit,
 ): Promise<void> {
+  const max = limits.maxAnswerBytes;
   let hasBegun = false;
+  let size = 0;
   if (!(isWhole && mayAskWhole)) silence.hear();
   try {
     const response = await askServer({ endpoint, path: "/chat/completions", body, model, send, signal });
@@ -84,6 +87,9 @@ async function exchange(
     onHead({ status: response.status, contentType: response.header("content-type") });
     await response.read((bytes) => {
       silence.hear();
+      size += bytes.length;
+      if (size > max)
+        throw new AnswerLimitError(endpoint.label, { limit: "maxAnswerBytes", max, partialText: "" });
       const room = onBytes(bytes);
       if (room) {
         silence.pause();

@@ -162,10 +162,27 @@ describe("the end", () => {
     ['{"a":1}', null, true, false],
     ["", null, false, false],
     ['{"a":1,"b":2', "stop", false, false],
+    ["", "stop", false, false],
+    ["", "content_filter", false, true],
+    ["", "abort", false, true],
+    ['{"a":1}', "error", false, false],
   ] as const)("arguments %j, reason %j, cut off %j: truncated %j", (text, reason, isCutOff, isTruncated) => {
     const piece = { index: 0, id: "a", function: { name: "add", arguments: text } };
     const { calls } = readAll([chunkOf({ tool_calls: [piece] }), chunkOf({}, reason)], { isCutOff });
     expect(calls).toEqual([{ name: "add", arguments: text, isTruncated }]);
+  });
+
+  test.each([
+    ["", null, true],
+    ["", "stop", false],
+    ["", "tool_calls", false],
+    ["{}", null, false],
+  ] as const)("arguments %j, reason %j, no [DONE]: truncated %j", (text, reason, isTruncated) => {
+    const piece = { index: 0, id: "a", function: { name: "ping", arguments: text } };
+    const chunks = [chunkOf({ tool_calls: [piece] }), chunkOf({}, reason)];
+    expect(readAll(chunks, { hasEnd: false }).calls).toEqual([
+      { name: "ping", arguments: text, isTruncated },
+    ]);
   });
 
   test("a whole message instead of deltas is read", () => {
@@ -186,6 +203,26 @@ describe("the end", () => {
 
 describe("usage", () => {
   const usage = { inputTokens: 3, outputTokens: 4, totalTokens: 7 };
+
+  test.each([
+    [{ prompt_tokens: 2.6, completion_tokens: 4.4 }, usage],
+    [{ prompt_tokens: 3, completion_tokens: 4, total_tokens: -1 }, usage],
+    [{ prompt_tokens: 3, completion_tokens: 4, total_tokens: 1e300 }, usage],
+    [{ prompt_tokens: 3, completion_tokens: 4, prompt_tokens_details: { cached_tokens: -5 } }, usage],
+    [
+      { prompt_tokens: 3, completion_tokens: 4, prompt_tokens_details: { cached_tokens: 0.2 } },
+      { ...usage, cachedTokens: 0 },
+    ],
+    [{ prompt_tokens: -3, completion_tokens: -4 }, undefined],
+    [{ prompt_tokens: "3", completion_tokens: "4" }, undefined],
+    [{ prompt_tokens: Number.NaN, completion_tokens: Number.POSITIVE_INFINITY }, undefined],
+    [
+      { prompt_tokens: 3, output_tokens: -4, total_tokens: 2 },
+      { inputTokens: 3, outputTokens: 0, totalTokens: 3 },
+    ],
+  ])("%j is whole and not negative", (sent, expected) => {
+    expect(readAll([{ choices: [], usage: sent }]).usage).toEqual(expected);
+  });
 
   test.each([
     [

@@ -3,7 +3,7 @@
 import type { ModelProfile } from "./profile.ts";
 import type { FinishReason, ModelDelta, Usage } from "./provider.ts";
 import { CallCollector } from "./reading/call-collector.ts";
-import { settleFinishReason, toFinishReason } from "./reading/finish-reason.ts";
+import { isCutReason, settleFinishReason, toFinishReason } from "./reading/finish-reason.ts";
 import { NewText } from "./reading/new-text.ts";
 import { type ContentSink, readContent, textIn } from "./reading/read-content.ts";
 import { readTimings, readUsage } from "./reading/read-usage.ts";
@@ -16,7 +16,20 @@ export interface ChatStreamReaderOptions {
   readonly profile: ModelProfile;
   /** The tools that were offered. Without any, text is never taken for a tool call. */
   readonly toolNames: readonly string[];
+  /** How many calls are taken before `hasTooManyCalls`. Default: no limit. */
+  readonly maxCalls?: number | undefined;
 }
+
+/** How the bytes of an answer ended. */
+export interface AnswerEnding {
+  /** The stream broke off, rather than being ended by the server. */
+  readonly isCutOff: boolean;
+  /** The server said that it ended: by `[DONE]`, or because the answer came as a whole. */
+  readonly hasEnd: boolean;
+}
+
+/** Each kind of trouble is told once, and no more kinds than these: what they quote is the server's to choose. */
+const maxWarnings = 20;
 
 /**
  * The state of one answer. `read` takes a parsed chunk, and `take` gives what is new since it was last asked; `end`
@@ -33,16 +46,18 @@ export class ChatStreamReader {
   #unread = "";
   #deltas: ModelDelta[] = [];
   #reason: FinishReason | undefined;
+  #isCutByReason = false;
   #usage: Usage | undefined;
   #timings: Usage | undefined;
   /** Whether anything has come in a `delta`: then a `message` only repeats it. */
   #hasDelta = false;
   #isEnded = false;
 
-  constructor({ profile, toolNames }: ChatStreamReaderOptions) {
+  constructor({ profile, toolNames, maxCalls }: ChatStreamReaderOptions) {
     const isCumulative = profile.text === "cumulative";
     this.#reasoningFields = profile.reasoningFields;
-    this.#calls = new CallCollector({ toolNames, isCumulative, emit: (delta) => this.#deltas.push(delta) });
+    const emit = (delta: ModelDelta) => this.#deltas.push(delta);
+    this.#calls = new CallCollector({ toolNames, isCumulative, maxCalls, emit });
     const warn = (message: string) => this.#warn(message);
     this.#text = new TextReader(profile, toolNames, {
       text: (text) => this.#push("text.delta", text),
@@ -59,6 +74,11 @@ export class ChatStreamReader {
       thinking: (text) => this.#think(newThinking ? newThinking.next(text) : text),
       skipped: (what) => warn(`Skipped ${what}, which is neither text nor thinking.`),
     };
+  }
+
+  /** Whether the model has made more calls than are taken. */
+  get hasTooManyCalls(): boolean {
+    return this.#calls.hasTooMany;
   }
 
   /** Takes one chunk. */
@@ -81,14 +101,14 @@ export class ChatStreamReader {
     return deltas;
   }
 
-  /** Ends the answer. `isCutOff` when the stream broke off, rather than being ended by the server. */
-  end({ isCutOff }: { isCutOff: boolean }): ModelDelta[] {
+  /** Ends the answer. */
+  end({ isCutOff, hasEnd }: AnswerEnding): ModelDelta[] {
     if (this.#isEnded) return [];
     this.#isEnded = true;
     this.#readText();
     this.#text.end({ hasOtherCalls: this.#calls.count > 0 });
     const hasReason = this.#reason !== undefined;
-    this.#calls.end({ isCutOff: isCutOff || this.#reason === "length", hasReason });
+    this.#calls.end({ isCutOff: isCutOff || this.#isCutByReason, hasReason, hasEnd });
     const finishReason = settleFinishReason(this.#reason, { hasCalls: this.#calls.count > 0, isCutOff });
     this.#deltas.push({ type: "finished", finishReason, usage: this.#usage ?? this.#timings });
     return this.take();
@@ -129,7 +149,10 @@ export class ChatStreamReader {
     // Servers that cannot stream send the whole message; others repeat it at the end.
     if (isFields(message) && !this.#hasDelta) this.#readDelta(message);
     else if (typeof text === "string" && delta === undefined) this.#readDelta({ content: text });
-    if (typeof reason === "string" && reason !== "") this.#reason = toFinishReason(reason);
+    if (typeof reason === "string" && reason !== "") {
+      this.#reason = toFinishReason(reason);
+      this.#isCutByReason = isCutReason(reason);
+    }
     if (usage !== undefined) this.#usage = readUsage(usage) ?? this.#usage;
   }
 
@@ -179,9 +202,9 @@ export class ChatStreamReader {
     else this.#deltas.push({ type, text });
   }
 
-  /** Each kind of trouble is told once: a server that has it, has it in every chunk. */
+  /** Tells of each kind of trouble once: a server that has it, has it in every chunk. */
   #warn(message: string): void {
-    if (this.#warned.has(message)) return;
+    if (this.#warned.has(message) || this.#warned.size >= maxWarnings) return;
     this.#warned.add(message);
     this.#readText();
     this.#deltas.push({ type: "warning", message });

@@ -67,3 +67,24 @@ test.each([0, 1])("an abort closes the socket, also in mid-answer (%i)", async (
   await closed;
   expect(getEventListeners(signal, "abort")).toEqual([]);
 });
+
+describe("a list without end", () => {
+  test("of many models is cut, and of names that are none is cleared", async () => {
+    const data = [
+      { id: "x".repeat(257) },
+      { id: "y".repeat(256) },
+      ...Array.from({ length: 20_000 }, (_, i) => ({ id: `m${i}` })),
+    ];
+    await using server = await serve({ body: { data } });
+    const names = await listModels({ baseURL: server.url });
+    expect(names).toHaveLength(9999);
+    expect(names.slice(0, 2)).toEqual(["y".repeat(256), "m0"]);
+  });
+
+  test("is an error", async () => {
+    await using server = await serve({ body: `{"data": [${" ".repeat(9 * 1024 * 1024)}]}` });
+    await expect(listModels({ baseURL: server.url })).rejects.toThrow(
+      `Expected a list of models from ${server.url}, got more than 8388608 bytes.`,
+    );
+  });
+});

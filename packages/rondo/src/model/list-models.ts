@@ -15,23 +15,31 @@ export interface ListModelsOptions extends EndpointOptions {
   fetch?: FetchFunction | undefined;
 }
 
-/** The names of the models that the server at `baseURL` has, in its order. Asks once, without a time limit. */
+const maxListBytes = 8 * 1024 * 1024;
+const maxModels = 10_000;
+/** Longer ones are no names, and would be passed on to whoever asks for a list. */
+const maxNameLength = 256;
+
+/**
+ * The names of the models that the server at `baseURL` has, in its order. Asks once, without a time limit. A list of
+ * more than 8 MiB is an error; names of more than 256 characters, and what follows the first 10,000, are left out.
+ */
 export async function listModels(options: ListModelsOptions): Promise<string[]> {
   checkOptions("options", options, ["baseURL", "apiKey", "headers", "signal", "fetch"]);
   const { fetch, signal = new AbortController().signal } = options;
   checkSignal("signal", signal);
   const endpoint = new Endpoint(options);
   const response = await askServer({ endpoint, path: "/models", send: fetch ? sendBy(fetch) : send, signal });
-  const text = await readText(response).catch((error: unknown) => {
+  const unexpected = (got: string, received: string): never => {
+    throw new UnexpectedAnswerError(endpoint.label, { expected: "a list of models", got, received });
+  };
+  const text = await readText(response, maxListBytes, () =>
+    unexpected(`more than ${maxListBytes} bytes`, ""),
+  ).catch((error: unknown) => {
+    if (error instanceof UnexpectedAnswerError) throw error;
     throw signal.aborted ? signal.reason : new ModelConnectionError(endpoint.label, error);
   });
-  const names = namesIn(text);
-  if (names) return names;
-  throw new UnexpectedAnswerError(endpoint.label, {
-    expected: "a list of models",
-    got: /^\s*</.test(text) ? "a web page" : "something else",
-    received: excerpt(text),
-  });
+  return namesIn(text) ?? unexpected(/^\s*</.test(text) ? "a web page" : "something else", excerpt(text));
 }
 
 /** Servers agree on `data[].id`; a few have `models`, a bare list, or `name`. */
@@ -45,10 +53,13 @@ function namesIn(text: string): string[] | undefined {
   if (isPlainObject(answer) && answer["data"] === null) return []; // as a server with none says
   const list: unknown = isPlainObject(answer) ? (answer["data"] ?? answer["models"]) : answer;
   if (!Array.isArray(list)) return undefined;
-  return list.map(nameOf).filter((name) => name !== undefined);
+  return list
+    .slice(0, maxModels)
+    .map(nameOf)
+    .filter((name) => name !== undefined);
 }
 
 function nameOf(entry: unknown): string | undefined {
   const name: unknown = isPlainObject(entry) ? (entry["id"] ?? entry["name"] ?? entry["model"]) : entry;
-  return typeof name === "string" ? name : undefined;
+  return typeof name === "string" && name.length <= maxNameLength ? name : undefined;
 }

@@ -40,6 +40,14 @@ const access = {
     description:
       "How long the model server may be silent, before its answer and in it. If not set, 600,000, and no limit before an answer that nobody streams.",
   }),
+  maxAnswerBytes: wholeNumber(1).optional().meta({
+    description:
+      "How many bytes one answer of the model may have, unpacked. Beyond them it fails. If not set, 67,108,864.",
+  }),
+  maxCallsPerAnswer: wholeNumber(1).optional().meta({
+    description:
+      "How many tool calls one answer may have. With more, it fails, and none is run. If not set, 128.",
+  }),
 };
 
 export const endpointSchema = group(access).superRefine(checkAccess);
@@ -70,9 +78,11 @@ function isGroup(value: unknown): boolean {
 
 /** The options of `openaiCompatible()` for a model behind this access. */
 export function providerOptions(access: EndpointConfig | NamedModelConfig, model: string) {
-  const { url, apiKey, headers, server, profile, maxConcurrency, timeoutMs, idleTimeoutMs } = access;
+  // Not the whole rest: a config has more settings than the library, and the library refuses what it does not know.
+  const { url: baseURL, apiKey, headers, server, profile } = access;
+  const { maxConcurrency, timeoutMs, idleTimeoutMs, maxAnswerBytes, maxCallsPerAnswer } = access;
   return {
-    baseURL: url,
+    baseURL,
     model,
     apiKey,
     headers,
@@ -81,6 +91,8 @@ export function providerOptions(access: EndpointConfig | NamedModelConfig, model
     maxConcurrency,
     timeoutMs,
     idleTimeoutMs,
+    maxAnswerBytes,
+    maxCallsPerAnswer,
   };
 }
 
@@ -92,6 +104,7 @@ function checkAccess(access: EndpointConfig | NamedModelConfig, context: z.Refin
     if (!(error instanceof InvalidArgumentError || error instanceof InvalidTypeError)) throw error;
     if (error.field === "baseURL") return; // said of `url` already
     const [key = "", ...name] = error.field.split("."); // a header's name may have dots
+    if (context.issues.some(({ path }) => path?.[0] === key)) return; // the schema has said so
     const path = name.length === 0 ? [key] : [key, name.join(".")];
     context.addIssue({ code: "custom", path, message: error.expected });
   }

@@ -39,6 +39,19 @@ describe("a model of the config", () => {
     expect(request?.headers).toMatchObject({ authorization: "Bearer abc", "x-team": "a" });
   });
 
+  test("has the limits of the config", async () => {
+    await using server = await startModelServer([{ text: "x".repeat(1000) }, { text: "Hi" }]);
+    const profile = { repairArguments: false };
+    const models = modelsOf({
+      models: { small: { url: server.url, maxAnswerBytes: 900, maxCallsPerAnswer: 5, profile } },
+    });
+    const { provider } = await models.resolve("small");
+    const request = { messages: [{ role: "user", content: "Hello" }] } as const;
+    await expect(Array.fromAsync(provider.stream(request))).rejects.toThrow("more than 900 bytes");
+    expect(await Array.fromAsync(provider.stream(request))).not.toEqual([]);
+    expect(provider.profile).toMatchObject(profile);
+  });
+
   test("may be a provider that code has made", async () => {
     const provider = scriptedModel([]);
     expect(await modelsOf({ models: { mine: provider } }).resolve("mine")).toEqual({

@@ -110,6 +110,9 @@ describe("is refused:", () => {
       { endpoints: [{ url, profile: { outputMode: "guess" } }] },
       'endpoints[0].profile.outputMode (the config): expected one of native, tool, prompt, got "guess".',
     ],
+    [{ endpoints: [{ url, maxCallsPerAnswer: 0 }] }, /^endpoints\[0\]\.maxCallsPerAnswer .*a whole number/],
+    [{ endpoints: [{ url, maxAnswerBytes: 0.5 }] }, /^endpoints\[0\]\.maxAnswerBytes .*a whole number/],
+    [{ endpoints: [{ url, profile: { repairArguments: 0 } }] }, /profile\.repairArguments .*true or false/],
     [
       { models: { a: { url, headers: { "a b.c": "x" } } } },
       /^models\.a\.headers\.a b\.c .*an HTTP header, got \(hidden\)/,

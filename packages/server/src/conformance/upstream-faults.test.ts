@@ -12,7 +12,7 @@ interface Fault {
   readonly status: number;
   /** Where it is another thing for those who do not stream. */
   readonly plain?: { readonly code: string; readonly status: number };
-  readonly limits?: { idleTimeoutMs: number };
+  readonly limits?: { idleTimeoutMs?: number; maxAnswerBytes?: number };
 }
 
 const faults: readonly Fault[] = [
@@ -35,6 +35,13 @@ const faults: readonly Fault[] = [
     code: "model_idle_timeout",
     status: 504,
     limits: { idleTimeoutMs: 50 },
+  },
+  {
+    name: "says too much",
+    answer: { text: ["a".repeat(2000), "b"] },
+    code: "model_answer_limit",
+    status: 502,
+    limits: { maxAnswerBytes: 1000 },
   },
 ];
 

@@ -7,6 +7,8 @@ import type { HttpRequest, HttpResponse, HttpSend, TakeBytes } from "./http.ts";
 
 /** How long the end of a body that is not needed may take before its connection is given up. */
 const drainMs = 500;
+/** How much of it is read before the connection is given up. */
+const maxDrainBytes = 1_048_576;
 
 interface Transport {
   readonly request: (url: URL, options: object) => ClientRequest;
@@ -100,6 +102,7 @@ class NodeResponse implements HttpResponse {
       await this.#pushTo(take);
     } catch (error) {
       incoming.destroy();
+      this.#source.destroy(); // what unpacks the body would go on with what it has
       throw error;
     } finally {
       this.#release();
@@ -181,8 +184,15 @@ function decoded(incoming: IncomingMessage): Readable {
   return decoder;
 }
 
-/** Lets the rest of a body run off, so that its connection can be used again; but not for long. */
+/** Lets the rest of a body run off, so that its connection can be used again; but not for long, and not for much. */
 function drain(incoming: IncomingMessage, source: Readable): void {
+  let left = maxDrainBytes;
+  source.on("data", (bytes: Uint8Array) => {
+    left -= bytes.length;
+    if (left >= 0) return;
+    incoming.destroy();
+    source.destroy();
+  });
   const timer = setTimeout(() => incoming.destroy(), drainMs).unref();
   incoming.once("close", () => clearTimeout(timer));
   source.resume(); // what unpacks a body and is not read would hold it back

@@ -2,10 +2,10 @@ import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { createServer, type RequestListener, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { PassThrough } from "node:stream";
+import { PassThrough, Readable } from "node:stream";
 import { brotliCompressSync, createGzip, deflateSync, gzipSync, zstdCompressSync } from "node:zlib";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { type HttpResponse, type HttpSend, readText } from "./http.ts";
+import { type HttpResponse, type HttpSend, readText as readTextUpTo } from "./http.ts";
 import { sendBy, send as sendByFetch } from "./http-fetch.ts";
 import { send as sendByNode } from "./http-node.ts";
 
@@ -34,6 +34,25 @@ async function serveEndless(start: string): Promise<{ url: URL; closed: Promise<
 }
 
 const never = new AbortController().signal;
+
+const readText = (response: HttpResponse) => readTextUpTo(response, 1_000_000);
+
+/** A server that sends zeros without end, packed if that is wanted, and tells when its socket was closed. */
+async function serveZeros(encoding: "identity" | "gzip"): Promise<{ url: URL; closed: Promise<void> }> {
+  const { promise: closed, resolve } = Promise.withResolvers<void>();
+  const { url } = await serve((_, response) => {
+    response.once("close", resolve).writeHead(200, { "content-encoding": encoding });
+    const zeros = Readable.from(
+      (function* () {
+        for (;;) yield Buffer.alloc(65_536);
+      })(),
+    );
+    const packed = encoding === "gzip" ? zeros.pipe(createGzip()) : zeros;
+    packed.pipe(response);
+    response.once("close", () => zeros.destroy());
+  });
+  return { url, closed };
+}
 
 function get(send: HttpSend, url: URL, signal = never): Promise<HttpResponse> {
   return send({ method: "GET", url, headers: {}, signal });
@@ -67,6 +86,32 @@ describe.each([
     });
     expect(await readText(await get(send, url))).toBe("packed");
   });
+
+  test.each(["identity", "gzip"] as const)(
+    "reads no more of an endless body than it is told to (%s)",
+    async (encoding) => {
+      const { url, closed } = await serveZeros(encoding);
+      expect(await readTextUpTo(await get(send, url), 100_000)).toHaveLength(100_000);
+      await closed;
+    },
+  );
+
+  test.each(["identity", "gzip"] as const)(
+    "closes the socket when the taker throws (%s)",
+    async (encoding) => {
+      const { url, closed } = await serveZeros(encoding);
+      const response = await get(send, url);
+      let size = 0;
+      const reading = response.read((bytes) => {
+        size += bytes.length;
+        if (size > 100_000) throw new Error("too much");
+        return false;
+      });
+      await expect(reading).rejects.toThrow("too much");
+      await closed;
+      expect(size).toBeLessThan(1_000_000);
+    },
+  );
 
   test("does not follow a redirect", async () => {
     const { url } = await serve((_, response) => response.writeHead(307, { location: "/else" }).end());
@@ -351,5 +396,5 @@ test("only so much of a text is read as is wanted", async () => {
     async () =>
       new Response(ReadableStream.from(["one", "two", "three"]).pipeThrough(new TextEncoderStream())),
   );
-  expect(await readText(await get(send, new URL("http://127.0.0.1:1/")), 4)).toBe("onetwo");
+  expect(await readTextUpTo(await get(send, new URL("http://127.0.0.1:1/")), 4)).toBe("onet");
 });

@@ -31,15 +31,20 @@ export interface HttpResponse {
 /** Sends a request. Resolves with the head of the answer; redirects are answers like any other. */
 export type HttpSend = (request: HttpRequest) => Promise<HttpResponse>;
 
-/** Reads a body as text, up to a number of bytes. */
-export async function readText(response: HttpResponse, maxBytes = Number.POSITIVE_INFINITY): Promise<string> {
+/** Reads a body as text, up to a number of bytes. What is beyond them is left out, or `onExcess` throws. */
+export async function readText(
+  response: HttpResponse,
+  maxBytes: number,
+  onExcess?: () => never,
+): Promise<string> {
   const decoder = new TextDecoder();
   let text = "";
-  let size = 0;
+  let left = maxBytes;
   await response.read((bytes) => {
-    text += decoder.decode(bytes, { stream: true });
-    size += bytes.length;
-    return size >= maxBytes;
+    if (bytes.length > left) onExcess?.();
+    text += decoder.decode(bytes.subarray(0, left), { stream: true });
+    left -= Math.min(left, bytes.length);
+    return left === 0 && !onExcess;
   });
   return text + decoder.decode();
 }

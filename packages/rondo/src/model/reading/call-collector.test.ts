@@ -179,3 +179,37 @@ test("however a call is cut into pieces, its deltas add up to its arguments", ()
     }),
   );
 });
+
+describe("calls without number", () => {
+  const many = 40_000;
+
+  test.each([
+    ["with an id each and no index", (i: number) => add("{}", { id: `id-${i}` })],
+    ["with the same id", () => add("{}", { id: "same" })],
+    ["with neither", () => add("{}")],
+  ])("%s are each looked at once", (_, entry) => {
+    const lists = Array.from({ length: many }, (_, i) => [entry(i)]);
+    expect(readAll(callChunks(...lists)).calls).toHaveLength(many);
+  });
+
+  test("pieces of one call are looked at once each", () => {
+    const pieces = Array.from({ length: many }, () => [more("x", { index: 0 })]);
+    const { calls } = readAll(callChunks([add('{"a":"', { index: 0, id: "a" })], ...pieces));
+    expect(calls[0]?.arguments).toHaveLength(many + 6);
+  });
+
+  test("are taken up to a limit, whether they come by themselves or in text", () => {
+    const sent = callChunks(Array.from({ length: 5 }, (_, i) => add("{}", { index: i, id: `id-${i}` })));
+    const text = chunkOf({ content: '<tool_call>{"name":"ping","arguments":{}}</tool_call>'.repeat(5) });
+    expect(readAll(sent, { maxCalls: 3 }).calls).toHaveLength(3);
+    expect(readAll([text], { maxCalls: 3 }).calls).toHaveLength(3);
+    expect(readAll([...sent, text], { maxCalls: 7 }).calls).toHaveLength(7);
+  });
+
+  test("a name without end is kept only as far as a name can be", () => {
+    const lists = Array.from({ length: 10_000 }, () => [{ index: 0, function: { name: "name" } }]);
+    const { calls } = readAll(callChunks([{ index: 0, function: { name: "other_" } }], ...lists));
+    expect(calls).toHaveLength(1);
+    expect(calls[0]?.name.length).toBeLessThan(2000);
+  });
+});

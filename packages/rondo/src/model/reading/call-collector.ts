@@ -3,8 +3,7 @@
 
 import type { ModelDelta } from "../provider.ts";
 import type { TextCall } from "./dialects/dialect.ts";
-import { isClosedJson } from "./json-scanner.ts";
-import { type CallEnding, PendingCall } from "./pending-call.ts";
+import { type CallEnding, canonicalJson, PendingCall } from "./pending-call.ts";
 import { type CallPiece, readPiece } from "./read-piece.ts";
 
 export interface CollectorOptions {
@@ -12,6 +11,8 @@ export interface CollectorOptions {
   readonly toolNames: readonly string[];
   /** Whether arguments come as "all so far". */
   readonly isCumulative: boolean;
+  /** How many calls are taken. Default: no limit. */
+  readonly maxCalls?: number | undefined;
   readonly emit: (delta: ModelDelta) => void;
 }
 
@@ -20,7 +21,12 @@ export class CallCollector {
   readonly #calls: PendingCall[] = [];
   /** The newest call of each index. */
   readonly #byIndex = new Map<number | string, PendingCall>();
+  /** The newest call of each id, as servers send them. */
+  readonly #byRawId = new Map<string, PendingCall>();
   readonly #ids = new Set<string>();
+  /** The calls that the server has sent by the proper way. */
+  readonly #sent: PendingCall[] = [];
+  #hasTooMany = false;
 
   constructor(options: CollectorOptions) {
     this.#options = options;
@@ -28,6 +34,11 @@ export class CallCollector {
 
   get count(): number {
     return this.#calls.length;
+  }
+
+  /** Whether there were more calls than are taken. From then on nothing is. */
+  get hasTooMany(): boolean {
+    return this.#hasTooMany;
   }
 
   /** Takes the `tool_calls` of one chunk. Gives how many entries were not understood. */
@@ -46,21 +57,20 @@ export class CallCollector {
         continue;
       }
       const call = known ?? this.#create(piece);
+      if (!call) break;
       if (piece.index !== undefined) this.#byIndex.set(piece.index, call);
       if (piece.name !== "") named.add(call);
-      call.add(piece);
+      this.#add(call, piece);
     }
     return skipped;
   }
 
   /** Takes a call that was found in text. One that the server has sent as well is not run twice. */
   addTextCall({ name, arguments: text, isCut }: TextCall): void {
-    if (
-      this.#calls.some((call) => !call.isFromText && call.name === name && isSameJson(call.arguments, text))
-    )
-      return;
+    const canonical = this.#sent.length > 0 ? canonicalJson(text) : text;
+    if (this.#sent.some((call) => call.isSame(name, canonical))) return;
     const piece: CallPiece = { index: undefined, id: "", name, arguments: text, isWhole: true };
-    this.#create(piece, { isFromText: true, isCut }).add(piece);
+    this.#create(piece, { isFromText: true, isCut })?.add(piece);
   }
 
   /** Ends all calls, in the order in which they began. */
@@ -68,7 +78,10 @@ export class CallCollector {
     for (const call of this.#calls) call.end(ending);
   }
 
-  #create({ id }: CallPiece, origin?: { isFromText: boolean; isCut: boolean }): PendingCall {
+  /** Undefined when there are too many. */
+  #create({ id }: CallPiece, origin?: { isFromText: boolean; isCut: boolean }): PendingCall | undefined {
+    if (this.#calls.length >= (this.#options.maxCalls ?? Number.POSITIVE_INFINITY)) this.#hasTooMany = true;
+    if (this.#hasTooMany) return undefined;
     const call = new PendingCall({
       // The same id twice would make the history invalid.
       rawId: id,
@@ -77,7 +90,15 @@ export class CallCollector {
       ...origin,
     });
     this.#calls.push(call);
+    if (!call.isFromText) this.#sent.push(call);
     return call;
+  }
+
+  #add(call: PendingCall, piece: CallPiece): void {
+    call.add(piece);
+    const { rawId } = call;
+    if (rawId !== "" && (call === this.#sent.at(-1) || !this.#byRawId.has(rawId)))
+      this.#byRawId.set(rawId, call);
   }
 
   #claimId(wanted: string): string {
@@ -107,10 +128,10 @@ export class CallCollector {
     if (sameIndex) return sameIndex;
     // An index that is new, with a name, is a new call whatever its id is.
     if (index !== undefined && name !== "") return undefined;
-    const sameId = id === "" ? undefined : this.#calls.findLast((call) => call.rawId === id);
+    const sameId = id === "" ? undefined : this.#byRawId.get(id);
     if (sameId) return sameId;
     if (index !== undefined && id !== "") return undefined;
-    return this.#calls.findLast((call) => !call.isFromText);
+    return this.#sent.at(-1);
   }
 
   /** Some servers make up a new id for each piece of one call. */
@@ -123,7 +144,7 @@ export class CallCollector {
   #afterEcho(piece: CallPiece, call: PendingCall): PendingCall | undefined {
     if (!call.echo || !call.isComplete() || !piece.arguments.trimStart().startsWith("{")) return undefined;
     const next = this.#create(call.echo);
-    next.add(call.echo);
+    if (next) this.#add(next, call.echo);
     return next;
   }
 
@@ -140,14 +161,4 @@ export class CallCollector {
 
 function makeId(): string {
   return `call_${crypto.randomUUID().replaceAll("-", "").slice(0, 24)}`;
-}
-
-function isSameJson(a: string, b: string): boolean {
-  if (a === b) return true;
-  if (!isClosedJson(a) || !isClosedJson(b)) return false;
-  try {
-    return JSON.stringify(JSON.parse(a)) === JSON.stringify(JSON.parse(b));
-  } catch {
-    return false;
-  }
 }

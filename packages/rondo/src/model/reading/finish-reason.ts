@@ -22,6 +22,23 @@ const reasons: ReadonlyMap<string, FinishReason> = new Map([
   ["refusal", "content_filter"],
 ]);
 
+/** What servers say when they gave up in the middle of an answer. */
+const givenUp = new Set([
+  "abort",
+  "aborted",
+  "cancelled",
+  "canceled",
+  "error",
+  "insufficient_system_resource",
+  "timeout",
+]);
+
+/** Whether the answer, by this reason, was cut off before the model had ended it. */
+export function isCutReason(reason: string): boolean {
+  const kind = toFinishReason(reason);
+  return kind === "length" || kind === "content_filter" || givenUp.has(reason.toLowerCase());
+}
+
 /** `unknown` for words that no server was seen to use. */
 export function toFinishReason(reason: string): FinishReason {
   return reasons.get(reason.toLowerCase()) ?? "unknown";

@@ -5,6 +5,8 @@ import { isClosedJson, JsonScanner } from "./json-scanner.ts";
 import { NewText } from "./new-text.ts";
 import type { CallPiece } from "./read-piece.ts";
 
+const maxNameLength = 1024;
+
 interface PendingCallOptions {
   readonly rawId: string;
   /** Gives the id that the call gets: the one that is wanted if it is free, else one that is made up. */
@@ -23,6 +25,8 @@ export interface CallEnding {
   readonly isCutOff: boolean;
   /** Whether the server said why it ended. */
   readonly hasReason: boolean;
+  /** Whether the server said that it ended: by `[DONE]`, or because the answer came as a whole. */
+  readonly hasEnd: boolean;
 }
 
 export class PendingCall {
@@ -33,10 +37,13 @@ export class PendingCall {
   /** A later piece with the same name and nothing else. */
   echo: CallPiece | undefined;
   readonly #options: PendingCallOptions;
-  readonly #pieces: string[] = [];
   readonly #scanner = new JsonScanner();
   readonly #news: NewText | undefined;
-  #length = 0;
+  /** Grown piece by piece: V8 joins the pieces when the whole is looked at, and keeps it joined. */
+  #text = "";
+  #firstPiece = "";
+  #lastPiece = "";
+  #canonical: string | undefined;
   /** The id that the rest of the program sees; undefined until the call has started. */
   #id: string | undefined;
 
@@ -48,13 +55,22 @@ export class PendingCall {
   }
 
   get arguments(): string {
-    return this.#pieces.join("");
+    return this.#text;
   }
 
   /** Whether the arguments are a whole object, or a string that holds one. */
   isComplete(): boolean {
     if (this.#scanner.status !== "invalid") return this.#scanner.status === "complete";
-    return this.#pieces[0]?.startsWith('"') === true && this.#pieces.at(-1)?.endsWith('"') === true;
+    return this.#firstPiece.startsWith('"') && this.#lastPiece.endsWith('"');
+  }
+
+  /** Whether a call that was found in text says the same; `canonical` is its arguments as `canonicalJson` gives them. */
+  isSame(name: string, canonical: string): boolean {
+    if (name !== this.name) return false;
+    // Only what is complete is worked out: it does not change any more.
+    if (!this.isComplete()) return this.#text === canonical;
+    this.#canonical ??= canonicalJson(this.#text);
+    return this.#canonical === canonical;
   }
 
   /**
@@ -62,7 +78,7 @@ export class PendingCall {
    * not when both are names of tools by themselves and the two together are not.
    */
   isNamePiece(name: string): boolean {
-    if (this.#length > 0) return !this.#options.toolNames.includes(name);
+    if (this.#text !== "") return !this.#options.toolNames.includes(name);
     const { toolNames } = this.#options;
     const joined = this.name + name;
     if (!toolNames.includes(this.name) || toolNames.some((tool) => tool.startsWith(joined))) return true;
@@ -71,22 +87,25 @@ export class PendingCall {
 
   add(piece: CallPiece): void {
     if (this.rawId === "") this.rawId = piece.id;
-    if (piece.name !== "" && this.#length === 0 && this.#id === undefined) this.#addName(piece.name);
+    if (piece.name !== "" && this.#text === "" && this.#id === undefined) this.#addName(piece.name);
     else if (this.name === "") this.name = piece.name;
     const text = this.#newArguments(piece);
     if (text === "") return;
     // Arguments without a name: the name may follow, and nothing can start before it.
     if (this.name !== "" && this.#id === undefined) this.#start();
-    if (this.#scanner.status === "open") this.#scanner.scan(text, 0, this.#length);
-    this.#pieces.push(text);
-    this.#length += text.length;
+    if (this.#scanner.status === "open") this.#scanner.scan(text, 0, this.#text.length);
+    if (this.#text === "") this.#firstPiece = text;
+    this.#lastPiece = text;
+    this.#canonical = undefined;
+    this.#text += text;
     if (this.#id !== undefined) this.#options.emit({ type: "call.delta", id: this.#id, text });
   }
 
-  end({ isCutOff, hasReason }: CallEnding): void {
+  end({ isCutOff, hasReason, hasEnd }: CallEnding): void {
     const id = this.#id ?? this.#start();
-    const text = this.arguments;
-    const mayBeCut = isCutOff || (!hasReason && text !== "");
+    const text = this.#text;
+    // Arguments that never came are no arguments only if the server has said that this was all.
+    const mayBeCut = isCutOff || (!hasReason && (text !== "" || !hasEnd));
     const isTruncated = this.isFromText ? this.#options.isCut === true : mayBeCut && !isWholeJson(text);
     this.#options.emit({ type: "call.ended", id, name: this.name, arguments: text, isTruncated });
   }
@@ -96,8 +115,7 @@ export class PendingCall {
     const id = this.#options.claimId(this.rawId);
     this.#id = id;
     this.#options.emit({ type: "call.started", id, name: this.name });
-    const text = this.arguments;
-    if (text !== "") this.#options.emit({ type: "call.delta", id, text });
+    if (this.#text !== "") this.#options.emit({ type: "call.delta", id, text: this.#text });
     return id;
   }
 
@@ -105,14 +123,25 @@ export class PendingCall {
     if (name === this.name) return;
     // Some servers send the name so far instead of its next piece.
     if (this.name !== "" && name.startsWith(this.name)) this.name = name;
-    else if (this.isNamePiece(name)) this.name += name;
+    // A name that long is no tool's: its rest need not be kept.
+    else if (this.name.length < maxNameLength && this.isNamePiece(name)) this.name += name;
   }
 
   #newArguments({ arguments: text, isWhole }: CallPiece): string {
     if (text === "") return "";
     // An object has no further pieces; a complete call that gets one again is only being repeated.
-    if (isWhole && this.#length > 0) return "";
+    if (isWhole && this.#text !== "") return "";
     return this.#news ? this.#news.next(text) : text;
+  }
+}
+
+/** Arguments in one spelling, to compare them. What is not proper JSON stays as it is. */
+export function canonicalJson(text: string): string {
+  if (!isClosedJson(text)) return text;
+  try {
+    return JSON.stringify(JSON.parse(text));
+  } catch {
+    return text;
   }
 }
 

@@ -2,6 +2,9 @@
 
 import type { Usage } from "../provider.ts";
 
+/** Far beyond any context, and small enough that sums stay exact. */
+const maxTokens = 1_000_000_000_000;
+
 /** Undefined when the value does not tell. */
 export function readUsage(value: unknown): Usage | undefined {
   if (typeof value !== "object" || value === null) return undefined;
@@ -17,7 +20,8 @@ export function readUsage(value: unknown): Usage | undefined {
   return {
     inputTokens,
     outputTokens,
-    totalTokens: total ?? inputTokens + outputTokens,
+    // More than the sum is possible, less is not.
+    totalTokens: Math.max(total ?? 0, inputTokens + outputTokens),
     ...(cached !== undefined && { cachedTokens: cached }),
     ...(reasoning !== undefined && { reasoningTokens: reasoning }),
   };
@@ -47,6 +51,7 @@ function detail(
   return count((details as Record<string, unknown>)[key]);
 }
 
+/** A number of tokens is whole; what no answer can have cost tells nothing. */
 function count(value: unknown): number | undefined {
-  return typeof value === "number" && Number.isFinite(value) && value >= 0 ? value : undefined;
+  return typeof value === "number" && value >= 0 && value <= maxTokens ? Math.round(value) : undefined;
 }

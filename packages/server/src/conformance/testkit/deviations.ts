@@ -27,6 +27,7 @@ const number: Schema = { type: "number" };
 const ownErrorCodes = [
   "conversation_not_found",
   "interrupted",
+  "model_answer_limit",
   "model_auth",
   "model_empty_answer",
   "model_idle_timeout",

@@ -20,17 +20,24 @@ export interface ReadOptions {
   profile?: Partial<ModelProfile>;
   toolNames?: readonly string[];
   isCutOff?: boolean;
+  /** Default: true, as if `[DONE]` had come. */
+  hasEnd?: boolean;
+  maxCalls?: number;
 }
 
 /** Reads chunks of any kind. */
 export function readAll(chunks: readonly unknown[], options: ReadOptions = {}): Summary {
-  const { profile, toolNames = ["add", "ping", "get_weather"], isCutOff = false } = options;
-  const reader = new ChatStreamReader({ profile: { ...commonProfile, ...profile }, toolNames });
+  const { profile, toolNames = ["add", "ping", "get_weather"], isCutOff = false, hasEnd = true } = options;
+  const reader = new ChatStreamReader({
+    profile: { ...commonProfile, ...profile },
+    toolNames,
+    maxCalls: options.maxCalls,
+  });
   const deltas = chunks.flatMap((chunk) => {
     reader.read(chunk);
     return reader.take();
   });
-  deltas.push(...reader.end({ isCutOff }));
+  deltas.push(...reader.end({ isCutOff, hasEnd }));
   return summarize(deltas);
 }
 

@@ -1,0 +1,23 @@
+// How much of an answer is read. A model that repeats itself never ends, and neither does a server that is broken.
+
+import { checkLimit } from "../error/check.ts";
+
+export interface AnswerLimits {
+  /** How many bytes one answer may have, unpacked, with all that surrounds its text. */
+  readonly maxAnswerBytes: number;
+  /** How many tool calls one answer may have. */
+  readonly maxCallsPerAnswer: number;
+}
+
+const defaults: AnswerLimits = { maxAnswerBytes: 64 * 1024 * 1024, maxCallsPerAnswer: 128 };
+
+/** The limits among the options of a model, checked, with their defaults. */
+export function answerLimits(options: { [K in keyof AnswerLimits]?: number | undefined }): AnswerLimits {
+  return {
+    maxAnswerBytes: checkLimit("maxAnswerBytes", options.maxAnswerBytes ?? defaults.maxAnswerBytes),
+    maxCallsPerAnswer: checkLimit(
+      "maxCallsPerAnswer",
+      options.maxCallsPerAnswer ?? defaults.maxCallsPerAnswer,
+    ),
+  };
+}
