@@ -13,7 +13,7 @@ import {
 import type { Endpoint } from "./endpoint.ts";
 import { type HttpResponse, readText } from "./http/http.ts";
 import { parseRetryAfter } from "./retry.ts";
-import { saidInText } from "./said.ts";
+import { excerpt, saidInText } from "./said.ts";
 
 const maxBodyBytes = 16_384;
 
@@ -36,7 +36,7 @@ export async function httpFailure(
     return new UnexpectedAnswerError(endpoint, {
       expected: "an answer",
       got: `a redirect (status ${status}), which is not followed`,
-      received: asked.hideSecrets(response.header("location") ?? ""),
+      received: excerpt(asked.hideSecrets(response.header("location") ?? "")),
     });
   const failure: HttpFailure = { endpoint, status, said: saidInText(text) };
   if (status === 401 || status === 403) return new ModelAuthError(failure);

@@ -39,8 +39,10 @@ export async function parseArguments(
 ): Promise<ParsedArguments> {
   const fail = (received: string, quoted: string) => ({ error: complaint(received, quoted, schema) });
   const strict = typeof raw === "string" ? parseStrictly(raw, repair) : raw;
-  const flaw = typeof raw === "string" ? jsonFlaw(strict) : undefined;
-  if (flaw !== undefined) return fail(flaw, String(raw));
+  if (typeof raw === "string") {
+    const flaw = jsonFlaw(strict);
+    if (flaw !== undefined) return fail(flaw, raw);
+  }
   if (isPlainObject(strict)) return { input: (await fit(strict, accepts, schema)) ?? strict };
   if (typeof raw !== "string") return fail("", describe(raw));
   if (strict !== undefined && typeof strict !== "string") return fail(kindOf(strict), raw);

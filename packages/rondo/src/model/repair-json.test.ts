@@ -149,7 +149,8 @@ function contentOf(value: unknown): string {
     return Object.entries(value)
       .map(([key, item]) => key + contentOf(item))
       .join("");
-  return value === null ? "None" : String(value);
+  if (value === null) return "None";
+  return typeof value === "string" ? value : JSON.stringify(value);
 }
 
 /** What is neither structure nor white space, sorted: keys that are numbers change places in an object. */
@@ -176,12 +177,12 @@ test("whatever is accepted, its keys and values have all characters of the text 
       }
       accepted++;
       const content = contentOf(value);
-      expect(lettersOf(content), raw).toBe(lettersOf(raw));
+      expect(lettersOf(content)).toBe(lettersOf(raw));
       if (/1/.test(raw)) return;
       let at = 0;
       for (const char of content) {
         at = raw.indexOf(char, at);
-        expect(at, `${raw} as ${JSON.stringify(value)}`).toBeGreaterThanOrEqual(0);
+        expect(at).toBeGreaterThanOrEqual(0);
         at += char.length;
       }
     }),

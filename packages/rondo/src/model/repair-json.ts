@@ -25,8 +25,7 @@ const space = /[\s\uFEFF]*/y;
 const numberToken = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
 const word = /[\p{L}_$][\p{L}\p{N}_$-]*/uy;
 /** Anything in a string that cannot be copied as it is: a quote, a backslash, a control character. */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what it looks for
-const special = /["'”’\\\u0000-\u001f]/g;
+const special = /["'”’\\]|\p{Cc}/gu;
 const literals: ReadonlyMap<string, string> = new Map([
   ["true", "true"],
   ["false", "false"],
