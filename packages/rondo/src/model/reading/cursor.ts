@@ -1,10 +1,11 @@
 // Lets the reader of a piece of markup be written as if all of the text were there: where it is not yet, the
-// generator yields, and goes on when more has come. No character is looked at twice.
+// generator yields, and goes on when more has come. What was read is not read again, unless the reader rewinds.
 
 import { isSpace } from "./json-scanner.ts";
+import { copyText, KeptText } from "./kept-text.ts";
 
 /** Longer than any name of a tool or a parameter, with its namespace. */
-const maxNameLength = 256;
+export const maxNameLength = 256;
 
 /** A generator that yields to ask for more text. */
 export type Reading<T> = Generator<void, T, void>;
@@ -12,47 +13,80 @@ export type Reading<T> = Generator<void, T, void>;
 /** The text since the markup opened, and how far it has been read. */
 export class Cursor {
   /** What has come but is not read, from `position` on. */
-  buffer = "";
-  position = 0;
+  buffer: string;
+  position: number;
   /** No more text will come. */
   isEnd = false;
-  #chunks: string[] = [];
-  #dropped = 0;
+  /** How many characters were looked at or copied, for tests. */
+  work = 0;
+  /** The text before the buffer. */
+  readonly #kept = new KeptText();
+  #reach = 0;
+
+  constructor(text: string, position: number) {
+    this.buffer = text;
+    this.position = position;
+  }
 
   feed(text: string): void {
-    this.#chunks.push(text);
-    this.#dropped += this.position;
-    this.buffer = this.position === this.buffer.length ? text : this.buffer.slice(this.position) + text;
+    const { buffer, position } = this;
+    this.#kept.add(buffer.slice(0, position));
+    if (position === buffer.length) this.buffer = text;
+    else {
+      this.buffer = buffer.slice(position) + text;
+      this.work += this.buffer.length;
+    }
     this.position = 0;
+  }
+
+  /** How many characters have come. */
+  get length(): number {
+    return this.base + this.buffer.length;
   }
 
   /** How many characters have been read. */
   get offset(): number {
-    return this.#dropped + this.position;
+    return this.base + this.position;
   }
 
   /** The offset of `buffer[0]`. */
   get base(): number {
-    return this.#dropped;
+    return this.#kept.length;
+  }
+
+  /** The largest offset that was ever read to. It depends on the text alone, not on the pieces in which it came. */
+  get reach(): number {
+    return Math.max(this.#reach, this.offset);
   }
 
   /** Goes back to an offset, for text that turned out to belong to what follows. */
   rewind(offset: number): void {
-    if (offset < this.#dropped) {
+    this.#reach = this.reach;
+    if (offset < this.base) {
       this.buffer = this.slice(offset);
-      this.#dropped = offset;
+      this.#kept.truncate(offset);
     }
-    this.position = offset - this.#dropped;
+    this.position = offset - this.base;
   }
 
-  get rest(): string {
-    return this.buffer.slice(this.position);
+  /** A part of all that has come, by offsets. It keeps nothing else alive. */
+  slice(start: number, end: number = this.length): string {
+    this.work += end - start;
+    const pieces = this.#pieces(start, end);
+    return pieces.length === 1 ? copyText(pieces[0] as string) : pieces.join("");
   }
 
-  /** A part of all that has come, by offsets. */
-  slice(start: number, end?: number): string {
-    if (this.#chunks.length > 1) this.#chunks = [this.#chunks.join("")];
-    return (this.#chunks[0] ?? "").slice(start, end);
+  /** All from an offset on, in pieces. */
+  from(offset: number): string[] {
+    return this.#pieces(offset, this.length);
+  }
+
+  #pieces(start: number, end: number): string[] {
+    const { base } = this;
+    const pieces = this.#kept.pieces(start, Math.min(end, base));
+    if (end > base) pieces.push(this.buffer.slice(Math.max(0, start - base), end - base));
+    this.work += pieces.length;
+    return pieces;
   }
 }
 
@@ -62,15 +96,21 @@ export function* peek(cursor: Cursor): Reading<string | undefined> {
     if (cursor.isEnd) return undefined;
     yield;
   }
+  cursor.work++;
   return cursor.buffer[cursor.position];
 }
 
 /** Reads white space, and gives the character after it. */
 export function* skipSpace(cursor: Cursor): Reading<string | undefined> {
   for (;;) {
-    const char = yield* peek(cursor);
-    if (char === undefined || !isSpace(char)) return char;
-    cursor.position++;
+    const { buffer, position } = cursor;
+    let at = position;
+    while (at < buffer.length && isSpace(buffer[at] as string)) at++;
+    cursor.work += at - position + 1;
+    cursor.position = at;
+    if (at < buffer.length) return buffer[at];
+    if (cursor.isEnd) return undefined;
+    yield;
   }
 }
 
@@ -78,19 +118,28 @@ export function* skipSpace(cursor: Cursor): Reading<string | undefined> {
 export function* literal(cursor: Cursor, ...texts: readonly string[]): Reading<string | undefined> {
   for (;;) {
     const { buffer, position } = cursor;
-    const rest = buffer.length - position;
-    const match = longest(texts.filter((text) => buffer.startsWith(text, position)));
-    const mayGrow = texts.some(
-      (text) =>
-        text.length > rest && text.length > (match?.length ?? 0) && buffer.endsWith(text.slice(0, rest)),
-    );
-    if (mayGrow && !cursor.isEnd) {
+    let match: string | undefined;
+    for (const text of texts)
+      if (text.length > (match?.length ?? 0) && buffer.startsWith(text, position)) match = text;
+    cursor.work += texts.length;
+    if (!cursor.isEnd && isBeginning(buffer, position, texts)) {
       yield;
       continue;
     }
     cursor.position += match?.length ?? 0;
     return match;
   }
+}
+
+/** Whether the text breaks off where one of these may have been meant: at its beginning, or before it. */
+export function isCutBefore(cursor: Cursor, ...texts: readonly string[]): boolean {
+  return cursor.isEnd && isBeginning(cursor.buffer, cursor.position, texts);
+}
+
+/** Whether all the text from a place on is the beginning of one of these, and not the whole of it. */
+function isBeginning(buffer: string, from: number, texts: readonly string[]): boolean {
+  const length = buffer.length - from;
+  return texts.some((text) => length < text.length && text.startsWith(buffer.slice(from)));
 }
 
 /** Reads up to the first of the stops and over it. `stop` is undefined when the end came first. */
@@ -115,24 +164,38 @@ function* search(
   stops: readonly string[],
   maxLength: number,
 ): Reading<{ text: string; stop: string | undefined } | undefined> {
-  const pieces: string[] = [];
-  let length = 0;
+  const start = cursor.offset;
+  const firsts = [...new Set(stops.map((stop) => stop[0] as string))];
   for (;;) {
     const { buffer, position } = cursor;
-    let at = buffer.length;
+    const last = start + maxLength - cursor.base;
+    let at = nextOf(firsts, buffer, position);
     let stop: string | undefined;
-    for (const candidate of stops) {
-      const index = buffer.indexOf(candidate, position);
-      if (index >= 0 && index < at) [at, stop] = [index, candidate];
+    for (; at < buffer.length && at <= last; at = nextOf(firsts, buffer, at + 1)) {
+      stop = stops.find((candidate) => buffer.startsWith(candidate, at));
+      if (stop !== undefined || (!cursor.isEnd && isBeginning(buffer, at, stops))) break;
     }
-    if (stop === undefined && !cursor.isEnd) at -= heldBack(buffer, position, stops);
-    length += at - position;
-    if (length > maxLength) return undefined;
-    pieces.push(buffer.slice(position, at));
-    cursor.position = at + (stop?.length ?? 0);
-    if (stop !== undefined || cursor.isEnd) return { text: pieces.join(""), stop };
+    cursor.position = Math.min(at, last);
+    cursor.work += cursor.position - position + 1;
+    if (at > last) return undefined;
+    if (stop !== undefined || (cursor.isEnd && at === buffer.length)) {
+      const text = cursor.slice(start, cursor.offset);
+      cursor.position += stop?.length ?? 0;
+      return { text, stop };
+    }
     yield;
   }
+}
+
+/** Where the next of some characters is, or the end. */
+function nextOf(chars: readonly string[], text: string, from: number): number {
+  if (chars.length === 1) {
+    const at = text.indexOf(chars[0] as string, from);
+    return at < 0 ? text.length : at;
+  }
+  let at = from;
+  while (at < text.length && !chars.includes(text[at] as string)) at++;
+  return at;
 }
 
 /** How many characters at the end of the text could be the beginning of one of the stops. */
@@ -141,11 +204,4 @@ export function heldBack(text: string, from: number, stops: readonly string[]): 
   for (let length = Math.min(longestStop - 1, text.length - from); length > 0; length--)
     if (stops.some((stop) => length < stop.length && text.endsWith(stop.slice(0, length)))) return length;
   return 0;
-}
-
-function longest(texts: readonly string[]): string | undefined {
-  return texts.reduce<string | undefined>(
-    (best, text) => (best !== undefined && best.length >= text.length ? best : text),
-    undefined,
-  );
 }

@@ -13,24 +13,47 @@ export interface JsonMember {
 
 type Place = "root" | "list" | "before-key" | "key" | "before-value" | "value" | "after-key" | "after-value";
 
+export interface JsonScannerOptions {
+  /** Whether `members` is filled. Default: no, for an object can have millions. */
+  readonly keepsMembers?: boolean;
+}
+
 /** Scans one object or list. */
 export class JsonScanner {
   /** `invalid` when what came can no longer become an object or a list. */
   status: "open" | "complete" | "invalid" = "open";
   /** Of the outermost object; a list has none. */
   readonly members: JsonMember[] = [];
+  readonly #keepsMembers: boolean;
+  #member: JsonMember | undefined;
   #place: Place = "root";
   #depth = 0;
   /** The quote that ends the string that we are in, or nothing. */
   #quote = "";
   #isEscaped = false;
   #keyStart = 0;
+  /** Whether a key or a value of the outermost object ended with the last character. */
+  #hasEndedPart = false;
+
+  constructor({ keepsMembers = false }: JsonScannerOptions = {}) {
+    this.#keepsMembers = keepsMembers;
+  }
 
   /**
    * Scans `text` from `from` on, where `text[0]` is character number `base` of the whole. Returns where it stopped:
    * after the last character of the value, at the character that cannot be, or at the end of the text.
    */
   scan(text: string, from: number, base: number): number {
+    return this.#scan(text, from, base, false);
+  }
+
+  /** As `scan`, but stops after each key and each value of the outermost object too. */
+  scanPart(text: string, from: number, base: number): number {
+    return this.#scan(text, from, base, true);
+  }
+
+  #scan(text: string, from: number, base: number, stopsAtParts: boolean): number {
+    this.#hasEndedPart = false;
     for (let i = from; i < text.length; i++) {
       const char = text[i] as string;
       if (this.#quote !== "") this.#inString(char, base + i);
@@ -38,6 +61,7 @@ export class JsonScanner {
       else this.#outermost(char, base + i);
       if (this.status === "complete") return i + 1;
       if (this.status === "invalid") return i;
+      if (this.#hasEndedPart && stopsAtParts) return i + 1;
     }
     return text.length;
   }
@@ -98,15 +122,17 @@ export class JsonScanner {
     }
     this.#place = part;
     if (part === "key") this.#keyStart = at;
-    else (this.members.at(-1) as JsonMember).valueStart = at;
+    else (this.#member as JsonMember).valueStart = at;
   }
 
   #endPart(at: number): void {
+    this.#hasEndedPart = true;
     if (this.#place === "key") {
-      this.members.push({ keyStart: this.#keyStart, keyEnd: at });
+      this.#member = { keyStart: this.#keyStart, keyEnd: at };
+      if (this.#keepsMembers) this.members.push(this.#member);
       this.#place = "after-key";
     } else if (this.#place === "value") {
-      (this.members.at(-1) as JsonMember).valueEnd = at;
+      (this.#member as JsonMember).valueEnd = at;
       this.#place = "after-value";
     }
   }

@@ -1,14 +1,16 @@
 // Tells apart, in the text that a model writes, what is for the user, what is thinking and what is a tool call.
 // Only what could still become markup is held back; everything else goes on at once.
 
-import { matchToolName } from "../match-tool-name.ts";
+import { toolNameMatcher } from "../match-tool-name.ts";
 import type { ModelProfile } from "../profile.ts";
 import { CodeTracker } from "./code-tracker.ts";
 import { Cursor, type Reading } from "./cursor.ts";
 import type { Dialect, OfferedTools, TextCall } from "./dialects/dialect.ts";
-import { dialectsOf } from "./dialects/dialects-of.ts";
 import { isSpace } from "./json-scanner.ts";
+import { markupOf, type Opener } from "./markup.ts";
+import { defaultLimits, type ReadingLimits, RereadBudget } from "./reading-limits.ts";
 import { ThinkingReader } from "./thinking-reader.ts";
+import { UnreadText } from "./unread-text.ts";
 
 /** Where the parts of the text go. */
 export interface TextSink {
@@ -18,16 +20,6 @@ export interface TextSink {
   warn(message: string): void;
 }
 
-/** A text that begins markup. */
-interface Opener {
-  readonly text: string;
-  /** For thinking: what ends it. For a closing tag that nothing opened: nothing. */
-  readonly closes?: string | undefined;
-  /** For tool calls: the dialects that begin so, to be tried in turn. */
-  readonly dialects: readonly Dialect[];
-  readonly isWholeAnswer: boolean;
-}
-
 /** Markup that is being read, as long as it is not known whether it is a call. */
 interface Block {
   readonly opener: Opener;
@@ -35,13 +27,9 @@ interface Block {
   readonly reading: Reading<readonly TextCall[] | undefined>;
   /** The dialects still to be tried if this is not the right one. */
   readonly others: readonly Dialect[];
-}
-
-/** What begins markup in the answers of a model. */
-interface Markup {
-  readonly openers: readonly Opener[];
-  /** 1 for each character below 128 that begins an opener. All openers begin with such a one. */
-  readonly triggers: Uint8Array;
+  /** Where it begins in the whole text, and how far dialects that were tried before have read. */
+  readonly start: number;
+  readonly reach: number;
 }
 
 export class TextReader {
@@ -49,7 +37,12 @@ export class TextReader {
   readonly #openers: readonly Opener[];
   readonly #triggers: Uint8Array;
   readonly #tools: OfferedTools;
+  readonly #limits: ReadingLimits;
+  readonly #budget: RereadBudget;
   readonly #code = new CodeTracker();
+  readonly #unread = new UnreadText();
+  /** Before this character of the whole text no markup is looked for. */
+  #plainUntil = 0;
   #thinking: ThinkingReader | undefined;
   #block: Block | undefined;
   /** The end of the text so far, which could be the beginning of an opener. */
@@ -61,11 +54,19 @@ export class TextReader {
   #isEnd = false;
   #hasThought = false;
   #isThinkingApart = false;
-  #hasCalled = false;
+  #callCount = 0;
+  #work = 0;
 
-  constructor(profile: ModelProfile, toolNames: readonly string[], sink: TextSink) {
+  constructor(
+    profile: ModelProfile,
+    toolNames: readonly string[],
+    sink: TextSink,
+    limits: ReadingLimits = defaultLimits,
+  ) {
     this.#sink = sink;
-    this.#tools = { match: (name) => matchToolName(name, toolNames) };
+    this.#limits = limits;
+    this.#budget = new RereadBudget(limits);
+    this.#tools = { match: toolNameMatcher(toolNames) };
     const { openers, triggers } = markupOf(profile, toolNames.length > 0);
     this.#openers = openers;
     this.#triggers = triggers;
@@ -79,18 +80,23 @@ export class TextReader {
     if (this.#thinking?.isUntouched) this.#thinking = undefined;
   }
 
+  /** How many characters were looked at or copied, for tests: it grows no faster than the text. */
+  get work(): number {
+    return this.#work;
+  }
+
   write(text: string): void {
-    let rest = text;
-    while (rest !== "") rest = this.#step(rest);
+    this.#unread.add(text);
+    this.#readOn();
   }
 
   /** Decides about all that was held back. `hasOtherCalls` when the server has sent calls by the proper way too. */
   end({ hasOtherCalls }: { hasOtherCalls: boolean }): void {
     this.#isEnd = true;
-    for (let rest = this.#take(); ; rest = this.#take()) {
-      if (rest !== "") this.write(rest);
-      else if (this.#block) this.write(this.#advance(this.#block, ""));
-      else break;
+    while (this.#block || this.#held !== "") {
+      if (this.#block) this.#advance(this.#block, "");
+      else this.#unread.putBack([this.#take()]);
+      this.#readOn();
     }
     if (this.#thinking) {
       this.#thinking.end();
@@ -98,8 +104,18 @@ export class TextReader {
         this.#sink.warn(
           "The answer ended inside thinking: no closing tag came. If this model does not think, set the profile's startsThinking to false.",
         );
-    } else if (this.#margin !== undefined && this.#isAfter === "start" && !this.#hasCalled && !hasOtherCalls)
+    } else if (
+      this.#margin !== undefined &&
+      this.#isAfter === "start" &&
+      this.#callCount === 0 &&
+      !hasOtherCalls
+    )
       this.#sink.text(this.#margin);
+  }
+
+  /** Whether nothing comes after the piece that is being read. */
+  get #isLast(): boolean {
+    return this.#isEnd && this.#unread.isEmpty;
   }
 
   #take(): string {
@@ -108,19 +124,29 @@ export class TextReader {
     return held;
   }
 
-  /** Reads as far as the mode lasts, and gives the rest. */
-  #step(text: string): string {
-    if (this.#thinking) return this.#think(this.#thinking, text);
-    if (this.#block) return this.#advance(this.#block, text);
-    return this.#scan(this.#held === "" ? text : this.#take() + text);
+  #readOn(): void {
+    for (let piece = this.#unread.take(); piece !== undefined; piece = this.#unread.take()) this.#step(piece);
   }
 
-  #think(thinking: ThinkingReader, text: string): string {
-    const rest = thinking.write(text);
-    if (rest === undefined) return "";
+  /** Reads a piece as far as the mode lasts, and puts the rest back. */
+  #step(piece: string): void {
+    const plain = this.#plainUntil - (this.#unread.offset - piece.length);
+    if (plain > 0) {
+      this.#work += Math.min(plain, piece.length);
+      this.#unread.putBack([piece.slice(plain)]);
+      this.#emit(piece.slice(0, plain));
+    } else if (this.#thinking) this.#think(this.#thinking, piece);
+    else if (this.#block) this.#advance(this.#block, piece);
+    else this.#scan(this.#held === "" ? piece : this.#take() + piece);
+  }
+
+  #think(thinking: ThinkingReader, piece: string): void {
+    const rest = thinking.write(piece);
+    this.#work += piece.length - (rest?.length ?? 0);
+    if (rest === undefined) return;
     this.#thinking = undefined;
     this.#endMarkup("thinking");
-    return rest;
+    this.#unread.putBack([rest]);
   }
 
   #endMarkup(kind: "thinking" | "call"): void {
@@ -128,18 +154,13 @@ export class TextReader {
     this.#isAfter = kind;
     this.#lastChar = "";
     if (kind === "thinking") this.#hasThought = true;
-    else this.#hasCalled = true;
     this.#code.startLine();
   }
 
   /** Looks for markup in text. The hot path: most chunks have no character that could begin any. */
-  #scan(text: string): string {
-    let from = 0;
-    if (this.#margin !== undefined) {
-      while (from < text.length && isSpace(text[from] as string)) from++;
-      this.#margin += text.slice(0, from);
-      if (from === text.length) return "";
-    }
+  #scan(text: string): void {
+    let from = this.#margin === undefined ? 0 : this.#skipMargin(text, this.#margin);
+    if (from === text.length) return;
     const first = from;
     for (let i = from; i < text.length; i++) {
       const code = text.charCodeAt(i);
@@ -147,17 +168,30 @@ export class TextReader {
       const isFirst = i === first && this.#margin !== undefined && this.#isAfter !== "call";
       const { opener, mayGrow } = this.#match(text, i, isFirst);
       if (!opener && !mayGrow) continue;
+      this.#work += i - from;
       this.#emit(text.slice(from, i));
       from = i;
       if (this.#isQuoted()) continue;
-      if (mayGrow) {
-        this.#held = text.slice(i);
-        return "";
-      }
-      if (opener) return this.#open(opener, text.slice(i + opener.text.length));
+      if (mayGrow) this.#held = text.slice(i);
+      else if (opener) this.#open(opener, text.slice(i));
+      return;
     }
+    this.#work += text.length - from;
     this.#emit(from === 0 ? text : text.slice(from));
-    return "";
+  }
+
+  /** Gives how much of the text is white space that is held back. */
+  #skipMargin(text: string, margin: string): number {
+    // What separates the answer from thinking belongs to neither, so it need not be kept.
+    const isDropped = this.#isAfter === "thinking";
+    const room = isDropped ? text.length : this.#limits.spaceLength - margin.length;
+    let end = 0;
+    while (end < text.length && end < room && isSpace(text[end] as string)) end++;
+    this.#work += end;
+    if (isDropped || end === 0) return end;
+    this.#margin += text.slice(0, end);
+    if (end === room) this.#emitMargin();
+    return end;
   }
 
   /** The longest opener at this place, and whether a longer one could still come. */
@@ -170,7 +204,7 @@ export class TextReader {
       const { length } = candidate.text;
       if (length <= rest) {
         if (length > (opener?.text.length ?? 0) && text.startsWith(candidate.text, at)) opener = candidate;
-      } else if (!this.#isEnd && text.endsWith(candidate.text.slice(0, rest))) mayGrow = true;
+      } else if (!this.#isLast && text.endsWith(candidate.text.slice(0, rest))) mayGrow = true;
     }
     return { opener, mayGrow };
   }
@@ -182,113 +216,113 @@ export class TextReader {
 
   #emit(text: string): void {
     if (text === "") return;
-    let all = text;
-    if (this.#margin !== undefined) {
-      // What separates the answer from thinking belongs to neither.
-      if (this.#isAfter !== "thinking") all = this.#margin + text;
-      this.#margin = undefined;
-    }
-    if (this.#openers.length > 0) {
-      this.#code.push(all);
-      this.#lastChar = all[all.length - 1] as string;
-    }
-    this.#sink.text(all);
+    if (this.#margin !== undefined) this.#emitMargin();
+    this.#emitText(text);
   }
 
-  #open(opener: Opener, rest: string): string {
+  /** The white space so far is text. */
+  #emitMargin(): void {
+    const margin = this.#margin ?? "";
+    this.#margin = undefined;
+    if (margin !== "") this.#emitText(margin);
+  }
+
+  #emitText(text: string): void {
+    if (this.#openers.length > 0) {
+      this.#code.push(text);
+      this.#lastChar = text[text.length - 1] as string;
+    }
+    this.#sink.text(text);
+  }
+
+  /** The text begins with the opener. */
+  #open(opener: Opener, text: string): void {
     if (opener.dialects.length > 0) {
-      this.#startBlock(opener, opener.dialects);
-      return rest;
+      this.#startBlock(opener, opener.dialects, text, 0);
+      return;
     }
-    if (opener.closes !== undefined) {
-      this.#thinking = new ThinkingReader([[opener.text, opener.closes]], this.#sink, { isOpen: true });
-      return rest;
-    }
-    return this.#strayClose(opener.text, rest);
+    this.#unread.putBack([text.slice(opener.text.length)]);
+    if (opener.closes === undefined) this.#strayClose(opener.text);
+    else this.#thinking = new ThinkingReader([[opener.text, opener.closes]], this.#sink, { isOpen: true });
   }
 
   /**
    * A closing tag that nothing opened. The text before it has gone out, so it stays text; the tag itself is
    * markup, and is dropped. Only the first: after proper thinking it is more likely a word about the tag.
    */
-  #strayClose(tag: string, rest: string): string {
+  #strayClose(tag: string): void {
     if (this.#hasThought) {
       this.#emit(tag);
-      return rest;
+      return;
     }
     if (!this.#isThinkingApart)
       this.#sink.warn(
         `The text has a ${tag} that nothing opened. If this model begins its answers inside thinking, set the profile's startsThinking to true.`,
       );
     this.#endMarkup("thinking");
-    return rest;
   }
 
-  #startBlock(opener: Opener, [dialect, ...others]: readonly Dialect[]): void {
-    const cursor = new Cursor();
-    cursor.feed(opener.text);
-    cursor.position = opener.text.length;
+  /** Begins to read markup, of which `text` is the beginning, with the first of the dialects. */
+  #startBlock(opener: Opener, [dialect, ...others]: readonly Dialect[], text: string, reach: number): void {
+    const start = this.#unread.offset - text.length;
+    const cursor = new Cursor(text.slice(0, this.#limits.callLength), opener.text.length);
+    this.#unread.putBack([text.slice(cursor.length)]);
     const reading = (dialect as Dialect).read(cursor, this.#tools, opener.text);
-    this.#block = { opener, cursor, reading, others };
+    this.#block = { opener, cursor, reading, others, start, reach };
+    this.#advance(this.#block, "");
   }
 
-  /** Lets the dialect read on. Gives the text after the markup, or all of it when it is none. */
-  #advance(block: Block, text: string): string {
-    const { opener, cursor, reading, others } = block;
-    cursor.feed(text);
-    cursor.isEnd = this.#isEnd;
+  /** Lets the dialect read on, up to the limit of a call. */
+  #advance(block: Block, text: string): void {
+    const { cursor, reading } = block;
+    if (text !== "") {
+      const room = this.#limits.callLength - cursor.length;
+      this.#unread.putBack([text.slice(room)]);
+      if (room === 0) {
+        this.#giveUp(block, `a tool call longer than ${this.#limits.callLength} characters`);
+        return;
+      }
+      cursor.feed(text.slice(0, room));
+    }
+    cursor.isEnd = this.#isLast;
     const { done, value: calls } = reading.next();
-    if (!done) return "";
+    if (done) this.#finish(block, calls);
+  }
+
+  /** Goes on after the markup, or within it when it is ordinary text after all: markup may still begin there. */
+  #finish(block: Block, calls: readonly TextCall[] | undefined): void {
+    const { opener, cursor, others, start } = block;
+    const reach = Math.max(block.reach, start + cursor.reach);
+    this.#work += cursor.work;
     this.#block = undefined;
+    if (!calls && others.length > 0) {
+      const [text = "", ...rest] = cursor.from(0);
+      this.#unread.putBack(rest);
+      this.#startBlock(opener, others, text, reach);
+      return;
+    }
+    this.#callCount += calls?.length ?? 0;
+    if (this.#callCount > this.#limits.calls) {
+      this.#giveUp(block, `more than ${this.#limits.calls} tool calls`);
+      return;
+    }
+    this.#unread.putBack(cursor.from(calls ? cursor.offset : 0));
+    const mayReadAgain = this.#budget.spend(reach - this.#unread.offset, reach);
     if (calls) {
       for (const call of calls) this.#sink.call(call);
       this.#endMarkup("call");
-      return cursor.rest;
-    }
-    const all = cursor.slice(0);
-    if (others.length > 0) {
-      this.#startBlock(opener, others);
-      return all.slice(opener.text.length);
-    }
-    // Ordinary text after all; markup may still begin within it.
-    this.#emit(all.slice(0, 1));
-    return all.slice(1);
+    } else this.#plainUntil = start + 1;
+    if (mayReadAgain) return;
+    this.#plainUntil = reach;
+    this.#sink.warn("The text has very much markup that is not a tool call, so not all of it was looked through.");
   }
-}
 
-const withTools = new WeakMap<ModelProfile, Markup>();
-const withoutTools = new WeakMap<ModelProfile, Markup>();
-
-/** Worked out once for each profile: a model is asked more than once. */
-function markupOf(profile: ModelProfile, hasTools: boolean): Markup {
-  const known = hasTools ? withTools : withoutTools;
-  const earlier = known.get(profile);
-  if (earlier) return earlier;
-  const openers = openersOf(profile, hasTools);
-  const triggers = new Uint8Array(128);
-  for (const { text } of openers) triggers[text.charCodeAt(0)] = 1;
-  const markup = { openers, triggers };
-  known.set(profile, markup);
-  return markup;
-}
-
-function openersOf(profile: ModelProfile, hasTools: boolean): readonly Opener[] {
-  const openers = new Map<string, Opener>();
-  const add = (opener: Opener) => {
-    if (opener.text !== "" && opener.text.charCodeAt(0) < 128 && !openers.has(opener.text))
-      openers.set(opener.text, opener);
-  };
-  for (const [open, close] of profile.thinkTags)
-    add({ text: open, closes: close, dialects: [], isWholeAnswer: false });
-  for (const [, close] of profile.thinkTags) add({ text: close, dialects: [], isWholeAnswer: false });
-  if (!hasTools) return [...openers.values()];
-  const dialects = dialectsOf(profile.toolDialects);
-  for (const { openers: texts, isWholeAnswer = false } of dialects)
-    for (const text of texts)
-      add({
-        text,
-        dialects: dialects.filter((dialect) => dialect.openers.includes(text)),
-        isWholeAnswer,
-      });
-  return [...openers.values()];
+  /** What the markup holds could be read as calls of its own, so neither it nor what follows is looked through. */
+  #giveUp({ cursor }: Block, reason: string): void {
+    this.#work += cursor.length;
+    this.#block = undefined;
+    this.#unread.putBack(cursor.from(0));
+    this.#plainUntil = Number.POSITIVE_INFINITY;
+    this.#sink.warn(`The text has ${reason}. From there on it was taken as text, and no call in it was run.`);
+  }
 }

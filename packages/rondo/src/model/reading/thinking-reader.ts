@@ -3,6 +3,9 @@
 import { heldBack } from "./cursor.ts";
 import { isSpace } from "./json-scanner.ts";
 
+/** White space longer than this belongs to the thinking, even next to a tag. */
+const maxSpaceLength = 65_536;
+
 export class ThinkingReader {
   /** Whether no tag has opened it: the profile says that the answer begins so. */
   readonly isImplicit: boolean;
@@ -38,13 +41,11 @@ export class ThinkingReader {
     let buffer = this.#held + text;
     this.#held = "";
     if (this.#opens.length > 0) {
-      const after = this.#skipOpen(buffer);
-      if (after === undefined) {
+      buffer = this.#skipOpen(withoutSpace(buffer));
+      if (this.#opens.length > 0) {
         this.#held = buffer;
         return undefined;
       }
-      this.#opens = [];
-      buffer = after;
     }
     let at = -1;
     let close = "";
@@ -69,16 +70,13 @@ export class ThinkingReader {
     this.#space = "";
   }
 
-  /** Some models write the opening tag although their template has. Undefined when that cannot be told yet. */
-  #skipOpen(buffer: string): string | undefined {
-    let start = 0;
-    while (start < buffer.length && isSpace(buffer[start] as string)) start++;
-    const rest = buffer.slice(start);
-    for (const open of this.#opens) {
-      if (rest.startsWith(open)) return rest.slice(open.length);
-      if (open.startsWith(rest)) return undefined;
-    }
-    return rest;
+  /** Some models write the opening tag although their template has. There are no more `opens` once that is known. */
+  #skipOpen(text: string): string {
+    const opens = this.#opens;
+    const open = opens.find((candidate) => text.startsWith(candidate));
+    if (open === undefined && opens.some((candidate) => candidate.startsWith(text))) return text;
+    this.#opens = [];
+    return open === undefined ? text : text.slice(open.length);
   }
 
   #emit(text: string): void {
@@ -91,6 +89,17 @@ export class ThinkingReader {
       this.#space = "";
       this.#hasText = true;
     }
-    if (this.#hasText) this.#space += text.slice(Math.max(end, start));
+    if (!this.#hasText) return;
+    this.#space += text.slice(Math.max(end, start));
+    while (this.#space.length >= maxSpaceLength) {
+      this.#sink.thinking(this.#space.slice(0, maxSpaceLength));
+      this.#space = this.#space.slice(maxSpaceLength);
+    }
   }
+}
+
+function withoutSpace(text: string): string {
+  let start = 0;
+  while (start < text.length && isSpace(text[start] as string)) start++;
+  return start === 0 ? text : text.slice(start);
 }

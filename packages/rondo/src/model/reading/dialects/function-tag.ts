@@ -1,6 +1,6 @@
 // Qwen coder's dialect, `<function=name><parameter=key>value</parameter></function>`, and those of the same kind.
 
-import { type Cursor, literal, type Reading, skipSpace, until, untilSoon } from "../cursor.ts";
+import { type Cursor, isCutBefore, literal, type Reading, skipSpace, until, untilSoon } from "../cursor.ts";
 import type { Dialect, OfferedTools, TextCall } from "./dialect.ts";
 import { readJson } from "./json-call.ts";
 import { readName } from "./name.ts";
@@ -60,12 +60,14 @@ export const invokeTag: Dialect = {
       const next = yield* literal(cursor, invokeTags.open, close);
       if (next === invokeTags.open) {
         const call = yield* readTags(cursor, tools, invokeTags);
-        if (!call) return undefined;
-        calls.push(call);
-      } else {
-        if (next === undefined) cursor.rewind(end);
-        return calls.length > 0 ? calls : undefined;
+        if (call) {
+          calls.push(call);
+          continue;
+        }
       }
+      // The calls before were good; what follows them is text.
+      if (next !== close) cursor.rewind(end);
+      return calls.length > 0 ? calls : undefined;
     }
   },
 };
@@ -91,7 +93,8 @@ function* readTags(cursor: Cursor, tools: OfferedTools, tags: Tags): Reading<Tex
     // Cut off after the name alone it could as well be a mention of the tag.
     if (next === undefined) return count > 0 ? cut() : undefined;
     const tag = yield* literal(cursor, tags.parameter, tags.close, "</tool_call>");
-    if (tag === undefined) return cursor.isEnd && count > 0 ? cut() : undefined;
+    if (tag === undefined)
+      return count > 0 && isCutBefore(cursor, tags.parameter, tags.close, "</tool_call>") ? cut() : undefined;
     if (tag !== tags.parameter) return { name, arguments: JSON.stringify(values), isCut: false };
     const key = yield* untilSoon(cursor, tags.afterKey, "\n", "<");
     if (!key) return undefined;

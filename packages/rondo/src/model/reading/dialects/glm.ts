@@ -1,6 +1,6 @@
 // GLM's dialect: `<tool_call>name<arg_key>key</arg_key><arg_value>value</arg_value></tool_call>`.
 
-import { type Cursor, literal, type Reading, skipSpace, until, untilSoon } from "../cursor.ts";
+import { type Cursor, isCutBefore, literal, type Reading, skipSpace, until, untilSoon } from "../cursor.ts";
 import type { OfferedTools, TextCall } from "./dialect.ts";
 import { readName } from "./name.ts";
 
@@ -22,7 +22,8 @@ export function* readGlmCall(cursor: Cursor, tools: OfferedTools): Reading<TextC
     if (!key) return undefined;
     if (key.stop === undefined) return call(true);
     yield* skipSpace(cursor);
-    if ((yield* literal(cursor, "<arg_value>")) === undefined) return cursor.isEnd ? call(true) : undefined;
+    if ((yield* literal(cursor, "<arg_value>")) === undefined)
+      return isCutBefore(cursor, "<arg_value>") ? call(true) : undefined;
     const value = yield* until(cursor, "</arg_value>");
     if (value.stop === undefined) return call(true);
     values[key.text.trim()] = value.text;

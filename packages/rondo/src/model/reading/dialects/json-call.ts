@@ -24,12 +24,16 @@ export function* readJsonCall(
   { isBare = false, close }: JsonCallOptions = {},
 ): Reading<TextCall | undefined> {
   const start = cursor.offset;
-  const scanner = new JsonScanner();
+  const scanner = new JsonScanner({ keepsMembers: true });
   const parts = new CallParts(cursor, tools, isBare);
   for (;;) {
-    cursor.position = scanner.scan(cursor.buffer, cursor.position, cursor.base);
+    const { buffer, position } = cursor;
+    cursor.position = scanner.scanPart(buffer, position, cursor.base);
+    cursor.work += cursor.position - position;
     if (!parts.take(scanner.members)) return undefined;
-    if (scanner.status !== "open" || cursor.isEnd) break;
+    if (scanner.status !== "open") break;
+    if (cursor.position < buffer.length) continue;
+    if (cursor.isEnd) break;
     yield;
   }
   if (scanner.status === "complete") return parts.call(isBare);
@@ -46,7 +50,9 @@ export function* readJson(cursor: Cursor): Reading<{ text: string; isCut: boolea
   const start = cursor.offset;
   const scanner = new JsonScanner();
   for (;;) {
-    cursor.position = scanner.scan(cursor.buffer, cursor.position, cursor.base);
+    const { buffer, position } = cursor;
+    cursor.position = scanner.scan(buffer, position, cursor.base);
+    cursor.work += cursor.position - position;
     if (scanner.status !== "open" || cursor.isEnd) break;
     yield;
   }
@@ -146,8 +152,12 @@ class CallParts {
 
   /** `{"type": "function", "function": {"name": …, "arguments": …}}`, as servers write it. */
   #takeFunction(text: string, base: number): boolean {
-    const scanner = new JsonScanner();
-    scanner.scan(text, 0, base);
+    const scanner = new JsonScanner({ keepsMembers: true });
+    for (let at = 0; scanner.status === "open" && at < text.length; ) {
+      at = scanner.scanPart(text, at, base);
+      if (scanner.members.length > maxMembers) return false;
+    }
+    this.#cursor.work += text.length;
     for (const member of scanner.members) {
       const key = unquote(this.#cursor.slice(member.keyStart, member.keyEnd));
       if (argumentKeys.has(key)) this.#arguments ??= member;

@@ -1,7 +1,7 @@
 // Calls written as Python, `[add(a=1, b=2), now()]`: Llama 3.2 and 4 as the whole answer, LFM2 between tags.
 
 import { repairJson } from "../../repair-json.ts";
-import { type Cursor, literal, type Reading, skipSpace } from "../cursor.ts";
+import { type Cursor, literal, maxNameLength, type Reading, skipSpace } from "../cursor.ts";
 import type { Dialect, OfferedTools, TextCall } from "./dialect.ts";
 import { skipClose } from "./json-call.ts";
 import { readName } from "./name.ts";
@@ -38,9 +38,9 @@ function* readList(cursor: Cursor, tools: OfferedTools): Reading<TextCall[] | un
     if (!call) return undefined;
     calls.push(call);
     if (call.isCut) return calls;
-    yield* skipSpace(cursor);
+    if ((yield* skipSpace(cursor)) === undefined) return calls;
     const next = yield* literal(cursor, ",", "]");
-    if (next === "]" || cursor.isEnd) return calls;
+    if (next === "]") return calls;
     if (next === undefined) return undefined;
   }
 }
@@ -60,7 +60,8 @@ function* readArguments(cursor: Cursor, name: string): Reading<TextCall | undefi
       continue;
     }
     const key = yield* readKey(cursor);
-    if (key === undefined) return cursor.isEnd ? call(true) : undefined;
+    if (key === undefined) return call(true);
+    if (key === "") return undefined;
     const value = yield* readValue(cursor);
     if (value === undefined) return call(true);
     const json = toJson(value);
@@ -69,14 +70,15 @@ function* readArguments(cursor: Cursor, name: string): Reading<TextCall | undefi
   }
 }
 
+/** Undefined when the text ends before the `=`, and nothing when this is not a key. */
 function* readKey(cursor: Cursor): Reading<string | undefined> {
   let key = "";
   for (;;) {
     const char = yield* skipSpace(cursor);
     if (char === undefined) return undefined;
     cursor.position++;
-    if (char === "=") return key === "" ? undefined : key;
-    if (!/\w/.test(char)) return undefined;
+    if (char === "=") return key;
+    if (!/\w/.test(char) || key.length === maxNameLength) return "";
     key += char;
   }
 }
@@ -103,6 +105,7 @@ function* readValue(cursor: Cursor): Reading<string | undefined> {
     else if (depth === 0 && (char === "," || char === ")")) return cursor.slice(start, cursor.offset);
     else if (")]}".includes(char)) depth--;
     cursor.position++;
+    cursor.work++;
   }
 }
 

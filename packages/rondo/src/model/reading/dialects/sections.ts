@@ -59,7 +59,11 @@ function sections(tokens: Tokens): Dialect {
         }
         hasBegun = false;
         const call = yield* readCall(cursor, tools, tokens);
-        if (!call) return undefined;
+        if (!call) {
+          // The calls before this one were good; what follows them is text.
+          cursor.rewind(end);
+          return calls.length > 0 ? calls : undefined;
+        }
         calls.push(call);
         if (call.isCut) return calls;
       }

@@ -1,0 +1,58 @@
+// What begins markup in the answers of a model: the tags around its thinking, and the openers of its tool dialects.
+
+import type { ModelProfile } from "../profile.ts";
+import type { Dialect } from "./dialects/dialect.ts";
+import { dialectsOf } from "./dialects/dialects-of.ts";
+
+/** A text that begins markup. */
+export interface Opener {
+  readonly text: string;
+  /** For thinking: what ends it. For a closing tag that nothing opened: nothing. */
+  readonly closes?: string | undefined;
+  /** For tool calls: the dialects that begin so, to be tried in turn. */
+  readonly dialects: readonly Dialect[];
+  readonly isWholeAnswer: boolean;
+}
+
+export interface Markup {
+  readonly openers: readonly Opener[];
+  /** 1 for each character below 128 that begins an opener. All openers begin with such a one. */
+  readonly triggers: Uint8Array;
+}
+
+const withTools = new WeakMap<ModelProfile, Markup>();
+const withoutTools = new WeakMap<ModelProfile, Markup>();
+
+/** Worked out once for each profile: a model is asked more than once. */
+export function markupOf(profile: ModelProfile, hasTools: boolean): Markup {
+  const known = hasTools ? withTools : withoutTools;
+  const earlier = known.get(profile);
+  if (earlier) return earlier;
+  const openers = openersOf(profile, hasTools);
+  const triggers = new Uint8Array(128);
+  for (const { text } of openers) triggers[text.charCodeAt(0)] = 1;
+  const markup = { openers, triggers };
+  known.set(profile, markup);
+  return markup;
+}
+
+function openersOf(profile: ModelProfile, hasTools: boolean): readonly Opener[] {
+  const openers = new Map<string, Opener>();
+  const add = (opener: Opener) => {
+    if (opener.text !== "" && opener.text.charCodeAt(0) < 128 && !openers.has(opener.text))
+      openers.set(opener.text, opener);
+  };
+  for (const [open, close] of profile.thinkTags)
+    add({ text: open, closes: close, dialects: [], isWholeAnswer: false });
+  for (const [, close] of profile.thinkTags) add({ text: close, dialects: [], isWholeAnswer: false });
+  if (!hasTools) return [...openers.values()];
+  const dialects = dialectsOf(profile.toolDialects);
+  for (const { openers: texts, isWholeAnswer = false } of dialects)
+    for (const text of texts)
+      add({
+        text,
+        dialects: dialects.filter((dialect) => dialect.openers.includes(text)),
+        isWholeAnswer,
+      });
+  return [...openers.values()];
+}
