@@ -7,6 +7,8 @@ import { dialectsOf } from "./dialects/dialects-of.ts";
 /** A text that begins markup. */
 export interface Opener {
   readonly text: string;
+  /** The code of its second character, which sorts out most candidates; NaN when it has but one. */
+  readonly second: number;
   /** For thinking: what ends it. For a closing tag that nothing opened: nothing. */
   readonly closes?: string | undefined;
   /** For tool calls: the dialects that begin so, to be tried in turn. */
@@ -38,9 +40,9 @@ export function markupOf(profile: ModelProfile, hasTools: boolean): Markup {
 
 function openersOf(profile: ModelProfile, hasTools: boolean): readonly Opener[] {
   const openers = new Map<string, Opener>();
-  const add = (opener: Opener) => {
+  const add = (opener: Omit<Opener, "second">) => {
     if (opener.text !== "" && opener.text.charCodeAt(0) < 128 && !openers.has(opener.text))
-      openers.set(opener.text, opener);
+      openers.set(opener.text, { ...opener, second: opener.text.charCodeAt(1) });
   };
   for (const [open, close] of profile.thinkTags)
     add({ text: open, closes: close, dialects: [], isWholeAnswer: false });

@@ -1,6 +1,8 @@
 // How much the text reader does before it takes markup for text. All limits count characters or calls of the text
 // itself, so that they hold at the same place however the text is cut into pieces.
 
+import { maxCalls } from "./dialects/dialect.ts";
+
 export interface ReadingLimits {
   /** How long a call may be, from its opener on. Default: 4,194,304 characters. */
   readonly callLength: number;
@@ -16,7 +18,7 @@ export interface ReadingLimits {
 
 export const defaultLimits: ReadingLimits = {
   callLength: 4_194_304,
-  calls: 1_000,
+  calls: maxCalls,
   spaceLength: 65_536,
   rereadBase: 65_536,
   rereadFactor: 4,

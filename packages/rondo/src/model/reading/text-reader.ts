@@ -86,8 +86,9 @@ export class TextReader {
   }
 
   write(text: string): void {
-    this.#unread.add(text);
-    this.#readOn();
+    if (text === "") return;
+    this.#step(this.#unread.takeOf(text));
+    if (!this.#unread.isEmpty) this.#readOn();
   }
 
   /** Decides about all that was held back. `hasOtherCalls` when the server has sent calls by the proper way too. */
@@ -130,14 +131,18 @@ export class TextReader {
 
   /** Reads a piece as far as the mode lasts, and puts the rest back. */
   #step(piece: string): void {
-    const plain = this.#plainUntil - (this.#unread.offset - piece.length);
-    if (plain > 0) {
-      this.#work += Math.min(plain, piece.length);
-      this.#unread.putBack([piece.slice(plain)]);
-      this.#emit(piece.slice(0, plain));
-    } else if (this.#thinking) this.#think(this.#thinking, piece);
+    if (this.#thinking) this.#think(this.#thinking, piece);
     else if (this.#block) this.#advance(this.#block, piece);
+    else if (this.#unread.offset - piece.length < this.#plainUntil) this.#passOn(piece);
     else this.#scan(this.#held === "" ? piece : this.#take() + piece);
+  }
+
+  /** Gives out as text what is not to be looked through. */
+  #passOn(piece: string): void {
+    const length = this.#plainUntil - (this.#unread.offset - piece.length);
+    this.#work += Math.min(length, piece.length);
+    this.#unread.putBack([piece.slice(length)]);
+    this.#emit(piece.slice(0, length));
   }
 
   #think(thinking: ThinkingReader, piece: string): void {
@@ -199,8 +204,11 @@ export class TextReader {
     let opener: Opener | undefined;
     let mayGrow = false;
     const rest = text.length - at;
+    const next = text.charCodeAt(at + 1);
     for (const candidate of this.#openers) {
       if (candidate.isWholeAnswer && !isFirst) continue;
+      // NaN, where there is no second character, differs from nothing here.
+      if (candidate.second < next || candidate.second > next) continue;
       const { length } = candidate.text;
       if (length <= rest) {
         if (length > (opener?.text.length ?? 0) && text.startsWith(candidate.text, at)) opener = candidate;

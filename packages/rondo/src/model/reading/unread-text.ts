@@ -19,22 +19,21 @@ export class UnreadText {
     return this.#pieces.length === 0;
   }
 
-  /** Adds text to an empty queue. */
-  add(text: string): void {
-    if (text !== "") this.#pieces.push(text);
-  }
-
   /** Gives the next piece. */
   take(): string | undefined {
-    const piece = this.#pieces.pop();
-    if (piece === undefined) return undefined;
-    if (piece.length <= 2 * pieceLength) {
-      this.#offset += piece.length;
-      return piece;
+    const text = this.#pieces.pop();
+    return text === undefined ? undefined : this.takeOf(text);
+  }
+
+  /** Gives the first piece of a text that comes next, and keeps the rest. */
+  takeOf(text: string): string {
+    if (text.length <= 2 * pieceLength) {
+      this.#offset += text.length;
+      return text;
     }
-    this.#pieces.push(piece.slice(pieceLength));
+    this.#pieces.push(text.slice(pieceLength));
     this.#offset += pieceLength;
-    return copyText(piece.slice(0, pieceLength));
+    return copyText(text.slice(0, pieceLength));
   }
 
   /** Takes back what was taken last, to give it again. */

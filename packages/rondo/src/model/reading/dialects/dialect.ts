@@ -2,6 +2,9 @@
 
 import type { Cursor, Reading } from "../cursor.ts";
 
+/** How many calls one answer may have in its text, and so one piece of markup. */
+export const maxCalls = 1_000;
+
 /** A tool call found in text. */
 export interface TextCall {
   /** The name of an offered tool. */

@@ -1,7 +1,7 @@
 // Qwen coder's dialect, `<function=name><parameter=key>value</parameter></function>`, and those of the same kind.
 
 import { type Cursor, isCutBefore, literal, type Reading, skipSpace, until, untilSoon } from "../cursor.ts";
-import type { Dialect, OfferedTools, TextCall } from "./dialect.ts";
+import { type Dialect, maxCalls, type OfferedTools, type TextCall } from "./dialect.ts";
 import { readJson } from "./json-call.ts";
 import { readName } from "./name.ts";
 
@@ -62,6 +62,7 @@ export const invokeTag: Dialect = {
         const call = yield* readTags(cursor, tools, invokeTags);
         if (call) {
           calls.push(call);
+          if (calls.length === maxCalls) return calls;
           continue;
         }
       }

@@ -1,7 +1,7 @@
 // Dialects of special tokens: a call begins, its name follows, then a separator and the arguments, then it ends.
 
 import { type Cursor, literal, type Reading, skipSpace, untilSoon } from "../cursor.ts";
-import type { Dialect, OfferedTools, TextCall } from "./dialect.ts";
+import { type Dialect, maxCalls, type OfferedTools, type TextCall } from "./dialect.ts";
 import { readJson, skipFence } from "./json-call.ts";
 
 interface Tokens {
@@ -65,7 +65,7 @@ function sections(tokens: Tokens): Dialect {
           return calls.length > 0 ? calls : undefined;
         }
         calls.push(call);
-        if (call.isCut) return calls;
+        if (call.isCut || calls.length === maxCalls) return calls;
       }
     },
   };

@@ -1,7 +1,7 @@
 // Dialects that put JSON between tags. What differs is only how the tags are spelt.
 
 import { type Cursor, type Reading, skipSpace } from "../cursor.ts";
-import type { Dialect, OfferedTools, TextCall } from "./dialect.ts";
+import { type Dialect, maxCalls, type OfferedTools, type TextCall } from "./dialect.ts";
 import { readFunctionTag } from "./function-tag.ts";
 import { readGlmCall } from "./glm.ts";
 import { readJsonCall, readJsonCalls, skipClose, skipFence } from "./json-call.ts";
@@ -68,7 +68,7 @@ function* readBody(
       return calls.length > 0 ? calls : undefined;
     }
     calls.push(call);
-    if (call.isCut) return calls;
+    if (call.isCut || calls.length === maxCalls) return calls;
     const end = cursor.offset;
     let char = yield* skipSpace(cursor);
     while (char === ";" || char === ",") {
