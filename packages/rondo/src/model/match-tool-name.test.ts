@@ -27,3 +27,9 @@ test.each([
 ])("%j among %j is %j", (name, offered, expected) => {
   expect(matchToolName(name, offered)).toBe(expected);
 });
+
+test("a name that is far too long is not taken apart", () => {
+  const long = `${"a.".repeat(1_000_000)}add`;
+  expect(matchToolName(long, ["add"])).toBeUndefined();
+  expect(matchToolName(long, ["add", long])).toBe(long);
+});

@@ -17,6 +17,8 @@ export class Cursor {
   position: number;
   /** No more text will come. */
   isEnd = false;
+  /** The text broke off within a value: what the value holds was not meant as markup. */
+  endsInValue = false;
   /** How many characters were looked at or copied, for tests. */
   work = 0;
   /** The text before the buffer. */

@@ -35,3 +35,36 @@ test.each(["", "{", '{"a": "}', '{"a": [1}', "x", '{"a" 1}', '{"a": }', '{"a": 1
     expect(isClosedJson(text)).toBe(false);
   },
 );
+
+test("a scan by parts stops after each key and value, however the text is split", () => {
+  const text = '{"a": 1, b: [2, {"c": 3}], "d": "e"}';
+  const stopsOf = (step: number) => {
+    const scanner = new JsonScanner({ keepsMembers: true });
+    const stops: string[] = [];
+    for (let base = 0; base < text.length; base += step) {
+      const piece = text.slice(base, base + step);
+      for (let at = 0; at < piece.length; ) {
+        const before = partsOf(scanner);
+        at = scanner.scanPart(piece, at, base);
+        if (partsOf(scanner) > before) stops.push(text.slice(0, base + at));
+        expect(partsOf(scanner) - before).toBeLessThanOrEqual(1);
+      }
+    }
+    expect(scanner.status).toBe("complete");
+    return stops;
+  };
+  const whole = stopsOf(text.length);
+  expect(whole).toHaveLength(6);
+  for (const step of [1, 2, 3, 7]) expect(stopsOf(step)).toEqual(whole);
+});
+
+test("members are kept only if they are asked for", () => {
+  const scanner = new JsonScanner();
+  scanner.scan('{"a": 1}', 0, 0);
+  expect(scanner.status).toBe("complete");
+  expect(scanner.members).toEqual([]);
+});
+
+function partsOf({ members }: JsonScanner): number {
+  return members.length + members.filter(({ valueEnd }) => valueEnd !== undefined).length;
+}

@@ -266,6 +266,54 @@ describe("dialects", () => {
   });
 });
 
+describe("calls before one that is none", () => {
+  test.each([
+    [
+      '<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>add<｜tool▁sep｜>{"a": 1}<｜tool▁call▁end｜>',
+      "<｜tool▁call▁begin｜>other<｜tool▁sep｜>{}<｜tool▁call▁end｜><｜tool▁calls▁end｜>",
+    ],
+    [
+      '<|tool_calls_section_begin|><|tool_call_begin|>add<|tool_call_argument_begin|>{"a": 1}<|tool_call_end|>',
+      "<|tool_call_begin|>other<|tool_call_argument_begin|>{}<|tool_call_end|><|tool_calls_section_end|>",
+    ],
+    [
+      '<|channel|>commentary to=functions.add<|message|>{"a": 1}<|call|>',
+      "<|channel|>commentary to=functions.other<|message|>{}<|call|>",
+    ],
+    [
+      '<minimax:tool_call><invoke name="add">{"a": 1}</invoke>',
+      '\n<invoke name="other"></invoke></minimax:tool_call>',
+    ],
+    ['<tool_call>{"name": "add", "arguments": {"a": 1}}', '{"name": "other"}</tool_call>'],
+  ])("%s is read, and the rest is text", (good, bad) => {
+    for (const pieces of [[good + bad], charsOf(good + bad), [good, bad]]) {
+      const { calls, text } = readText(pieces);
+      expect(calls).toEqual([{ name: "add", arguments: '{"a": 1}', isTruncated: false }]);
+      expect(text).toBe(bad);
+    }
+  });
+
+  test("a list of calls is read as a whole, even if that is tried only when the text has ended", () => {
+    const text = "<|tool_call_begin|> <|tool_call_start|>[add(a=1), ping()]<|tool_call_end|>";
+    for (const pieces of [[text], charsOf(text)]) {
+      const { calls, text: left } = readText(pieces);
+      expect(calls.map(({ name }) => name)).toEqual(["add", "ping"]);
+      expect(left).toBe("<|tool_call_begin|> ");
+    }
+  });
+
+  test.each([
+    '<tool_call>{"arguments": {"text": "An example:\n',
+    '[TOOL_CALLS][{"arguments": {"text": "An example: ',
+    '{"parameters": {"text": "An example: ',
+    '<tool_call>{"name": "other"}</tool_call> <tool_call>{"arguments": {"text": "An example: ',
+    '[{"parameters": {"text": "An example: ',
+  ])("in %j, which breaks off before its name, is no call", (cut) => {
+    const text = `${cut}<tool_call>{'name': 'add', 'arguments': {}}</tool_call>`;
+    for (const pieces of [[text], charsOf(text)]) expect(readText(pieces)).toMatchObject({ text, calls: [] });
+  });
+});
+
 describe("look-alikes", () => {
   test.each(lookalikes)("%j stays as it is", (text) => {
     expect(readText([text])).toMatchObject({ text, calls: [], thinking: "" });

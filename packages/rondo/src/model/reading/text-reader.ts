@@ -3,14 +3,13 @@
 
 import { toolNameMatcher } from "../match-tool-name.ts";
 import type { ModelProfile } from "../profile.ts";
-import { CodeTracker } from "./code-tracker.ts";
 import { Cursor, type Reading } from "./cursor.ts";
 import type { Dialect, OfferedTools, TextCall } from "./dialects/dialect.ts";
-import { isSpace } from "./json-scanner.ts";
 import { markupOf, type Opener } from "./markup.ts";
 import { defaultLimits, type ReadingLimits, RereadBudget } from "./reading-limits.ts";
 import { ThinkingReader } from "./thinking-reader.ts";
 import { UnreadText } from "./unread-text.ts";
+import { VisibleText } from "./visible-text.ts";
 
 /** Where the parts of the text go. */
 export interface TextSink {
@@ -27,9 +26,11 @@ interface Block {
   readonly reading: Reading<readonly TextCall[] | undefined>;
   /** The dialects still to be tried if this is not the right one. */
   readonly others: readonly Dialect[];
-  /** Where it begins in the whole text, and how far dialects that were tried before have read. */
+  /** Where it begins in the whole text. */
   readonly start: number;
+  /** How far the dialects that were tried before have read, and whether the text ended within a value of theirs. */
   readonly reach: number;
+  readonly endsInValue: boolean;
 }
 
 export class TextReader {
@@ -39,7 +40,7 @@ export class TextReader {
   readonly #tools: OfferedTools;
   readonly #limits: ReadingLimits;
   readonly #budget: RereadBudget;
-  readonly #code = new CodeTracker();
+  readonly #visible: VisibleText;
   readonly #unread = new UnreadText();
   /** Before this character of the whole text no markup is looked for. */
   #plainUntil = 0;
@@ -47,10 +48,6 @@ export class TextReader {
   #block: Block | undefined;
   /** The end of the text so far, which could be the beginning of an opener. */
   #held = "";
-  /** White space since the start, or since markup; undefined once text has come. It is text only if text follows. */
-  #margin: string | undefined = "";
-  #isAfter: "start" | "thinking" | "call" = "start";
-  #lastChar = "";
   #isEnd = false;
   #hasThought = false;
   #isThinkingApart = false;
@@ -70,6 +67,11 @@ export class TextReader {
     const { openers, triggers } = markupOf(profile, toolNames.length > 0);
     this.#openers = openers;
     this.#triggers = triggers;
+    this.#visible = new VisibleText({
+      sink,
+      hasMarkup: openers.length > 0,
+      maxSpaceLength: limits.spaceLength,
+    });
     if (profile.startsThinking && profile.thinkTags.length > 0)
       this.#thinking = new ThinkingReader(profile.thinkTags, sink);
   }
@@ -105,13 +107,7 @@ export class TextReader {
         this.#sink.warn(
           "The answer ended inside thinking: no closing tag came. If this model does not think, set the profile's startsThinking to false.",
         );
-    } else if (
-      this.#margin !== undefined &&
-      this.#isAfter === "start" &&
-      this.#callCount === 0 &&
-      !hasOtherCalls
-    )
-      this.#sink.text(this.#margin);
+    } else this.#visible.end({ hasCalls: this.#callCount > 0 || hasOtherCalls });
   }
 
   /** Whether nothing comes after the piece that is being read. */
@@ -142,7 +138,7 @@ export class TextReader {
     const length = this.#plainUntil - (this.#unread.offset - piece.length);
     this.#work += Math.min(length, piece.length);
     this.#unread.putBack([piece.slice(length)]);
-    this.#emit(piece.slice(0, length));
+    this.#visible.write(piece.slice(0, length));
   }
 
   #think(thinking: ThinkingReader, piece: string): void {
@@ -150,53 +146,32 @@ export class TextReader {
     this.#work += piece.length - (rest?.length ?? 0);
     if (rest === undefined) return;
     this.#thinking = undefined;
-    this.#endMarkup("thinking");
+    this.#endThinking();
     this.#unread.putBack([rest]);
-  }
-
-  #endMarkup(kind: "thinking" | "call"): void {
-    this.#margin = "";
-    this.#isAfter = kind;
-    this.#lastChar = "";
-    if (kind === "thinking") this.#hasThought = true;
-    this.#code.startLine();
   }
 
   /** Looks for markup in text. The hot path: most chunks have no character that could begin any. */
   #scan(text: string): void {
-    let from = this.#margin === undefined ? 0 : this.#skipMargin(text, this.#margin);
+    let from = this.#visible.takeSpace(text);
+    this.#work += from;
     if (from === text.length) return;
     const first = from;
     for (let i = from; i < text.length; i++) {
       const code = text.charCodeAt(i);
       if (code >= 128 || this.#triggers[code] === 0) continue;
-      const isFirst = i === first && this.#margin !== undefined && this.#isAfter !== "call";
+      const isFirst = i === first && this.#visible.isEmpty;
       const { opener, mayGrow } = this.#match(text, i, isFirst);
       if (!opener && !mayGrow) continue;
       this.#work += i - from;
-      this.#emit(text.slice(from, i));
+      this.#visible.write(text.slice(from, i));
       from = i;
-      if (this.#isQuoted()) continue;
+      if (this.#visible.isQuoted) continue;
       if (mayGrow) this.#held = text.slice(i);
       else if (opener) this.#open(opener, text.slice(i));
       return;
     }
     this.#work += text.length - from;
-    this.#emit(from === 0 ? text : text.slice(from));
-  }
-
-  /** Gives how much of the text is white space that is held back. */
-  #skipMargin(text: string, margin: string): number {
-    // What separates the answer from thinking belongs to neither, so it need not be kept.
-    const isDropped = this.#isAfter === "thinking";
-    const room = isDropped ? text.length : this.#limits.spaceLength - margin.length;
-    let end = 0;
-    while (end < text.length && end < room && isSpace(text[end] as string)) end++;
-    this.#work += end;
-    if (isDropped || end === 0) return end;
-    this.#margin += text.slice(0, end);
-    if (end === room) this.#emitMargin();
-    return end;
+    this.#visible.write(from === 0 ? text : text.slice(from));
   }
 
   /** The longest opener at this place, and whether a longer one could still come. */
@@ -217,36 +192,10 @@ export class TextReader {
     return { opener, mayGrow };
   }
 
-  /** Markup that is shown, in code or in quotes, is not meant. */
-  #isQuoted(): boolean {
-    return this.#lastChar === '"' || this.#lastChar === "'" || this.#code.isInCode;
-  }
-
-  #emit(text: string): void {
-    if (text === "") return;
-    if (this.#margin !== undefined) this.#emitMargin();
-    this.#emitText(text);
-  }
-
-  /** The white space so far is text. */
-  #emitMargin(): void {
-    const margin = this.#margin ?? "";
-    this.#margin = undefined;
-    if (margin !== "") this.#emitText(margin);
-  }
-
-  #emitText(text: string): void {
-    if (this.#openers.length > 0) {
-      this.#code.push(text);
-      this.#lastChar = text[text.length - 1] as string;
-    }
-    this.#sink.text(text);
-  }
-
   /** The text begins with the opener. */
   #open(opener: Opener, text: string): void {
     if (opener.dialects.length > 0) {
-      this.#startBlock(opener, opener.dialects, text, 0);
+      this.#startBlock(opener, opener.dialects, text);
       return;
     }
     this.#unread.putBack([text.slice(opener.text.length)]);
@@ -260,23 +209,33 @@ export class TextReader {
    */
   #strayClose(tag: string): void {
     if (this.#hasThought) {
-      this.#emit(tag);
+      this.#visible.write(tag);
       return;
     }
     if (!this.#isThinkingApart)
       this.#sink.warn(
         `The text has a ${tag} that nothing opened. If this model begins its answers inside thinking, set the profile's startsThinking to true.`,
       );
-    this.#endMarkup("thinking");
+    this.#endThinking();
+  }
+
+  #endThinking(): void {
+    this.#hasThought = true;
+    this.#visible.endMarkup("thinking");
   }
 
   /** Begins to read markup, of which `text` is the beginning, with the first of the dialects. */
-  #startBlock(opener: Opener, [dialect, ...others]: readonly Dialect[], text: string, reach: number): void {
+  #startBlock(
+    opener: Opener,
+    [dialect, ...others]: readonly Dialect[],
+    text: string,
+    { reach, endsInValue }: Pick<Block, "reach" | "endsInValue"> = { reach: 0, endsInValue: false },
+  ): void {
     const start = this.#unread.offset - text.length;
     const cursor = new Cursor(text.slice(0, this.#limits.callLength), opener.text.length);
     this.#unread.putBack([text.slice(cursor.length)]);
     const reading = (dialect as Dialect).read(cursor, this.#tools, opener.text);
-    this.#block = { opener, cursor, reading, others, start, reach };
+    this.#block = { opener, cursor, reading, others, start, reach, endsInValue };
     this.#advance(this.#block, "");
   }
 
@@ -301,12 +260,13 @@ export class TextReader {
   #finish(block: Block, calls: readonly TextCall[] | undefined): void {
     const { opener, cursor, others, start } = block;
     const reach = Math.max(block.reach, start + cursor.reach);
+    const endsInValue = block.endsInValue || cursor.endsInValue;
     this.#work += cursor.work;
     this.#block = undefined;
     if (!calls && others.length > 0) {
       const [text = "", ...rest] = cursor.from(0);
       this.#unread.putBack(rest);
-      this.#startBlock(opener, others, text, reach);
+      this.#startBlock(opener, others, text, { reach, endsInValue });
       return;
     }
     this.#callCount += calls?.length ?? 0;
@@ -318,11 +278,14 @@ export class TextReader {
     const mayReadAgain = this.#budget.spend(reach - this.#unread.offset, reach);
     if (calls) {
       for (const call of calls) this.#sink.call(call);
-      this.#endMarkup("call");
+      this.#visible.endMarkup("call");
     } else this.#plainUntil = start + 1;
-    if (mayReadAgain) return;
+    if (mayReadAgain && !endsInValue) return;
     this.#plainUntil = reach;
-    this.#sink.warn("The text has very much markup that is not a tool call, so not all of it was looked through.");
+    if (mayReadAgain) return;
+    this.#sink.warn(
+      "The text has very much markup that is not a tool call, so not all of it was looked through.",
+    );
   }
 
   /** What the markup holds could be read as calls of its own, so neither it nor what follows is looked through. */

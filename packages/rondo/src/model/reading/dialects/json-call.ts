@@ -37,7 +37,8 @@ export function* readJsonCall(
     yield;
   }
   if (scanner.status === "complete") return parts.call(isBare);
-  if (scanner.status === "open") return parts.cutCall(isBare);
+  cursor.endsInValue = scanner.status === "open";
+  if (cursor.endsInValue) return parts.cutCall(isBare);
   if (isBare || close === undefined || cursor.offset === start) return undefined;
   // A brace too few is common, and the tag says where the call ends.
   const end = cursor.offset;

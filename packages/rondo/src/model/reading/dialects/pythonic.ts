@@ -5,6 +5,10 @@ import { type Cursor, literal, maxNameLength, type Reading, skipSpace } from "..
 import type { Dialect, OfferedTools, TextCall } from "./dialect.ts";
 import { skipClose } from "./json-call.ts";
 import { readName } from "./name.ts";
+import { pythonToJson } from "./python-literal.ts";
+
+/** The repair takes time in proportion to the square of some values. */
+const maxRepairLength = 4096;
 
 export const pythonic: Dialect = {
   openers: ["["],
@@ -110,12 +114,25 @@ function* readValue(cursor: Cursor): Reading<string | undefined> {
 }
 
 /** A Python literal as JSON. */
-function toJson(value: string): string | undefined {
+function toJson(text: string): string | undefined {
+  const value = text.trim();
+  if (isJson(value)) return value;
+  const json = pythonToJson(value);
+  if (isJson(json)) return json;
+  if (value.length > maxRepairLength) return undefined;
   try {
-    const json = repairJson(value.trim());
-    JSON.parse(json);
-    return json;
+    const repaired = repairJson(value);
+    return isJson(repaired) ? repaired : undefined;
   } catch {
     return undefined;
+  }
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
   }
 }

@@ -1,0 +1,83 @@
+// Turns a Python literal into JSON, in one pass over its characters.
+
+const words: Readonly<Record<string, string>> = { True: "true", False: "false", None: "null" };
+const escapes: Readonly<Record<string, string>> = {
+  n: "\n",
+  t: "\t",
+  r: "\r",
+  b: "\b",
+  f: "\f",
+  v: "\v",
+  a: "\u0007",
+  "0": "\0",
+  "\n": "",
+};
+/** How many hexadecimal digits follow. */
+const codeLengths: Readonly<Record<string, number>> = { x: 2, u: 4, U: 8 };
+
+/**
+ * Strings in either quotes, `True`, `False` and `None`, tuples and trailing commas become what JSON has for them.
+ * Everything else stays as it is, so whether the result is JSON remains to be seen.
+ */
+export function pythonToJson(text: string): string {
+  let json = "";
+  let copied = 0;
+  /** Where a comma is that nothing has followed yet. */
+  let comma = -1;
+  const replace = (start: number, end: number, by: string) => {
+    json += text.slice(copied, start) + by;
+    copied = end;
+  };
+  for (let at = 0; at < text.length; ) {
+    const char = text[at] as string;
+    let end = at + 1;
+    if (char === "'" || char === '"') {
+      end = stringEnd(text, at);
+      replace(at, end, JSON.stringify(unescape(text.slice(at + 1, end - 1))));
+    } else if (char === "(") replace(at, end, "[");
+    else if (")]}".includes(char)) {
+      if (comma >= 0) replace(comma, comma + 1, "");
+      if (char === ")") replace(at, end, "]");
+    } else if (isLetter(char)) {
+      while (end < text.length && isLetter(text[end] as string)) end++;
+      const word = end - at > 5 ? undefined : words[text.slice(at, end)];
+      if (word !== undefined) replace(at, end, word);
+    }
+    if (char === ",") comma = at;
+    else if (char.trim() !== "") comma = -1;
+    at = end;
+  }
+  return json + text.slice(copied);
+}
+
+function stringEnd(text: string, start: number): number {
+  const quote = text[start];
+  let at = start + 1;
+  while (at < text.length && text[at] !== quote) at += text[at] === "\\" ? 2 : 1;
+  return at + 1;
+}
+
+function unescape(text: string): string {
+  if (!text.includes("\\")) return text;
+  let result = "";
+  let copied = 0;
+  for (let at = text.indexOf("\\"); at >= 0; at = text.indexOf("\\", copied)) {
+    const char = text[at + 1] ?? "";
+    const digits = text.slice(at + 2, at + 2 + (codeLengths[char] ?? 0));
+    const code = /^[\da-f]+$/i.test(digits) ? Number.parseInt(digits, 16) : -1;
+    result += text.slice(copied, at);
+    if (code >= 0 && code <= 0x10_ff_ff && digits.length === codeLengths[char]) {
+      result += String.fromCodePoint(code);
+      copied = at + 2 + digits.length;
+    } else {
+      // Python leaves an escape that it does not know as it is.
+      result += escapes[char] ?? ("'\"\\".includes(char) ? char : `\\${char}`);
+      copied = at + 2;
+    }
+  }
+  return result + text.slice(copied);
+}
+
+function isLetter(char: string): boolean {
+  return /\w/.test(char);
+}

@@ -1,0 +1,83 @@
+// The text that goes to the user: what surrounds the markup, without the white space that only separates it.
+
+import { CodeTracker } from "./code-tracker.ts";
+import { isSpace } from "./json-scanner.ts";
+
+export interface VisibleTextOptions {
+  readonly sink: { text(text: string): void };
+  /** Whether anybody asks for `isQuoted`. */
+  readonly hasMarkup: boolean;
+  /** How much white space is held back at most. */
+  readonly maxSpaceLength: number;
+}
+
+export class VisibleText {
+  readonly #options: VisibleTextOptions;
+  readonly #code = new CodeTracker();
+  /** White space since the start, or since markup; undefined once text has come. It is text only if text follows. */
+  #margin: string | undefined = "";
+  #isAfter: "start" | "thinking" | "call" = "start";
+  #lastChar = "";
+
+  constructor(options: VisibleTextOptions) {
+    this.#options = options;
+  }
+
+  /** Whether markup that comes now is shown, in code or in quotes, and so not meant. */
+  get isQuoted(): boolean {
+    return this.#lastChar === '"' || this.#lastChar === "'" || this.#code.isInCode;
+  }
+
+  /** Whether no text and no call has come since the start or the last thinking. */
+  get isEmpty(): boolean {
+    return this.#margin !== undefined && this.#isAfter !== "call";
+  }
+
+  /** Takes the white space that the text begins with, if it may have to be dropped, and gives its length. */
+  takeSpace(text: string): number {
+    if (this.#margin === undefined) return 0;
+    // What separates the answer from thinking belongs to neither, so it need not be kept.
+    const isDropped = this.#isAfter === "thinking";
+    const room = isDropped ? text.length : this.#options.maxSpaceLength - this.#margin.length;
+    let end = 0;
+    while (end < text.length && end < room && isSpace(text[end] as string)) end++;
+    if (isDropped || end === 0) return end;
+    this.#margin += text.slice(0, end);
+    if (end === room) this.#endMargin();
+    return end;
+  }
+
+  write(text: string): void {
+    if (text === "") return;
+    if (this.#margin !== undefined) this.#endMargin();
+    this.#emit(text);
+  }
+
+  /** What comes next follows markup. */
+  endMarkup(kind: "thinking" | "call"): void {
+    this.#margin = "";
+    this.#isAfter = kind;
+    this.#lastChar = "";
+    this.#code.startLine();
+  }
+
+  /** No text follows. Nothing but white space is an answer too, if there is no other. */
+  end({ hasCalls }: { hasCalls: boolean }): void {
+    if (this.#isAfter === "start" && !hasCalls && this.#margin !== undefined)
+      this.#options.sink.text(this.#margin);
+  }
+
+  #endMargin(): void {
+    const margin = this.#margin ?? "";
+    this.#margin = undefined;
+    if (margin !== "") this.#emit(margin);
+  }
+
+  #emit(text: string): void {
+    if (this.#options.hasMarkup) {
+      this.#code.push(text);
+      this.#lastChar = text[text.length - 1] as string;
+    }
+    this.#options.sink.text(text);
+  }
+}
