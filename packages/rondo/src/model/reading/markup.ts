@@ -7,7 +7,7 @@ import { dialectsOf } from "./dialects/dialects-of.ts";
 /** A text that begins markup. */
 export interface Opener {
   readonly text: string;
-  /** The code of its second character, which sorts out most candidates; NaN when it has but one. */
+  /** The code of its second character, which sorts out most candidates; 0 when it has but one. */
   readonly second: number;
   /** For thinking: what ends it. For a closing tag that nothing opened: nothing. */
   readonly closes?: string | undefined;
@@ -42,7 +42,7 @@ function openersOf(profile: ModelProfile, hasTools: boolean): readonly Opener[] 
   const openers = new Map<string, Opener>();
   const add = (opener: Omit<Opener, "second">) => {
     if (opener.text !== "" && opener.text.charCodeAt(0) < 128 && !openers.has(opener.text))
-      openers.set(opener.text, { ...opener, second: opener.text.charCodeAt(1) });
+      openers.set(opener.text, { ...opener, second: opener.text.charCodeAt(1) || 0 });
   };
   for (const [open, close] of profile.thinkTags)
     add({ text: open, closes: close, dialects: [], isWholeAnswer: false });

@@ -171,7 +171,10 @@ describe("limits", () => {
         const { work: _, ...whole } = read([text], setup);
         limited += whole.warnings.length;
         let at = 0;
-        const split = lengths.map((length) => text.slice(at, (at += length)));
+        const split = lengths.map((length) => {
+          at += length;
+          return text.slice(at - length, at);
+        });
         split.push(text.slice(at));
         expect(read(text.split(""), setup)).toMatchObject(whole);
         expect(read(split, setup)).toMatchObject(whole);
@@ -238,10 +241,10 @@ describe("limits", () => {
 
   test("a call after very much markup that is none is found", () => {
     const call = '<tool_call>{"name":"ping","arguments":{}}</tool_call>';
-    const false_ = '<tool_call>{"arguments":{"a":<tool_call> '.repeat(5_000);
-    const { calls, text } = read([`${false_}${call}`]);
+    const lookalikes = '<tool_call>{"arguments":{"a":<tool_call> '.repeat(5_000);
+    const { calls, text } = read([`${lookalikes}${call}`]);
     expect(calls).toHaveLength(1);
-    expect(text).toBe(false_);
+    expect(text).toBe(lookalikes);
   });
 
   test("white space before an answer is held back up to its limit", () => {

@@ -179,11 +179,10 @@ export class TextReader {
     let opener: Opener | undefined;
     let mayGrow = false;
     const rest = text.length - at;
-    const next = text.charCodeAt(at + 1);
+    const next = text.charCodeAt(at + 1) || 0;
     for (const candidate of this.#openers) {
       if (candidate.isWholeAnswer && !isFirst) continue;
-      // NaN, where there is no second character, differs from nothing here.
-      if (candidate.second < next || candidate.second > next) continue;
+      if (next > 0 && candidate.second > 0 && candidate.second !== next) continue;
       const { length } = candidate.text;
       if (length <= rest) {
         if (length > (opener?.text.length ?? 0) && text.startsWith(candidate.text, at)) opener = candidate;

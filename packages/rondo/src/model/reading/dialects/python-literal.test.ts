@@ -47,5 +47,5 @@ function printed(value: unknown): string {
 }
 
 test.each(["x", "[1 2]", "'a' 'b'", "1 +", "{a: 1}"])("%j is not JSON after that either", (text) => {
-  expect(() => JSON.parse(pythonToJson(text)) as unknown).toThrow();
+  expect(() => JSON.parse(pythonToJson(text)) as unknown).toThrow(SyntaxError);
 });

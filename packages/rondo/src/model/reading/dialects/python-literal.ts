@@ -33,7 +33,7 @@ export function pythonToJson(text: string): string {
     let end = at + 1;
     if (char === "'" || char === '"') {
       end = stringEnd(text, at);
-      replace(at, end, JSON.stringify(unescape(text.slice(at + 1, end - 1))));
+      replace(at, end, JSON.stringify(unescaped(text.slice(at + 1, end - 1))));
     } else if (char === "(") replace(at, end, "[");
     else if (")]}".includes(char)) {
       if (comma >= 0) replace(comma, comma + 1, "");
@@ -57,7 +57,7 @@ function stringEnd(text: string, start: number): number {
   return at + 1;
 }
 
-function unescape(text: string): string {
+function unescaped(text: string): string {
   if (!text.includes("\\")) return text;
   let result = "";
   let copied = 0;
