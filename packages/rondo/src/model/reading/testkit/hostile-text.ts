@@ -115,6 +115,11 @@ export const hostileTexts: readonly HostileText[] = [
     name: marker.slice(0, 80),
     make: (length: number) => repeated(marker, length),
   })),
+  // What stayed open up to here can no longer be closed, and was read for nothing.
+  ...callBeginnings.map((marker) => ({
+    name: `${marker.slice(0, 80)} then a fence`,
+    make: (length: number) => `${repeated(marker, length)}\n\`\`\`<x>`,
+  })),
   ...framed.map(([before, marker, after]) => ({
     name: `${before} then ${marker} then ${after}`,
     make: (length: number) => before + repeated(marker, length) + after,
