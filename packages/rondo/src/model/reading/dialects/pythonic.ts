@@ -7,9 +7,6 @@ import { skipClose } from "./json-call.ts";
 import { readName } from "./name.ts";
 import { pythonToJson } from "./python-literal.ts";
 
-/** The repair takes time in proportion to the square of some values. */
-const maxRepairLength = 4096;
-
 export const pythonic: Dialect = {
   openers: ["["],
   isWholeAnswer: true,
@@ -119,7 +116,6 @@ function toJson(text: string): string | undefined {
   if (isJson(value)) return value;
   const json = pythonToJson(value);
   if (isJson(json)) return json;
-  if (value.length > maxRepairLength) return undefined;
   try {
     const repaired = repairJson(value);
     return isJson(repaired) ? repaired : undefined;

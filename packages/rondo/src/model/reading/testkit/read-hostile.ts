@@ -19,7 +19,7 @@ function read(pieces: Iterable<string>): { text: number; calls: string[] } {
     reader.read(chunkOf({ content: piece }));
     take(reader.take());
   }
-  take(reader.end({ isCutOff: false }));
+  take(reader.end({ isCutOff: false, hasEnd: true }));
   return seen;
 }
 
