@@ -41,7 +41,8 @@ const library: Package = {
 /** Its commands load what only they need, which becomes files of its own. */
 const server: Package = {
   folder: join(root, "packages/server"),
-  entries: ["index", "cli/main"],
+  // The last one is the watchdog's thread.
+  entries: ["index", "cli/main", "run/watchdog/thread"],
 };
 
 const tsc = join(root, "node_modules/@typescript/native/bin/tsc");

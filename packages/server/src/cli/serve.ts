@@ -111,7 +111,7 @@ function commandName({ cwd }: CliIo): CommandName {
 
 async function startHttpServer(config: ServerConfig): Promise<RunningServer> {
   const { startServer } = await import("../http/server.ts");
-  return startServer(config);
+  return startServer(config, { hasWatchdog: true });
 }
 
 /** The first wish to end is one in good order, the second is meant at once. */

@@ -76,12 +76,20 @@ export const configSchema = group({
     leaseMs: milliseconds(1000)
       .default(30_000)
       .meta({ description: "After how long a run whose worker is silent goes to another." }),
-    maxAttempts: wholeNumber(1)
-      .default(10)
-      .meta({ description: "How often a run is started again after crashes before it has failed." }),
+    maxAttempts: wholeNumber(1).default(5).meta({
+      description: "How many times a run is retried after crashes that it is to blame for before it fails.",
+    }),
   })
     .prefault({})
     .meta({ description: "Background runs." }),
+  watchdog: group({
+    blockedMs: milliseconds(0).default(60_000).meta({
+      description:
+        "How long a run may block the event loop before `rondo serve` ends the process, with a line that names the run. 0: for ever.",
+    }),
+  })
+    .prefault({})
+    .meta({ description: "What keeps the server from hanging." }),
   limits: group({
     bodyBytes: wholeNumber(1).default(10_000_000).meta({ description: "The largest body of a request." }),
     items: wholeNumber(1).default(1000).meta({ description: "How many input items a request may have." }),

@@ -9,6 +9,8 @@ import { McpTools } from "../executor/mcp/mcp-tools.ts";
 import { openapiDocument } from "../protocol/openapi.ts";
 import { Conversations } from "../run/conversations.ts";
 import { Responses } from "../run/responses.ts";
+import { startWatchdog } from "../run/watchdog/watchdog.ts";
+import { crashNotePath } from "../store/crash-note.ts";
 import { openStore } from "../store/open-store.ts";
 import type { Store } from "../store/store.ts";
 import { createApp } from "./app.ts";
@@ -35,6 +37,11 @@ export interface RunningServer extends AsyncDisposable {
 export interface StartOptions {
   /** Takes what happens. Default: lines on stderr, as `config.log` says. */
   logger?: Logger;
+  /**
+   * Whether the process is ended when a run blocks its event loop for `watchdog.blockedMs`, and runs that end it are
+   * named: for a process that does nothing else. Default: false; `rondo serve` says true.
+   */
+  hasWatchdog?: boolean;
 }
 
 /**
@@ -78,7 +85,10 @@ export async function startServer(input: ConfigInput, options: StartOptions = {}
     const webSockets = new WebSockets({ ...shared, stallMs, lifeMs, kept });
     const listening = await listen({ app, exchanges, webSockets, logger, host, port, stallMs });
     mcp.start();
-    return runningServer(config, { store, responses, mcp, listening, logger });
+    const stopWatchdog = options.hasWatchdog
+      ? startWatchdog({ ...config.watchdog, notePath: crashNotePath(config.store) })
+      : undefined;
+    return runningServer(config, { store, responses, mcp, listening, logger, stopWatchdog });
   } catch (error) {
     await responses?.drain(0);
     await mcp.close();
@@ -119,10 +129,11 @@ interface Parts {
   mcp: McpTools;
   listening: Listening;
   logger: Logger;
+  stopWatchdog: (() => Promise<void>) | undefined;
 }
 
 function runningServer(config: ServerConfig, parts: Parts): RunningServer {
-  const { store, responses, mcp, listening, logger } = parts;
+  const { store, responses, mcp, listening, logger, stopWatchdog } = parts;
   const { url, port } = listening;
   const stopExpiry = expireOld(store, config.keepDays, logger);
   let closing: Promise<void> | undefined;
@@ -134,6 +145,7 @@ function runningServer(config: ServerConfig, parts: Parts): RunningServer {
     await listening.close({ graceMs: config.shutdownMs, released });
     await released;
     await mcp.close();
+    await stopWatchdog?.();
     await store.close();
     logger.info("The server has stopped.", { url });
   };

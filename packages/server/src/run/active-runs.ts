@@ -1,6 +1,7 @@
 // The runs of this process: keeps their leases alive, and stops those that are cancelled or were lost.
 
 import type { Lease, Store } from "../store/store.ts";
+import { inRun } from "./current-run.ts";
 
 /** Why a run is stopped from outside. */
 export class RunStopped extends Error {
@@ -43,7 +44,7 @@ export class ActiveRuns {
     this.#runs.set(lease.responseId, { lease, controller, ended });
     this.#timer ??= setInterval(() => void this.#renew(), this.#leaseMs / 3).unref();
     try {
-      return await work(controller.signal);
+      return await inRun(lease.responseId, () => work(controller.signal));
     } finally {
       this.#runs.delete(lease.responseId);
       resolve();

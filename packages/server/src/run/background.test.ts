@@ -25,6 +25,7 @@ import {
   toFrames,
 } from "./testkit/service.ts";
 import { add, calls, inShort } from "./testkit/tools.ts";
+import { probationMs } from "./worker.ts";
 
 const forever = new Promise<never>(() => {});
 
@@ -311,7 +312,8 @@ describe("the end of a process", () => {
     const disk = memoryStore({ now: () => nowMs });
     const runs = { concurrency: 1, leaseMs: 1000, maxAttempts: 2 };
     let id = "";
-    for (let attempt = 0; attempt < 2; attempt += 1) {
+    // Nobody knows to whom the first death is due.
+    for (let life = 0; life < 3; life += 1) {
       let isDead = false;
       const store = storeAround(disk, (_method, call) => (isDead ? forever : call()));
       const model = scriptedModel({ text: [forever] });
@@ -327,6 +329,80 @@ describe("the end of a process", () => {
     expect(lastResponse(events)).toMatchObject({ status: "failed", error: { code: "too_many_attempts" } });
     expect(streamFlaws(toFrames(events))).toEqual([]);
     expect(model.requests).toEqual([]);
+  });
+});
+
+describe("runs that were at work when a process died", () => {
+  /** Lets a process begin `count` runs, and die. */
+  async function die(count: number) {
+    let nowMs = 0;
+    const disk = memoryStore({ now: () => nowMs });
+    let isDead = false;
+    const store = storeAround(disk, (_method, call) => (isDead ? forever : call()));
+    const model = scriptedModel({ text: [forever] });
+    const service = await startService({ model, store });
+    const ids: string[] = [];
+    for (let n = 0; n < count; n += 1) ids.push((await enqueue(service, { input: `Run ${n}` })).id);
+    await model.request(count - 1);
+    isDead = true;
+    nowMs += 1_000_000;
+    return { disk, ids };
+  }
+
+  const prompts = (model: ReturnType<typeof scriptedModel>) =>
+    model.requests.map(({ messages }) => messages.find(({ role }) => role === "user")?.content);
+
+  test("are started one after the other, before all that is new", async () => {
+    const { disk, ids } = await die(2);
+    const steps = [0, 1, 2].map(() => Promise.withResolvers<void>());
+    const script = steps.map(({ promise }) => ({ waitFor: promise, text: "Done." }));
+    const { service, model } = await start(script, { store: disk });
+    await model.request(0);
+    const fresh = await enqueue(service, { input: "New" });
+    for (const [index, { resolve }] of steps.entries()) {
+      await model.request(index);
+      await new Promise((tick) => setImmediate(tick));
+      expect(model.requests).toHaveLength(index + 1);
+      resolve();
+    }
+    await Promise.all([...ids, fresh.id].map((id) => ended(service, id)));
+    expect(prompts(model)).toEqual(["Run 0", "Run 1", "New"]);
+  });
+
+  test("let others begin when a round of theirs is over", async () => {
+    const { disk, ids } = await die(2);
+    const going = Promise.withResolvers<void>();
+    const script = [{ calls: calls("add") }, { text: ["Do", going.promise, "ne."] }, "Done."];
+    const { service, model } = await start(script, { store: disk });
+    // The first still waits for the rest of its second answer.
+    await model.request(2);
+    await ended(service, ids[1] ?? "");
+    going.resolve();
+    await ended(service, ids[0] ?? "");
+    expect(prompts(model)).toEqual(["Run 0", "Run 0", "Run 1"]);
+  });
+
+  test("let others begin after a while, and that is longer each time", async () => {
+    const { disk, ids } = await die(1);
+    const waits: number[] = [];
+    for (let life = 0; life < 3; life += 1) {
+      const [claim] = await disk.claim("worker", { leaseMs: 0, limit: 1, suspects: "only" });
+      waits.push(probationMs(claim?.suspicion ?? 0));
+      if (claim) await disk.trust(claim, { hasProgressed: false });
+    }
+    expect(waits).toEqual([10_000, 40_000, 160_000]);
+    expect(probationMs(50)).toBe(3_600_000);
+
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    const { service, model } = await start([{ text: [forever] }, "Done."], { store: disk });
+    onTestFinished(() => void vi.useRealTimers());
+    await model.request(0);
+    const fresh = await enqueue(service, { input: "New" });
+    await new Promise((tick) => setImmediate(tick));
+    expect(model.requests).toHaveLength(1);
+    vi.advanceTimersByTime(640_000);
+    await ended(service, fresh.id);
+    expect(await service.get("ada", ids[0] ?? "")).toMatchObject({ status: "in_progress" });
   });
 });
 

@@ -25,6 +25,7 @@ import { StoreError } from "../store/store-error.ts";
 import { ActiveRuns, RunStopped } from "./active-runs.ts";
 import { beginInTurn, conversationBusy, toConversationError, type WhenBusy } from "./begin-in-turn.ts";
 import { type CompactedResponse, compactHistory } from "./compact.ts";
+import { inRun } from "./current-run.ts";
 import { followLog } from "./follow.ts";
 import { Hub } from "./hub.ts";
 import { Line } from "./line.ts";
@@ -298,7 +299,7 @@ export class Responses {
         journal.close();
       }
     };
-    if (!prepared.request.store) return work(prepared.planned);
+    if (!prepared.request.store) return inRun(prepared.id, () => work(prepared.planned));
     return this.#begin(prepared, gone, (planned, lease) =>
       this.#active.hold(lease, (stopped) => work(planned, stopped, lease)),
     );

@@ -41,6 +41,8 @@ const lookEveryMs = 5000;
 /** After the store has failed, how long a run waits before it is tried again. */
 const retryMs = 2000;
 const eventsPage = 1000;
+const shortestProbationMs = 10_000;
+const longestProbationMs = 3_600_000;
 
 export class Worker {
   readonly #options: WorkerOptions;
@@ -49,6 +51,10 @@ export class Worker {
   #looking: Promise<void> | undefined;
   #shallLookAgain = false;
   #isStopped = false;
+  /** The run that works apart, if there is one: nothing else is begun meanwhile. */
+  #onProbation: string | undefined;
+  /** Whether suspects are looked for: none but those that were one works here. */
+  #isApart = true;
 
   constructor(options: WorkerOptions) {
     this.#options = options;
@@ -87,24 +93,60 @@ export class Worker {
   }
 
   async #look(): Promise<void> {
-    const { store, name, leaseMs, concurrency, observer } = this.#options;
+    const { concurrency, observer } = this.#options;
     while (this.#shallLookAgain && !this.#isStopped) {
       this.#shallLookAgain = false;
       const limit = concurrency - this.#running.size;
-      if (limit <= 0) return; // the end of a run looks again
+      if (limit <= 0 || this.#onProbation !== undefined) return; // the end of a run looks again
       try {
-        const claims = await store.claim(name, { leaseMs, limit });
-        for (const claim of claims) void this.#begin(claim);
-        if (claims.length === limit) this.#shallLookAgain = true;
+        if (!(await this.#takeSuspect())) await this.#take(limit);
       } catch (error) {
         observer.warn("Looking for background runs has failed.", { error });
       }
     }
   }
 
+  /**
+   * Begins a run that was at work when a process died, apart from others that may be hurt by it. Before all others,
+   * so that these do not keep it waiting for ever. Whether there was one.
+   */
+  async #takeSuspect(): Promise<boolean> {
+    const { store, name, leaseMs } = this.#options;
+    if (this.#running.size === 0) this.#isApart = true;
+    if (!this.#isApart) return false;
+    const [claim] = await store.claim(name, { leaseMs, limit: 1, suspects: "only" });
+    if (!claim) return false;
+    this.#onProbation = claim.responseId;
+    const timer = setTimeout(() => this.#trust(claim, false), probationMs(claim.suspicion)).unref();
+    void this.#begin(claim).finally(() => clearTimeout(timer));
+    return true;
+  }
+
+  async #take(limit: number): Promise<void> {
+    const { store, name, leaseMs } = this.#options;
+    const claims = await store.claim(name, { leaseMs, limit, suspects: "none" });
+    if (claims.length > 0) this.#isApart = false;
+    for (const claim of claims) void this.#begin(claim);
+    if (claims.length === limit) this.#shallLookAgain = true;
+  }
+
+  /** Lets others work beside a run. */
+  #trust(claim: Claim, hasProgressed: boolean): void {
+    // If that fails, the run is at worst blamed for what another does.
+    this.#options.store.trust(claim, { hasProgressed }).catch(() => {});
+    this.#endProbation(claim);
+  }
+
+  #endProbation({ responseId }: Claim): void {
+    if (this.#onProbation !== responseId) return;
+    this.#onProbation = undefined;
+    this.wake();
+  }
+
   #begin(claim: Claim): Promise<void> {
     const work = this.#work(claim).finally(() => {
       this.#running.delete(work);
+      this.#endProbation(claim);
       this.wake();
     });
     this.#running.add(work);
@@ -180,12 +222,16 @@ export class Worker {
       if (!(signal.reason instanceof RunStopped) || signal.reason.why !== "cancelled") journal.close();
     };
     signal.addEventListener("abort", onStop);
+    const hasProgressed = firstRoundEnds();
     const context = {
       journal,
       signals: [signal],
       present,
       progress,
-      onEvent: (event: LoopEvent) => observer.loopEvent(event),
+      onEvent: (event: LoopEvent) => {
+        observer.loopEvent(event);
+        if (hasProgressed(event)) this.#trust(claim, true);
+      },
       now,
     };
     try {
@@ -220,7 +266,7 @@ export class Worker {
     if (response.isCancelRequested) return "cancelled";
     if (attempts <= this.#options.maxAttempts) return undefined;
     return new ApiError(
-      `The server stopped ${attempts - 1} times while it worked on this response, without getting any further.`,
+      `The server died ${attempts - 1} times because of this response, as far as is known, and it got no further. A tool of it may block or end the process: the server's log names it.`,
       { status: 500, type: "server_error", code: "too_many_attempts" },
     );
   }
@@ -239,4 +285,24 @@ export class Worker {
 function toRefusal(error: unknown): ApiError {
   if (error instanceof StoreError && error.code === "unavailable") throw error;
   return toApiError(error);
+}
+
+/**
+ * Tells by the events of a run, once, that a round is over whose tools have run in this process. Less is not enough: a
+ * model that calls a tool which ends the process, and is told so, may well call it again.
+ */
+function firstRoundEnds(): (event: LoopEvent) => boolean {
+  let isOver = false;
+  let hasRunTool = false;
+  return ({ type }) => {
+    if (isOver) return false;
+    if (type === "tool.started") hasRunTool = true;
+    isOver = hasRunTool && type === "model.started";
+    return isOver;
+  };
+}
+
+/** How long a suspect works alone. Longer each time: what ends the process may come late. */
+export function probationMs(suspicion: number): number {
+  return Math.min(shortestProbationMs * 4 ** (suspicion - 1), longestProbationMs);
 }

@@ -4,6 +4,7 @@ import type { InputItem } from "../protocol/items.ts";
 import type { EncodedItem, EncodedNew } from "./encode.ts";
 import type { KeptConversation, KeptEntry } from "./memory-conversations.ts";
 import type { KnownItem } from "./rules.ts";
+import { afterCrash, goodStanding, type Standing } from "./standing.ts";
 import type { ChainLink, StoredEvent, StoredOutput, StoredResponse, StoredRun } from "./store.ts";
 
 /** A stored response. All that a caller could change by accident is kept as JSON. */
@@ -26,7 +27,7 @@ export interface Kept {
   worker: string | undefined;
   leaseUntilMs: number;
   fence: number;
-  attempts: number;
+  standing: Standing;
 }
 
 export interface KeptOutput extends KnownItem, EncodedItem {
@@ -65,7 +66,7 @@ export function newKept(response: EncodedNew, owner: Owner, serial: number): Kep
     worker: undefined,
     leaseUntilMs: 0,
     fence: 0,
-    attempts: 0,
+    standing: goodStanding,
   };
 }
 
@@ -107,4 +108,19 @@ function toInput({ input }: Kept): InputItem[] {
 export function byAge({ head: a }: Kept, { head: b }: Kept): number {
   if (a.createdAtMs !== b.createdAtMs) return a.createdAtMs - b.createdAtMs;
   return a.id < b.id ? -1 : 1;
+}
+
+/** Of suspects, those that are least to blame come first. */
+export function byBlame(a: Kept, b: Kept): number {
+  return standingOf(a).attempts - standingOf(b).attempts || byAge(a, b);
+}
+
+/** What is to be thought of a response that nobody works on, or nobody any more. */
+export function standingOf({ standing, worker }: Kept): Standing {
+  return worker === undefined ? standing : afterCrash(standing, "unknown");
+}
+
+/** Whether it must work apart. One that is only to be cancelled does not work at all. */
+export function isSuspect({ head, standing, worker }: Kept): boolean {
+  return head.background && !head.isCancelRequested && (standing.suspicion > 0 || worker !== undefined);
 }

@@ -23,10 +23,13 @@ import {
 } from "./memory-conversations.ts";
 import {
   byAge,
+  byBlame,
+  isSuspect,
   type Kept,
   newKept,
   newOwner,
   type Owner,
+  standingOf,
   toLink,
   toOutput,
   toResponse,
@@ -34,6 +37,7 @@ import {
 } from "./memory-record.ts";
 import { pageOf } from "./page.ts";
 import { checkNew, checkPlace, checkWrite, type KnownItem, lostLease, storeClosed } from "./rules.ts";
+import { whenReleased, whenStarted, whenTrusted } from "./standing.ts";
 import type {
   Chain,
   ChainLink,
@@ -203,28 +207,37 @@ class MemoryStore implements Store {
     return { responseId: response.id, fence: kept.fence };
   }
 
-  async claim(worker: string, { leaseMs, limit, id }: ClaimOptions): Promise<readonly Claim[]> {
+  async claim(worker: string, { leaseMs, limit, id, suspects }: ClaimOptions): Promise<readonly Claim[]> {
     this.#assertOpen();
     const now = this.#now();
     const free = [...this.#active].filter(
       (kept) =>
         (kept.worker === undefined || kept.leaseUntilMs <= now) &&
         (id === undefined || kept.head.id === id) &&
+        (suspects === undefined || isSuspect(kept) === (suspects === "only")) &&
         this.#isItsTurn(kept),
     );
     return free
-      .toSorted(byAge)
+      .toSorted(suspects === "only" ? byBlame : byAge)
       .slice(0, limit)
       .map((kept) => {
+        const worksApart = isSuspect(kept);
+        kept.standing = whenStarted(standingOf(kept), worksApart);
         this.#lease(kept, worker, leaseMs);
-        kept.attempts += 1;
         return {
           responseId: kept.head.id,
           fence: kept.fence,
           response: toResponse(kept),
-          attempts: kept.attempts,
+          attempts: kept.standing.attempts,
+          suspicion: kept.standing.suspicion,
         };
       });
+  }
+
+  async trust(lease: Lease, { hasProgressed }: { hasProgressed: boolean }): Promise<void> {
+    this.#assertOpen();
+    const kept = this.#held(lease);
+    if (kept) kept.standing = whenTrusted(kept.standing, hasProgressed);
   }
 
   async renew(leases: readonly Lease[], leaseMs: number) {
@@ -242,7 +255,7 @@ class MemoryStore implements Store {
     const kept = this.#held(lease);
     if (!kept) return;
     kept.worker = undefined;
-    if (forgetsAttempt) kept.attempts = Math.max(0, kept.attempts - 1);
+    kept.standing = whenReleased(kept.standing, forgetsAttempt);
   }
 
   async commit(lease: Lease, write: RunWrite): Promise<void> {
@@ -303,7 +316,6 @@ class MemoryStore implements Store {
       kept.owner.items.set(item.id, item);
     }
     kept.steps.push(...steps);
-    if (steps.length > 0) kept.attempts = 0;
     if (update === undefined) return;
     const { error, usage, ...head } = update;
     if (error !== undefined) kept.error = error;

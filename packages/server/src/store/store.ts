@@ -100,8 +100,10 @@ export interface Lease {
 /** A response that a worker has taken over. */
 export interface Claim extends Lease {
   readonly response: StoredResponse;
-  /** How often it was claimed since it last made progress (a commit with steps), this time included. */
+  /** How often it was claimed since it last made progress, this time included; not those that others have ended. */
   readonly attempts: number;
+  /** How many processes have died while it was at work, since it last made progress. */
+  readonly suspicion: number;
 }
 
 export interface ClaimOptions {
@@ -109,6 +111,11 @@ export interface ClaimOptions {
   readonly limit: number;
   /** Only this response. Default: any. */
   readonly id?: string;
+  /**
+   * `none`: no background run that was at work when a process died. `only`: none but these, the least blamed first;
+   * they must work apart from others, so that they are to blame if the process dies again. Default: all.
+   */
+  readonly suspects?: "none" | "only";
 }
 
 export interface ListOptions {
@@ -187,9 +194,16 @@ export interface Store extends ConversationStore {
   /**
    * Leases responses that nobody runs to `worker`: queued ones, and those whose lease is over, oldest first.
    * A response is given to one worker only, whoever asks at the same time. One of a conversation is given when no
-   * older one of it is left, or when it is to be cancelled.
+   * older one of it is left, or when it is to be cancelled. A lease that was not given back in time counts as the
+   * death of its worker.
    */
   claim(worker: string, options: ClaimOptions): Promise<readonly Claim[]>;
+  /**
+   * Says that others may work beside a run again. With `hasProgressed` it got further than before: it is no suspect
+   * any more, and its attempts are forgotten. Without it has only worked apart for long enough. A lease that is lost
+   * changes nothing.
+   */
+  trust(lease: Lease, options: { hasProgressed: boolean }): Promise<void>;
   /** Prolongs leases. Gives those that are still held, with whether they are to be cancelled. */
   renew(
     leases: readonly Lease[],

@@ -45,6 +45,18 @@ export class Connection {
     return Number(this.#prepared(sql).run(...values).changes);
   }
 
+  /** Runs `run` in a transaction of its own. */
+  inTransaction(run: () => void): void {
+    this.database.exec("BEGIN IMMEDIATE");
+    try {
+      run();
+      this.database.exec("COMMIT");
+    } catch (error) {
+      if (this.database.isTransaction) this.database.exec("ROLLBACK");
+      throw error;
+    }
+  }
+
   close(): void {
     this.#statements.clear();
     this.database.close();

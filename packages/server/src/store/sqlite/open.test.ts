@@ -1,8 +1,17 @@
-import { chmodSync, mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { InvalidArgumentError } from "rondo";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { crashNotePath, writeCrashNote } from "../crash-note.ts";
 import { inputItem, newResponse, write } from "../testkit/build.ts";
 import { type TempFolder, tempFolder } from "../testkit/temp-folder.ts";
 import { sqliteStore } from "./sqlite-store.ts";
@@ -14,6 +23,9 @@ beforeEach(() => {
   path = join(folder.path, "rondo.db");
 });
 afterEach(() => folder[Symbol.dispose]());
+
+/** Takes away what was added after the version 3. */
+const withoutStanding = `ALTER TABLE responses DROP COLUMN suspicion; ALTER TABLE responses DROP COLUMN is_apart;`;
 
 /** The error of a start that must fail. */
 function refusal(file = path): unknown {
@@ -79,7 +91,7 @@ test("others can read the database while it is in use", async () => {
 test("a database from before there were conversations is brought up to date, with all that is in it", async () => {
   await createStore();
   const old = new DatabaseSync(path);
-  old.exec(`DROP INDEX responses_in_conversation; DROP TABLE conversation_items; DROP TABLE conversations;
+  old.exec(`${withoutStanding} DROP INDEX responses_in_conversation; DROP TABLE conversation_items; DROP TABLE conversations;
     ALTER TABLE responses DROP COLUMN conversation_id; ALTER TABLE responses DROP COLUMN is_closed;
     DROP TABLE credentials; PRAGMA user_version = 1`);
   old.close();
@@ -98,7 +110,7 @@ test("a database from before all responses told whether calls may stay open is b
   await before.create(newResponse("resp_2", { request: { tool_choice: "auto" } }), "worker-1", 30_000);
   await before.close();
   const old = new DatabaseSync(path);
-  old.exec("DROP TABLE credentials; PRAGMA user_version = 2");
+  old.exec(`${withoutStanding} DROP TABLE credentials; PRAGMA user_version = 2`);
   old.close();
   const store = sqliteStore({ path });
 
@@ -123,7 +135,7 @@ test("a database that has credentials of finished responses loses them, and thos
   if (first) await before.commit(first, write({ update: { status: "completed", completedAtMs: 1 } }));
   await before.close();
   const old = new DatabaseSync(path);
-  old.exec("DROP TABLE credentials; PRAGMA user_version = 3");
+  old.exec(`${withoutStanding} DROP TABLE credentials; PRAGMA user_version = 3`);
   old.close();
   const store = sqliteStore({ path });
 
@@ -133,6 +145,46 @@ test("a database that has credentials of finished responses loses them, and thos
     tools: [request.tools[0], rest],
   });
   expect((await store.get("ann", "resp_2"))?.request).toEqual(request);
+  await store.close();
+});
+
+test("a database from before runs could be suspects is brought up to date", async () => {
+  await createStore();
+  const old = new DatabaseSync(path);
+  old.exec(`${withoutStanding} PRAGMA user_version = 4`);
+  old.close();
+  const store = sqliteStore({ path });
+
+  const [claim] = await store.claim("worker-2", { leaseMs: 30_000, limit: 10, suspects: "only" });
+  expect(claim).toMatchObject({ responseId: "resp_1", attempts: 1, suspicion: 1 });
+  await store.close();
+});
+
+test("a note says which run has ended the last process: it alone is to blame, and the note is gone", async () => {
+  const before = sqliteStore({ path });
+  for (const id of ["resp_1", "resp_2"]) await before.create(newResponse(id, { status: "queued" }), "w", 1);
+  await before.claim("worker-1", { leaseMs: 30_000, limit: 10 });
+  await before.close();
+  const note = crashNotePath(`sqlite:${path}`) ?? "";
+  writeCrashNote(note, "resp_2");
+
+  const store = sqliteStore({ path });
+  const claimed = async (suspects: "none" | "only") =>
+    (await store.claim("worker-2", { leaseMs: 30_000, limit: 10, suspects })).map(
+      ({ responseId, attempts, suspicion }) => ({ responseId, attempts, suspicion }),
+    );
+  expect(await claimed("none")).toEqual([{ responseId: "resp_1", attempts: 1, suspicion: 0 }]);
+  expect(await claimed("only")).toEqual([{ responseId: "resp_2", attempts: 2, suspicion: 1 }]);
+  expect(existsSync(note)).toBe(false);
+  await store.close();
+});
+
+test.each(["", "{", "null", '{"responseId":5}'])("a broken note (%j) says nothing", async (text) => {
+  await createStore();
+  writeFileSync(`${path}-crash`, text);
+  const store = sqliteStore({ path });
+  const [claim] = await store.claim("worker-2", { leaseMs: 30_000, limit: 10, suspects: "only" });
+  expect(claim).toMatchObject({ responseId: "resp_1", suspicion: 1 });
   await store.close();
 });
 

@@ -129,6 +129,9 @@ test("work on runs is found by an index, and a claim looks only at those that ar
     await store.release(lease);
     await store.claim("worker-2", { leaseMs: 1, limit: 1, id: "r0" });
     await store.claim("worker-2", { leaseMs: 1, limit: 1 });
+    for (const suspects of ["none", "only"] as const)
+      await store.claim("worker-2", { leaseMs: 1, limit: 1, suspects });
+    await store.trust(lease, { hasProgressed: true });
     await store.expire(1);
     await store.countBackground();
   });

@@ -128,6 +128,11 @@ const migrations: readonly string[] = [
       WHERE is_background = 1 AND status NOT IN ('queued', 'in_progress'))
     AND instr(data, '"mcp"') > 0;
   `,
+  `
+  -- See ../standing.ts.
+  ALTER TABLE responses ADD COLUMN suspicion INTEGER NOT NULL DEFAULT 0;
+  ALTER TABLE responses ADD COLUMN is_apart INTEGER NOT NULL DEFAULT 0;
+  `,
 ];
 
 /** Brings the tables to the newest version. Throws a `StoreError` if the file is newer, or another program's. */

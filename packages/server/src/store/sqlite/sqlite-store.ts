@@ -3,8 +3,10 @@
 import { InvalidArgumentError } from "rondo";
 import { isTerminal } from "../../protocol/status.ts";
 import type { ConversationItem, NewConversation } from "../conversation-store.ts";
+import { noteBeside, readCrashNote, removeCrashNote } from "../crash-note.ts";
 import { encodeItems, encodeNew, encodeWrite } from "../encode.ts";
 import { storeClosed } from "../rules.ts";
+import { afterCrash, whenReleased, whenStarted, whenTrusted } from "../standing.ts";
 import type {
   Claim,
   ClaimOptions,
@@ -33,6 +35,16 @@ import { listConversationItems, listInput, listResponses } from "./lists.ts";
 import { lockForProcess } from "./process-lock.ts";
 import { countBackground, readEvents, readItems, readOutput, readResponse, readRun } from "./reads.ts";
 import { type ResponseRow, responseColumns, responseTables, toResponse } from "./rows.ts";
+import {
+  blame,
+  changeStanding,
+  endLeases,
+  isSuspect,
+  type StandingRow,
+  setStanding,
+  standingColumns,
+  toStanding,
+} from "./standings.ts";
 import { addToRun, heldRun, insertResponse, leaseTo } from "./writes.ts";
 
 export interface SqliteStoreOptions {
@@ -81,9 +93,11 @@ export class SqliteStore implements Store {
     this.#chains = new Chains(db);
     this.#now = now;
     this.#onClose = onClose;
-    // The store belongs to one process: whoever held a lease is gone.
-    db.change("UPDATE responses SET worker = NULL WHERE status IN ('queued', 'in_progress')");
     this.#writer = new GroupWriter(db.database, db.path);
+    // The store belongs to one process: whoever held a lease is gone.
+    const note = noteBeside(db.path);
+    db.inTransaction(() => endLeases(db, readCrashNote(note)));
+    removeCrashNote(note);
   }
 
   async get(owner: string, id: string) {
@@ -195,15 +209,19 @@ export class SqliteStore implements Store {
   }
 
   async release({ responseId, fence }: Lease, { forgetsAttempt = false } = {}): Promise<void> {
+    const lease = { responseId, fence };
     await this.#write(
       () =>
-        this.#db.change(
-          `UPDATE responses SET worker = NULL, attempts = max(0, attempts - ?)
-            WHERE id = ? AND fence = ? AND worker IS NOT NULL`,
-          forgetsAttempt ? 1 : 0,
-          responseId,
-          fence,
-        ),
+        changeStanding(this.#db, lease, (standing) => whenReleased(standing, forgetsAttempt)) &&
+        this.#db.change("UPDATE responses SET worker = NULL WHERE id = ?", lease.responseId),
+      { isDurable: false },
+    );
+  }
+
+  async trust({ responseId, fence }: Lease, { hasProgressed }: { hasProgressed: boolean }): Promise<void> {
+    const lease = { responseId, fence };
+    await this.#write(
+      () => changeStanding(this.#db, lease, (standing) => whenTrusted(standing, hasProgressed)),
       { isDurable: false },
     );
   }
@@ -269,21 +287,27 @@ export class SqliteStore implements Store {
     }
   }
 
-  #claim(worker: string, { leaseMs, limit, id }: ClaimOptions): Claim[] {
+  #claim(worker: string, { leaseMs, limit, id, suspects }: ClaimOptions): Claim[] {
     const now = this.#now();
     const only = id === undefined ? { sql: "", values: [] } : { sql: "AND r.id = ?", values: [id] };
-    const rows = this.#db.all<ResponseRow & { attempts: number }>(
-      `SELECT ${responseColumns}, r.attempts FROM ${responseTables}
+    const kind = { none: `AND NOT ${isSuspect}`, only: `AND ${isSuspect}` };
+    const rows = this.#db.all<ResponseRow & StandingRow & { is_dead: number; is_suspect: number }>(
+      `SELECT ${responseColumns}, ${standingColumns}, r.worker IS NOT NULL AS is_dead, ${isSuspect} AS is_suspect
+        FROM ${responseTables}
         WHERE r.status IN ('queued', 'in_progress') AND (r.worker IS NULL OR r.lease_until_ms <= ?)
-        AND ${isItsTurn} ${only.sql} ORDER BY r.created_at_ms, r.id LIMIT ?`,
+        AND ${isItsTurn} ${only.sql} ${suspects === undefined ? "" : kind[suspects]}
+        ORDER BY ${suspects === "only" ? `${blame}, ` : ""}r.created_at_ms, r.id LIMIT ?`,
       now,
       ...only.values,
       limit,
     );
     return rows.map((row) => {
+      const before = toStanding(row);
+      const standing = row.is_dead === 1 ? afterCrash(before, "unknown") : before;
+      const { attempts, suspicion, isApart } = whenStarted(standing, row.is_suspect === 1);
       const fence = leaseTo(this.#db, row.key, { worker, untilMs: now + leaseMs });
-      this.#db.change("UPDATE responses SET attempts = attempts + 1 WHERE key = ?", row.key);
-      return { responseId: row.id, fence, response: toResponse(row), attempts: row.attempts + 1 };
+      setStanding(this.#db, row.key, { attempts, suspicion, isApart });
+      return { responseId: row.id, fence, response: toResponse(row), attempts, suspicion };
     });
   }
 

@@ -98,7 +98,6 @@ export function addToRun(db: Connection, lease: Lease, write: EncodedWrite, nowM
   for (const step of write.steps) {
     db.change("INSERT INTO steps (response_key, data) VALUES (?, ?)", run.key, step);
   }
-  if (write.steps.length > 0) db.change("UPDATE responses SET attempts = 0 WHERE key = ?", run.key);
   if (write.update) updateResponse(db, run, write.update, nowMs);
 }
 

@@ -114,6 +114,13 @@ function leaseOperations(owner: string): fc.Arbitrary<Operation> {
   return fc.oneof(
     places.map((place) => withLease(owner, "renew", place, (store, lease) => store.renew([lease], 100))),
     places.map((place) => withLease(owner, "release", place, (store, lease) => store.release(lease))),
+    fc
+      .tuple(places, fc.boolean())
+      .map(([place, hasProgressed]) =>
+        withLease(owner, `trust ${hasProgressed}`, place, (store, lease) =>
+          store.trust(lease, { hasProgressed }),
+        ),
+      ),
   );
 }
 
@@ -135,7 +142,10 @@ function others(owner: string): fc.Arbitrary<Operation> {
     responseIds.map((id) => operation(owner, `${text} ${id}`, ({ store }) => run(store, named(owner, id))));
   return fc.oneof(
     call("remove", (store, id) => store.remove(owner, id)),
-    call("chain", (store, id) => store.chain(owner, id)),
+    call("chain", async (store, id) => {
+      await store.check(); // reads are not in line with the writes of their tick; this one is
+      return store.chain(owner, id);
+    }),
     call("requestCancel", (store, id) => store.requestCancel(owner, id)),
     call("keepSecret", (store, id) => store.keepSecret(named(owner, "secret"), id)),
   );
@@ -177,6 +187,7 @@ const claims = fc
       leaseMs: fc.constant(100),
       limit: fc.integer({ min: 1, max: 3 }),
       id: fc.tuple(fc.constantFrom("ann", "bob"), responseIds).map(([owner, id]) => named(owner, id)),
+      suspects: fc.constantFrom("none" as const, "only" as const),
     },
     { requiredKeys: ["leaseMs", "limit"] },
   )

@@ -9,6 +9,7 @@ import { leaseTests } from "./suite/lease-tests.ts";
 import { lifeTests } from "./suite/life-tests.ts";
 import { listTests } from "./suite/list-tests.ts";
 import { readTests } from "./suite/read-tests.ts";
+import { suspectTests } from "./suite/suspect-tests.ts";
 
 /** Tests a store. `open` is called for each test, and must give an empty one that goes by the clock `now`. */
 export function storeSuite(name: string, open: (now: () => number) => OpenedStore): void {
@@ -17,6 +18,7 @@ export function storeSuite(name: string, open: (now: () => number) => OpenedStor
     createTests(context);
     commitTests(context);
     leaseTests(context);
+    suspectTests(context);
     listTests(context);
     readTests(context);
     lifeTests(context);

@@ -22,6 +22,7 @@ export function leaseTests(context: SuiteContext): void {
         responseId: "resp_b",
         fence: 1,
         attempts: 1,
+        suspicion: 0,
         response: await context.store.get("ann", "resp_b"),
       });
       expect(first[0]?.response.status).toBe("queued");
@@ -102,14 +103,14 @@ export function leaseTests(context: SuiteContext): void {
       expect(await claim()).toMatchObject([{ responseId: "resp_a" }]);
     });
 
-    test("counts how often it was claimed since the last step", async () => {
+    test("counts how often it was claimed since the run got further", async () => {
       await create("resp_1", { status: "queued" });
       const attempts: number[] = [];
-      for (const makesProgress of [false, false, true, false]) {
+      for (const hasProgressed of [false, false, true, false]) {
         const [lease] = await claim();
         if (lease === undefined) throw new Error("There was nothing to claim.");
         attempts.push(lease.attempts);
-        await context.store.commit(lease, write(makesProgress ? { steps: [{ kind: "step" }] } : {}));
+        await context.store.trust(lease, { hasProgressed });
         await context.store.release(lease);
       }
       const [last] = await claim();

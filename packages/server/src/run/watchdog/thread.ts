@@ -1,0 +1,94 @@
+// The watchdog's own thread: counts the heartbeats that are missing, finds out what blocks, and ends the process.
+
+import { writeSync } from "node:fs";
+import { Session } from "node:inspector/promises";
+import { workerData } from "node:worker_threads";
+import { writeCrashNote } from "../../store/crash-note.ts";
+import { beatPlace, debuggedPlace, namesPlace, type WatchdogData, witnessName } from "./shared.ts";
+
+/** How long the blocked thread has to say what it works on. One that is blocked outside of JavaScript never does. */
+const answerMs = 3000;
+
+const { shared, names, tickMs, blockedMs, notePath } = workerData as WatchdogData;
+
+let lastBeat = 0;
+let missed = 0;
+let isAsking = false;
+// Ticks of this thread are counted, and no clock is read: while the machine sleeps neither thread has any.
+setInterval(() => {
+  if (isAsking) return;
+  const beat = Atomics.load(shared, beatPlace);
+  missed = beat === lastBeat ? missed + 1 : 0;
+  lastBeat = beat;
+  if (beat === 0 || missed * tickMs < blockedMs || Atomics.load(shared, debuggedPlace) === 1) return;
+  isAsking = true;
+  void endIfBlocked().finally(() => {
+    isAsking = false;
+    missed = 0;
+  });
+}, tickMs);
+
+async function endIfBlocked(): Promise<void> {
+  const session = new Session();
+  const found = await Promise.race([
+    ask(session).catch(() => undefined),
+    new Promise<undefined>((resolve) => setTimeout(resolve, answerMs, undefined)),
+  ]);
+  if (Atomics.load(shared, beatPlace) !== lastBeat) {
+    session.disconnect(); // It was only slow. That lets it go on.
+    return;
+  }
+  if (found?.run !== undefined && notePath !== undefined) writeCrashNote(notePath, found.run);
+  writeSync(2, `rondo: the event loop has been blocked for ${blockedMs} ms ${blame(found)}.\n`);
+  process.kill(process.pid, "SIGKILL");
+}
+
+interface Found {
+  /** The response whose run is blocked. */
+  readonly run: string | undefined;
+  /** The function, and where it is. */
+  readonly where: string;
+}
+
+/** Who it was, as far as that is known. */
+function blame(found: Found | undefined): string {
+  const where = found ? ` in ${found.where}` : "";
+  const ended = "(watchdog.blockedMs): the process is ended";
+  if (found?.run !== undefined) return `by the run of the response ${found.run}${where} ${ended}`;
+  const running = new TextDecoder().decode(names.slice(0, Atomics.load(shared, namesPlace)));
+  const all = running === "" ? "while no response ran" : `while these responses ran: ${running}`;
+  return `${all}${where} ${ended}`;
+}
+
+/** Stops the blocked thread where it is, and asks it. */
+async function ask(session: Session): Promise<Found> {
+  session.connectToMainThread();
+  const paused = new Promise<Paused>((resolve) => {
+    session.once("Debugger.paused", ({ params }) => resolve(params as unknown as Paused));
+  });
+  const scripts = new Map<string, string>();
+  session.on("Debugger.scriptParsed", ({ params: { scriptId, url } }) => scripts.set(scriptId, url));
+  await session.post("Debugger.enable");
+  await session.post("Debugger.pause");
+  const [frame] = (await paused).callFrames;
+  if (!frame) throw new Error("It is blocked outside of JavaScript.");
+  const { result } = await session.post("Debugger.evaluateOnCallFrame", {
+    callFrameId: frame.callFrameId,
+    expression: `globalThis[Symbol.for(${JSON.stringify(witnessName)})]?.()`,
+    returnByValue: true,
+  });
+  const { functionName, location } = frame;
+  const file = scripts.get(location.scriptId) ?? "unknown";
+  return {
+    run: typeof result.value === "string" ? result.value : undefined,
+    where: `${functionName || "a function"} (${file}:${location.lineNumber + 1})`,
+  };
+}
+
+interface Paused {
+  readonly callFrames: readonly {
+    readonly callFrameId: string;
+    readonly functionName: string;
+    readonly location: { readonly scriptId: string; readonly lineNumber: number };
+  }[];
+}

@@ -1,0 +1,118 @@
+// What every store must know of runs that were at work when a process died.
+
+import { describe, expect, test } from "vitest";
+import type { Claim } from "../../store.ts";
+import { write } from "../build.ts";
+import type { SuiteContext } from "./context.ts";
+
+export function suspectTests(context: SuiteContext): void {
+  const { create, claim } = context;
+  const queue = (id: string, createdAtMs = 1000) => create(id, { status: "queued", createdAtMs });
+  const claimOf = (suspects: "none" | "only", limit = 10) =>
+    context.store.claim("worker-3", { leaseMs: 30_000, limit, suspects });
+  /** The processes that hold leases are gone. */
+  const crash = () => context.advance(40_000);
+  const short = (claims: readonly Claim[]) =>
+    claims.map(({ responseId, attempts, suspicion }) => [responseId, attempts, suspicion]);
+
+  describe("a run that was at work when a process died", () => {
+    test("is a suspect, and is not blamed for a death beside others", async () => {
+      await queue("resp_1");
+      await queue("resp_2");
+      await claim();
+      crash();
+      await queue("fresh");
+
+      expect(short(await claimOf("none"))).toEqual([["fresh", 1, 0]]);
+      expect(short(await claimOf("only", 1))).toEqual([["resp_1", 1, 1]]);
+      expect(short(await claimOf("only", 1))).toEqual([["resp_2", 1, 1]]);
+      expect(await claimOf("only")).toEqual([]);
+    });
+
+    test("is to blame if the process dies while it works apart, and the least blamed come first", async () => {
+      await queue("poisoned", 1);
+      await queue("innocent", 2);
+      await claim();
+      crash();
+      expect(short(await claimOf("only", 1))).toEqual([["poisoned", 1, 1]]);
+      crash();
+      expect(short(await claimOf("only", 1))).toEqual([["innocent", 1, 1]]);
+      expect(short(await claimOf("only", 1))).toEqual([["poisoned", 2, 2]]);
+      crash();
+      expect(short(await claimOf("only"))).toEqual([
+        ["innocent", 2, 2],
+        ["poisoned", 3, 3],
+      ]);
+    });
+
+    test("is not blamed once others may work beside it, but stays a suspect", async () => {
+      await queue("resp_1");
+      await claim();
+      crash();
+      for (const suspicion of [1, 2, 3]) {
+        const [lease] = await claimOf("only");
+        expect(lease).toMatchObject({ attempts: 1, suspicion });
+        if (lease) await context.store.trust(lease, { hasProgressed: false });
+        crash();
+      }
+    });
+
+    test("is a run like any other when it got further", async () => {
+      await queue("resp_1");
+      await claim();
+      crash();
+      const [lease] = await claimOf("only");
+      if (!lease) throw new Error("There was nothing to claim.");
+      await context.store.trust(lease, { hasProgressed: true });
+      await context.store.release(lease);
+
+      expect(short(await claimOf("none"))).toEqual([["resp_1", 1, 0]]);
+    });
+
+    test("stays a suspect when a process that lives gives it back", async () => {
+      await queue("resp_1");
+      await claim();
+      crash();
+      const [lease] = await claimOf("only");
+      if (lease) await context.store.release(lease, { forgetsAttempt: true });
+
+      expect(await claimOf("none")).toEqual([]);
+      expect(short(await claimOf("only"))).toEqual([["resp_1", 1, 1]]);
+    });
+
+    test("need not work apart if it only has to be ended: in the foreground, or cancelled", async () => {
+      await create("foreground", { background: false });
+      await create("cancelled");
+      await context.store.requestCancel("ann", "cancelled");
+      crash();
+
+      expect(await claimOf("only")).toEqual([]);
+      expect((await claimOf("none")).map(({ responseId }) => responseId)).toEqual([
+        "cancelled",
+        "foreground",
+      ]);
+    });
+
+    test("is not changed by one who has lost its lease", async () => {
+      await queue("resp_1");
+      const [lost] = await claim();
+      crash();
+      await claimOf("only");
+      if (lost) await context.store.trust(lost, { hasProgressed: true });
+      crash();
+
+      expect(short(await claimOf("only"))).toEqual([["resp_1", 2, 2]]);
+    });
+  });
+
+  test("steps alone do not make a run less suspect", async () => {
+    await queue("resp_1");
+    await claim();
+    crash();
+    const [lease] = await claimOf("only");
+    if (lease) await context.store.commit(lease, write({ steps: [{ kind: "step" }] }));
+    crash();
+
+    expect(short(await claimOf("only"))).toEqual([["resp_1", 2, 2]]);
+  });
+}
