@@ -53,6 +53,7 @@ export function encodeNew(response: NewResponse): EncodedNew {
     request: JSON.stringify(response.request),
     input: encodeItems(response.input),
     ...(response.conversation && { conversation: { ...response.conversation } }),
+    ...(response.idempotency && { idempotency: { ...response.idempotency } }),
     events: response.events.map(copyEvent),
   };
 }

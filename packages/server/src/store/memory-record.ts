@@ -5,7 +5,7 @@ import type { EncodedItem, EncodedNew } from "./encode.ts";
 import type { KeptConversation, KeptEntry } from "./memory-conversations.ts";
 import type { KnownItem } from "./rules.ts";
 import { afterCrash, goodStanding, type Standing } from "./standing.ts";
-import type { ChainLink, StoredEvent, StoredOutput, StoredResponse, StoredRun } from "./store.ts";
+import type { ChainLink, KeyClaim, StoredEvent, StoredOutput, StoredResponse, StoredRun } from "./store.ts";
 
 /** A stored response. All that a caller could change by accident is kept as JSON. */
 export interface Kept {
@@ -22,6 +22,7 @@ export interface Kept {
   readonly output: Map<number, KeptOutput>;
   readonly conversation: EncodedNew["conversation"];
   readonly isClosed: boolean;
+  readonly key: string | undefined;
   readonly events: StoredEvent[];
   readonly steps: string[];
   worker: string | undefined;
@@ -40,14 +41,25 @@ export interface Owner {
   readonly items: Map<string, EncodedItem | KeptOutput>;
   readonly conversations: Map<string, KeptConversation>;
   readonly conversationItems: Map<string, KeptEntry>;
+  readonly keys: Map<string, KeptKey>;
+}
+
+export interface KeptKey extends KeyClaim {
+  readonly responseId: string;
 }
 
 export function newOwner(): Owner {
-  return { responses: new Map(), items: new Map(), conversations: new Map(), conversationItems: new Map() };
+  return {
+    responses: new Map(),
+    items: new Map(),
+    conversations: new Map(),
+    conversationItems: new Map(),
+    keys: new Map(),
+  };
 }
 
 export function newKept(response: EncodedNew, owner: Owner, serial: number): Kept {
-  const { request, input, events, conversation, isClosed, credentials, ...head } = response;
+  const { request, input, events, conversation, isClosed, credentials, idempotency, ...head } = response;
   return {
     serial,
     owner,
@@ -61,6 +73,7 @@ export function newKept(response: EncodedNew, owner: Owner, serial: number): Kep
     output: new Map(),
     conversation,
     isClosed,
+    key: idempotency?.key,
     events: [...events],
     steps: [],
     worker: undefined,

@@ -26,6 +26,7 @@ import {
   byBlame,
   isSuspect,
   type Kept,
+  type KeptKey,
   newKept,
   newOwner,
   type Owner,
@@ -36,7 +37,7 @@ import {
   toRun,
 } from "./memory-record.ts";
 import { pageOf } from "./page.ts";
-import { checkNew, checkPlace, checkWrite, type KnownItem, lostLease, storeClosed } from "./rules.ts";
+import { checkKey, checkNew, checkPlace, checkWrite, type KnownItem, lostLease, storeClosed } from "./rules.ts";
 import { whenReleased, whenStarted, whenTrusted } from "./standing.ts";
 import type {
   Chain,
@@ -134,6 +135,11 @@ class MemoryStore implements Store {
     return events.slice(start, start + limit).map((event) => ({ ...event }));
   }
 
+  async findByKey(owner: string, key: string) {
+    const kept = this.#key(this.#owner(owner), key);
+    return kept && { responseId: kept.responseId, fingerprint: kept.fingerprint };
+  }
+
   async remove(owner: string, id: string): Promise<boolean> {
     const kept = this.#find(owner, id);
     if (kept) this.#delete(kept);
@@ -196,11 +202,14 @@ class MemoryStore implements Store {
     const encoded = encodeNew(response);
     const taken = encoded.input.map((item) => item.id).filter((id) => owner.items.has(id));
     checkNew(encoded, this.#responses.has(response.id), taken);
+    const { idempotency } = encoded;
+    checkKey(encoded, idempotency !== undefined && this.#key(owner, idempotency.key) !== undefined);
     checkPlace(encoded, encoded.conversation && historyOf(owner, encoded.conversation.id, this.#active));
     const kept = newKept(encoded, owner, ++this.#serial);
     if (response.status === "in_progress") this.#lease(kept, worker, leaseMs);
     this.#owners.set(response.owner, owner);
     owner.responses.set(response.id, kept);
+    if (idempotency) owner.keys.set(idempotency.key, { ...idempotency, responseId: response.id });
     for (const item of kept.input) owner.items.set(item.id, item);
     this.#responses.set(response.id, kept);
     this.#active.add(kept);
@@ -356,6 +365,11 @@ class MemoryStore implements Store {
     return this.#owner(owner).responses.get(id);
   }
 
+  #key(owner: Owner, key: string): KeptKey | undefined {
+    const kept = owner.keys.get(key);
+    return kept && kept.untilMs > this.#now() ? kept : undefined;
+  }
+
   #owner(name: string): Owner {
     this.#assertOpen();
     return this.#owners.get(name) ?? newOwner();
@@ -365,6 +379,7 @@ class MemoryStore implements Store {
     const { owner, head } = kept;
     for (const { id } of [...kept.input, ...kept.output.values()]) owner.items.delete(id);
     owner.responses.delete(head.id);
+    if (kept.key !== undefined && owner.keys.get(kept.key)?.responseId === head.id) owner.keys.delete(kept.key);
     this.#responses.delete(head.id);
     this.#active.delete(kept);
     this.#forgetEmpty(head.owner, owner);

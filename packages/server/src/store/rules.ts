@@ -62,6 +62,15 @@ export function checkNew(response: EncodedNew, isTaken: boolean, taken: readonly
   checkEvents(response.id, -1, response.events);
 }
 
+/** Throws a `StoreError` if the owner has a response under the same key. */
+export function checkKey({ idempotency }: EncodedNew, isTaken: boolean): void {
+  if (isTaken)
+    throw new StoreError(
+      "key_taken",
+      `There is a response under the key ${JSON.stringify(idempotency?.key)} already. Give that one.`,
+    );
+}
+
 /** The lease is over: whoever holds it must stop. */
 export function lostLease({ responseId, fence }: Lease): StoreError {
   return new StoreError(

@@ -7,6 +7,8 @@ export type StoreErrorCode =
   | "out_of_order"
   | "duplicate_id"
   | "unknown_cursor"
+  /** The owner has made another response under the same key. */
+  | "key_taken"
   | "unknown_conversation"
   /** Another response of the conversation runs, or waits to. */
   | "conversation_busy"

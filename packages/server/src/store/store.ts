@@ -50,6 +50,19 @@ export interface NewResponse {
   readonly events: readonly StoredEvent[];
   /** What only the run may know, sealed: for `resume`, and gone when the response ends. Default: nothing. */
   readonly credentials?: string | undefined;
+  /** The key under which a repeated request finds it. Default: none. */
+  readonly idempotency?: KeyClaim;
+}
+
+/** A key of a client for one request: whoever comes first with it makes the response. */
+export interface KeyClaim extends RepeatKey {
+  readonly untilMs: number;
+}
+
+export interface RepeatKey {
+  readonly key: string;
+  /** What tells the request from others. */
+  readonly fingerprint: string;
 }
 
 export interface StoredEvent {
@@ -179,7 +192,9 @@ export interface Store extends ConversationStore {
   items(owner: string, ids: readonly string[]): Promise<readonly (InputItem | OutputItem)[]>;
   /** Events after `sequence`, at most `limit`. */
   events(owner: string, id: string, after: number, limit: number): Promise<readonly StoredEvent[]>;
-  /** Removes a response with all that belongs to it, and ends its lease. Whether there was one. */
+  /** The response that was made under a key, as long as both are kept. */
+  findByKey(owner: string, key: string): Promise<{ responseId: string; fingerprint: string } | undefined>;
+  /** Removes a response with all that belongs to it, its key too, and ends its lease. Whether there was one. */
   remove(owner: string, id: string): Promise<boolean>;
   /** Notes the wish to cancel, if the response is not over. Gives it as it then is. */
   requestCancel(owner: string, id: string): Promise<StoredResponse | undefined>;
@@ -188,7 +203,8 @@ export interface Store extends ConversationStore {
 
   /**
    * Keeps a new response. One that is `in_progress` comes leased to `worker`. Of a conversation, throws a
-   * `StoreError`: `unknown_conversation`, `conversation_busy`, `conversation_changed`.
+   * `StoreError`: `unknown_conversation`, `conversation_busy`, `conversation_changed`. If its owner has a response
+   * under the same key: `key_taken`.
    */
   create(response: NewResponse, worker: string, leaseMs: number): Promise<Lease>;
   /**

@@ -25,7 +25,7 @@ beforeEach(() => {
 afterEach(() => folder[Symbol.dispose]());
 
 /** Takes away what was added after the version 3. */
-const withoutStanding = `ALTER TABLE responses DROP COLUMN suspicion; ALTER TABLE responses DROP COLUMN is_apart;`;
+const undoLatest = `DROP TABLE idempotency_keys; ALTER TABLE responses DROP COLUMN suspicion; ALTER TABLE responses DROP COLUMN is_apart;`;
 
 /** The error of a start that must fail. */
 function refusal(file = path): unknown {
@@ -91,7 +91,7 @@ test("others can read the database while it is in use", async () => {
 test("a database from before there were conversations is brought up to date, with all that is in it", async () => {
   await createStore();
   const old = new DatabaseSync(path);
-  old.exec(`${withoutStanding} DROP INDEX responses_in_conversation; DROP TABLE conversation_items; DROP TABLE conversations;
+  old.exec(`${undoLatest} DROP INDEX responses_in_conversation; DROP TABLE conversation_items; DROP TABLE conversations;
     ALTER TABLE responses DROP COLUMN conversation_id; ALTER TABLE responses DROP COLUMN is_closed;
     DROP TABLE credentials; PRAGMA user_version = 1`);
   old.close();
@@ -110,7 +110,7 @@ test("a database from before all responses told whether calls may stay open is b
   await before.create(newResponse("resp_2", { request: { tool_choice: "auto" } }), "worker-1", 30_000);
   await before.close();
   const old = new DatabaseSync(path);
-  old.exec(`${withoutStanding} DROP TABLE credentials; PRAGMA user_version = 2`);
+  old.exec(`${undoLatest} DROP TABLE credentials; PRAGMA user_version = 2`);
   old.close();
   const store = sqliteStore({ path });
 
@@ -135,7 +135,7 @@ test("a database that has credentials of finished responses loses them, and thos
   if (first) await before.commit(first, write({ update: { status: "completed", completedAtMs: 1 } }));
   await before.close();
   const old = new DatabaseSync(path);
-  old.exec(`${withoutStanding} DROP TABLE credentials; PRAGMA user_version = 3`);
+  old.exec(`${undoLatest} DROP TABLE credentials; PRAGMA user_version = 3`);
   old.close();
   const store = sqliteStore({ path });
 
@@ -148,10 +148,10 @@ test("a database that has credentials of finished responses loses them, and thos
   await store.close();
 });
 
-test("a database from before runs could be suspects is brought up to date", async () => {
+test("a database from before runs could be suspects, and requests had keys, is brought up to date", async () => {
   await createStore();
   const old = new DatabaseSync(path);
-  old.exec(`${withoutStanding} PRAGMA user_version = 4`);
+  old.exec(`${undoLatest} PRAGMA user_version = 4`);
   old.close();
   const store = sqliteStore({ path });
 

@@ -29,7 +29,9 @@ const linesOf = (plans: Map<string, string[]>) => [...plans.values()].flat();
 
 test("what clients ask for is found by an index", async () => {
   const plans = await plansOf(async (store) => {
-    await store.create(newResponse("r0", { input: [inputItem("a")] }), "worker-1", 30_000);
+    const idempotency = { key: "k", fingerprint: "f", untilMs: 1 };
+    await store.create(newResponse("r0", { input: [inputItem("a")], idempotency }), "worker-1", 30_000);
+    await store.findByKey("ann", "k");
     await store.get("ann", "r0");
     await store.output("ann", "r0");
     await store.input("ann", "r0", { limit: 1, order: "asc", after: "a" });

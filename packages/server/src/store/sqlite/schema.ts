@@ -132,6 +132,17 @@ const migrations: readonly string[] = [
   -- See ../standing.ts.
   ALTER TABLE responses ADD COLUMN suspicion INTEGER NOT NULL DEFAULT 0;
   ALTER TABLE responses ADD COLUMN is_apart INTEGER NOT NULL DEFAULT 0;
+
+  CREATE TABLE idempotency_keys (
+    owner TEXT NOT NULL,
+    key TEXT NOT NULL,
+    fingerprint TEXT NOT NULL,
+    until_ms INTEGER NOT NULL,
+    response_key INTEGER NOT NULL REFERENCES responses (key) ON DELETE CASCADE,
+    PRIMARY KEY (owner, key)
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX idempotency_keys_by_end ON idempotency_keys (until_ms);
+  CREATE INDEX idempotency_keys_by_response ON idempotency_keys (response_key);
   `,
 ];
 

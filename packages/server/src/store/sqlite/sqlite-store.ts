@@ -31,6 +31,7 @@ import {
 } from "./conversations.ts";
 import { toStoreError } from "./faults.ts";
 import { GroupWriter } from "./group-writer.ts";
+import { findKey } from "./keys.ts";
 import { listConversationItems, listInput, listResponses } from "./lists.ts";
 import { lockForProcess } from "./process-lock.ts";
 import { countBackground, readEvents, readItems, readOutput, readResponse, readRun } from "./reads.ts";
@@ -128,6 +129,10 @@ export class SqliteStore implements Store {
     return this.#read(() => readEvents(this.#db, owner, id, after, limit));
   }
 
+  async findByKey(owner: string, key: string) {
+    return this.#read(() => findKey(this.#db, owner, key, this.#now()));
+  }
+
   remove(owner: string, id: string): Promise<boolean> {
     return this.#write(() => {
       const removed = this.#db.change("DELETE FROM responses WHERE id = ? AND owner = ?", id, owner);
@@ -191,10 +196,11 @@ export class SqliteStore implements Store {
     // A foreground run that is lost in a power cut has no one left who waits for it.
     return this.#write(
       () => {
-        const fence = insertResponse(this.#db, encoded, { worker, untilMs: this.#now() + leaseMs });
+        const now = this.#now();
+        const fence = insertResponse(this.#db, encoded, { worker, untilMs: now + leaseMs }, now);
         return { responseId: encoded.id, fence };
       },
-      { isDurable: encoded.background },
+      { isDurable: encoded.background || encoded.idempotency !== undefined },
     );
   }
 

@@ -3,10 +3,11 @@
 import { isTerminal, type ResponseStatus } from "../../protocol/status.ts";
 import { addsToConversation } from "../conversation-store.ts";
 import type { EncodedNew, EncodedOutput, EncodedWrite } from "../encode.ts";
-import { checkNew, checkPlace, checkWrite, type KnownItem, lostLease } from "../rules.ts";
+import { checkKey, checkNew, checkPlace, checkWrite, type KnownItem, lostLease } from "../rules.ts";
 import type { Lease, StoredEvent } from "../store.ts";
 import type { Connection } from "./connection.ts";
 import { addResponse, readState } from "./conversations.ts";
+import { findKey, insertKey } from "./keys.ts";
 
 /** A response as its worker needs it. */
 export interface RunRow {
@@ -24,7 +25,12 @@ export interface Holder {
 }
 
 /** Adds a response, leased to `holder` if it runs at once, and gives its fence. */
-export function insertResponse(db: Connection, response: EncodedNew, holder: Holder): number {
+export function insertResponse(
+  db: Connection,
+  response: EncodedNew,
+  holder: Holder,
+  nowMs: number,
+): number {
   const { id, owner, input } = response;
   const isTaken = db.all("SELECT 1 FROM responses WHERE id = ?", id).length > 0;
   const taken = db.all<{ id: string }>(
@@ -37,7 +43,8 @@ export function insertResponse(db: Connection, response: EncodedNew, holder: Hol
     isTaken,
     taken.map((item) => item.id),
   );
-  const { conversation } = response;
+  const { conversation, idempotency } = response;
+  checkKey(response, idempotency !== undefined && findKey(db, owner, idempotency.key, nowMs) !== undefined);
   checkPlace(response, conversation && readState(db, owner, conversation.id));
   const isLeased = response.status === "in_progress";
   const fence = isLeased ? 1 : 0;
@@ -73,6 +80,7 @@ export function insertResponse(db: Connection, response: EncodedNew, holder: Hol
     );
   }
   insertEvents(db, key, response.events);
+  if (idempotency) insertKey(db, owner, key, idempotency, nowMs);
   return fence;
 }
 

@@ -56,6 +56,7 @@ function creates(owner: string): fc.Arbitrary<Operation> {
     createdAtMs: fc.integer({ min: 0, max: 3 }),
     input: fc.uniqueArray(itemIds, { maxLength: 2 }),
     firstEvent: fc.constantFrom(0, 0, 0, 1),
+    key: fc.option(fc.record({ key: fc.constantFrom("k0", "k1"), untilMs: fc.nat({ max: 300 }) })),
     conversation: fc.option(
       fc.record(
         {
@@ -67,10 +68,11 @@ function creates(owner: string): fc.Arbitrary<Operation> {
       ),
     ),
   });
-  return given.map(({ id, previous, input, firstEvent, conversation, ...rest }) => {
+  return given.map(({ id, previous, input, firstEvent, conversation, key, ...rest }) => {
     const response = newResponse(named(owner, id), {
       ...rest,
       ...(conversation && { conversation }),
+      ...(key && { idempotency: { ...key, fingerprint: id } }),
       owner,
       previousResponseId: previous === null ? null : named(owner, previous),
       input: input.map((item) => inputItem(item)),
@@ -255,6 +257,7 @@ export async function allOf({ store }: Subject, owner: string): Promise<unknown>
     })),
   );
   const items = await store.items(owner, itemNames);
+  const keys = await Promise.all(["k0", "k1"].map((key) => store.findByKey(owner, key)));
   const talks = await Promise.all(
     ["c0", "c1"].map(async (name) => {
       const id = named(owner, name);
@@ -266,5 +269,5 @@ export async function allOf({ store }: Subject, owner: string): Promise<unknown>
       };
     }),
   );
-  return { talks, data, pages, details, items: items.map((item) => JSON.stringify(item)).toSorted() };
+  return { talks, data, keys, pages, details, items: items.map((item) => JSON.stringify(item)).toSorted() };
 }

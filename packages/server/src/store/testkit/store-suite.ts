@@ -5,6 +5,7 @@ import { commitTests } from "./suite/commit-tests.ts";
 import { type OpenedStore, useStore } from "./suite/context.ts";
 import { conversationTests } from "./suite/conversation-tests.ts";
 import { createTests } from "./suite/create-tests.ts";
+import { keyTests } from "./suite/key-tests.ts";
 import { leaseTests } from "./suite/lease-tests.ts";
 import { lifeTests } from "./suite/life-tests.ts";
 import { listTests } from "./suite/list-tests.ts";
@@ -19,6 +20,7 @@ export function storeSuite(name: string, open: (now: () => number) => OpenedStor
     commitTests(context);
     leaseTests(context);
     suspectTests(context);
+    keyTests(context);
     listTests(context);
     readTests(context);
     lifeTests(context);
