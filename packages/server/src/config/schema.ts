@@ -82,6 +82,10 @@ export const configSchema = group({
   })
     .prefault({})
     .meta({ description: "Background runs." }),
+  idempotencyMs: milliseconds(1000).default(86_400_000).meta({
+    description:
+      "How long an `Idempotency-Key` is kept: until then the same request gives the same response, and runs nothing.",
+  }),
   watchdog: group({
     blockedMs: milliseconds(0).default(60_000).meta({
       description:

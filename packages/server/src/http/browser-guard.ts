@@ -44,7 +44,7 @@ export function browserGuard({ origins = [], isOpenOnLoopback }: BrowserGuardOpt
       const headers: Record<string, string> = {
         "access-control-allow-methods": "GET, POST, DELETE",
         "access-control-allow-headers":
-          header(asked, "access-control-request-headers") ?? "authorization, content-type",
+          header(asked, "access-control-request-headers") ?? "authorization, content-type, idempotency-key",
         "access-control-max-age": "600",
       };
       if (header(asked, "access-control-request-private-network") === "true")

@@ -2,8 +2,9 @@
 
 import type { HonoRequest } from "hono";
 import { parseListQuery, parsePageQuery, parseRetrieveQuery } from "../protocol/query.ts";
-import { readJson } from "./body.ts";
+import { readJson, readJsonText } from "./body.ts";
 import type { Exchange } from "./exchange.ts";
+import { repeatKeyOf } from "./repeat-key.ts";
 import type { ResponsesApi } from "./responses-api.ts";
 import { ownerOf, queryOf, type Route } from "./route.ts";
 import { answerStream, type StreamOptions } from "./stream.ts";
@@ -27,15 +28,25 @@ export function responseRoutes(options: ResponseRoutesOptions): Route[] {
     );
   };
 
+  /** Gives the response of the same request once more. That one was checked, so `body` is right. */
+  const repeat = async (exchange: Exchange, id: string, body: unknown) => {
+    exchange.responseId = id;
+    if ((body as { stream?: unknown }).stream === true) await follow(exchange, id, -1);
+    else exchange.json(200, await responses.repeat(ownerOf(exchange), id, exchange.signal));
+  };
+
   return [
     {
       method: "POST",
       path: "/v1/responses",
       async handle(exchange) {
-        const prepared = await responses.prepare(
-          ownerOf(exchange),
-          await readJson(exchange.incoming, bodyBytes),
-        );
+        const { text, value } = await readJsonText(exchange.incoming, bodyBytes);
+        const repeatKey = repeatKeyOf(exchange.incoming, text);
+        if (repeatKey) {
+          const known = await responses.findRepeated(ownerOf(exchange), repeatKey);
+          if (known !== undefined) return repeat(exchange, known, value);
+        }
+        const prepared = await responses.prepare(ownerOf(exchange), value, { repeatKey });
         const { stream, background, model } = prepared.request;
         exchange.responseId = prepared.id;
         exchange.model = model;

@@ -3,6 +3,7 @@
 import type { EventSink } from "../engine/event-sink.ts";
 import type { ListQuery, PageQuery } from "../protocol/query.ts";
 import type { ResponseObject } from "../protocol/response.ts";
+import type { RepeatKey } from "../run/repeat.ts";
 
 /** A request that was accepted and has its id, but does not run yet. */
 export interface Prepared {
@@ -25,8 +26,12 @@ export interface ListObject<T> {
 
 /** All methods throw an `ApiError` for what the client is to be told. What belongs to another owner is a 404. */
 export interface ResponsesApi {
-  /** Validates, and resolves the model and the chain. */
-  prepare(owner: string, body: unknown): Promise<Prepared>;
+  /** Validates, and resolves the model and the chain. Under `repeatKey` the same request finds this one again. */
+  prepare(owner: string, body: unknown, options?: { repeatKey?: RepeatKey | undefined }): Promise<Prepared>;
+  /** The response of an earlier request under this key. Throws a 422 if that request was another one. */
+  findRepeated(owner: string, key: RepeatKey): Promise<string | undefined>;
+  /** Gives a response once more: one of the background as it is, another when it has ended. Throws as `runPlain`. */
+  repeat(owner: string, id: string, signal: AbortSignal): Promise<ResponseObject>;
   /** Throws when the model has failed. */
   runPlain(prepared: Prepared, signal: AbortSignal): Promise<ResponseObject>;
   /** Faults of the run are events of the stream. */

@@ -119,6 +119,7 @@ function startResponses(
     saysRequiresAction: compat.requiresActionStatus,
     conversations,
     runs,
+    idempotencyMs: config.idempotencyMs,
     observer: runObserver(logger, metrics),
   });
 }

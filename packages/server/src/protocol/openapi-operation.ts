@@ -10,6 +10,8 @@ export interface Operation {
   /** The schema of the body that it takes. */
   takes?: string;
   query?: z.ZodObject;
+  /** The headers that it reads, with what they mean. */
+  headers?: Record<string, { description: string; schema: JsonObject }>;
   /** What it answers when all is well, by kind of content. */
   gives: JsonObject;
   /** Other answers than the common ones, by status. */
@@ -21,7 +23,7 @@ export const jsonOf = (name: string): JsonObject => ({ "application/json": { sch
 export const plain = { "text/plain": { schema: { type: "string" } } };
 export const anyJson = { "application/json": { schema: { type: "object" } } };
 
-export function operation({ id, summary, takes, query, gives, errors }: Operation): JsonObject {
+export function operation({ id, summary, takes, query, headers, gives, errors }: Operation): JsonObject {
   const answers = Object.entries({
     ...(takes || query ? { "400": "The request is wrong." } : {}),
     ...errors,
@@ -29,7 +31,9 @@ export function operation({ id, summary, takes, query, gives, errors }: Operatio
   return {
     operationId: id,
     summary,
-    ...(query ? { parameters: parametersOf(query) } : {}),
+    ...(query || headers
+      ? { parameters: [...(query ? parametersOf(query) : []), ...headerParameters(headers)] }
+      : {}),
     ...(takes ? { requestBody: { required: true, content: jsonOf(takes) } } : {}),
     responses: {
       "200": { description: "All is well.", content: gives },
@@ -39,6 +43,15 @@ export function operation({ id, summary, takes, query, gives, errors }: Operatio
       default: { description: "Anything else that has gone wrong.", content: jsonOf("Error") },
     },
   };
+}
+
+function headerParameters(headers: Operation["headers"] = {}): JsonValue[] {
+  return Object.entries(headers).map(([name, header]) => ({
+    name,
+    in: "header",
+    required: false,
+    ...header,
+  }));
 }
 
 function parametersOf(query: z.ZodObject): JsonValue[] {

@@ -17,11 +17,19 @@ export function openapiPaths(): JsonObject {
         id: "createResponse",
         summary: "Run a model with its tools; as one answer, as a stream, or in the background.",
         takes: "CreateResponse",
+        headers: {
+          "Idempotency-Key": {
+            description:
+              "Names this request: sent again with the same key and body, it gives the same response and runs nothing.",
+            schema: { type: "string", minLength: 1, maxLength: 255 },
+          },
+        },
         gives: { ...jsonOf("Response"), ...events },
         errors: {
           "404": "There is no such model or previous response.",
           "413": "The body is too big.",
           "415": "The body is not JSON.",
+          "422": "The Idempotency-Key was used before, for a request with another body.",
           "502": "The model has failed.",
           "504": "The model was too slow.",
         },

@@ -28,12 +28,23 @@ import { type CompactedResponse, compactHistory } from "./compact.ts";
 import { inRun } from "./current-run.ts";
 import { followLog } from "./follow.ts";
 import { Hub } from "./hub.ts";
+import { LeftBehind } from "./left-behind.ts";
 import { Line } from "./line.ts";
 import { type ListObject, toCursorError, toList } from "./list-object.ts";
 import { withNewId } from "./new-item.ts";
 import type { RunObserver } from "./observer.ts";
 import { type Planned, type PlannerOptions, planRun, type Recall } from "./planner.ts";
+import {
+  checkRepeatable,
+  findRepeated,
+  isKeyTaken,
+  type RepeatKey,
+  toFailure,
+  waitForEnd,
+} from "./repeat.ts";
 import { Worker } from "./worker.ts";
+
+const dayMs = 86_400_000;
 
 export interface ResponsesOptions extends Omit<PlannerOptions, "secrets"> {
   readonly store: Store;
@@ -48,6 +59,8 @@ export interface ResponsesOptions extends Omit<PlannerOptions, "secrets"> {
   /** What a request does whose conversation is at work. */
   readonly conversations: WhenBusy;
   readonly runs: { readonly concurrency: number; readonly leaseMs: number; readonly maxAttempts: number };
+  /** How long a key of a request is kept. Default: a day. */
+  readonly idempotencyMs?: number;
   readonly observer: RunObserver;
   /** Default: `Date.now`. */
   readonly now?: () => number;
@@ -59,6 +72,8 @@ export interface PreparedRun {
   readonly owner: string;
   readonly request: CreateRequest;
   readonly planned: Planned;
+  /** The key under which a repeated request finds it. */
+  readonly repeatKey: RepeatKey | undefined;
 }
 
 export class Responses {
@@ -69,6 +84,7 @@ export class Responses {
   readonly #workerName = randomUUID();
   readonly #hub = new Hub();
   readonly #line = new Line();
+  readonly #leftBehind: LeftBehind;
   readonly #active: ActiveRuns;
   readonly #worker: Worker;
 
@@ -78,6 +94,7 @@ export class Responses {
     this.#now = now;
     this.#planner = { ...options, secrets };
     this.#present = presenter(options);
+    this.#leftBehind = new LeftBehind(runs.concurrency);
     this.#active = new ActiveRuns(store, runs.leaseMs, (error) =>
       observer.warn("The leases of running responses could not be renewed.", { error }),
     );
@@ -103,9 +120,13 @@ export class Responses {
     return responses;
   }
 
-  /** `recall` knows responses that are not in the store. */
-  async prepare(owner: string, body: unknown, { recall }: { recall?: Recall } = {}): Promise<PreparedRun> {
-    const prepared = await this.#prepare(owner, body, { waits: true, recall });
+  /** `recall` knows responses that are not in the store; under `repeatKey` the same request finds this one again. */
+  async prepare(
+    owner: string,
+    body: unknown,
+    { recall, repeatKey }: { recall?: Recall; repeatKey?: RepeatKey | undefined } = {},
+  ): Promise<PreparedRun> {
+    const prepared = await this.#prepare(owner, body, { waits: true, recall, repeatKey });
     const { conversation } = prepared.request;
     const isEarly = conversation !== undefined && prepared.planned.version === undefined;
     if (isEarly && this.#options.conversations === "reject") throw conversationBusy(conversation);
@@ -114,13 +135,14 @@ export class Responses {
 
   async #prepare(owner: string, body: unknown, how: Preparing): Promise<PreparedRun> {
     const { limits, isStrict, executors, observer } = this.#options;
-    const { waits = false, recall, isWarmUp = false } = how;
+    const { waits = false, recall, repeatKey, isWarmUp = false } = how;
     const { request: given, warnings } = parseCreateRequest(body, {
       limits,
       isStrict,
       isKnownTool: (tool) => executors.some((executor) => executor.canExecute(tool)),
       takesNoInput: isWarmUp,
     });
+    if (repeatKey) checkRepeatable(given.store);
     const request = isWarmUp || !given.store ? given : withRecalled(given, recall);
     const id = newId("resp");
     const planned = await planRun(
@@ -129,7 +151,7 @@ export class Responses {
     );
     const ignored = [...warnings, ...planned.ignored];
     if (ignored.length > 0) observer.warn("Parts of a request were ignored.", { responseId: id, ignored });
-    return { id, owner, request, planned };
+    return { id, owner, request, planned, repeatKey };
   }
 
   /** A response that the model is not asked for: its id stands for what was sent, until the next request follows it. */
@@ -151,28 +173,58 @@ export class Responses {
     journal.close();
   }
 
+  /** The response of an earlier request under this key. Throws a 422 if that request was another one. */
+  async findRepeated(owner: string, key: RepeatKey): Promise<string | undefined> {
+    return findRepeated(this.#options.store, owner, key);
+  }
+
+  /** Gives a response once more: one of the background as it is, another when it has ended. Throws as `runPlain()`. */
+  async repeat(owner: string, id: string, signal: AbortSignal): Promise<ResponseObject> {
+    const { store } = this.#options;
+    const found = await this.#find(owner, id);
+    if (found.background) return this.#show(found);
+    const response = await waitForEnd({ store, hub: this.#hub }, owner, id, signal);
+    if (!response) throw unknownResponse(id);
+    if (response.error) throw toFailure(response.error);
+    return this.#show(response);
+  }
+
   /** Throws when the model has failed. */
   async runPlain(prepared: PreparedRun, signal: AbortSignal): Promise<ResponseObject> {
-    const { response, failure } = await this.#run(prepared, signal, undefined);
-    if (failure) throw failure;
-    return response;
+    const end = await this.#run(prepared, signal, undefined).catch((error: unknown) =>
+      this.#otherThan(prepared, error),
+    );
+    if (typeof end === "string") return this.repeat(prepared.owner, end, signal);
+    if (end.failure) throw end.failure;
+    return end.response;
+  }
+
+  /** The response of the same request, if that has come first. Throws the error if it is about something else. */
+  async #otherThan({ owner, repeatKey }: PreparedRun, error: unknown): Promise<string> {
+    const id = isKeyTaken(error) && repeatKey ? await this.findRepeated(owner, repeatKey) : undefined;
+    if (id === undefined) throw error;
+    return id;
   }
 
   /** Faults of the run are events of the stream. */
   async runStreamed(prepared: PreparedRun, sink: EventSink, signal: AbortSignal): Promise<void> {
-    await this.#run(prepared, signal, sink);
+    const end = await this.#run(prepared, signal, sink).catch((error: unknown) =>
+      this.#otherThan(prepared, error),
+    );
+    if (typeof end === "string") await this.follow(prepared.owner, end, -1, sink, signal);
   }
 
   /** Puts a background run into the queue. */
   async enqueue(prepared: PreparedRun): Promise<ResponseObject> {
     const response = this.#present(planParts(prepared.planned.plan, "queued", []));
     const created = { type: "response.created", sequence_number: 0, response };
-    await this.#create({
-      ...this.#newResponse(prepared, "queued"),
-      events: [{ sequence: 0, data: JSON.stringify(created) }],
-    }).catch((error: unknown) => {
+    const events = [{ sequence: 0, data: JSON.stringify(created) }];
+    try {
+      await this.#create({ ...this.#newResponse(prepared, "queued"), events });
+    } catch (error) {
+      if (isKeyTaken(error)) return this.get(prepared.owner, await this.#otherThan(prepared, error));
       throw toConversationError(error, prepared.request.conversation ?? "");
-    });
+    }
     this.#worker.wake();
     return response;
   }
@@ -186,12 +238,13 @@ export class Responses {
     signal: AbortSignal,
   ): Promise<void> {
     const response = await this.#find(owner, id);
-    if (!response.background)
+    const { store } = this.#options;
+    const hasLog = response.background || (await store.events(owner, id, -1, 1)).length > 0;
+    if (!hasLog)
       throw invalidRequest(
         "stream",
         `The response '${id}' was not made with background: true, so its events were not kept. Get it without stream.`,
       );
-    const { store } = this.#options;
     await followLog({ store, hub: this.#hub, owner, id, after, sink, signal });
   }
 
@@ -280,12 +333,20 @@ export class Responses {
 
   async #run(prepared: PreparedRun, gone: AbortSignal, sink: EventSink | undefined): Promise<RunEnd> {
     const { store, observer } = this.#options;
-    const work = async ({ plan }: Planned, stopped?: AbortSignal, lease?: Lease) => {
-      const journal = new Journal({ kept: lease && { store, lease }, logsEvents: false, sink });
+    const { id, repeatKey } = prepared;
+    const work = async ({ plan }: Planned, left: AbortSignal, stopped?: AbortSignal, lease?: Lease) => {
+      // A stream that may be asked for again is written down.
+      const logsEvents = sink !== undefined && repeatKey !== undefined;
+      const journal = new Journal({
+        kept: lease && { store, lease },
+        logsEvents,
+        sink,
+        onCommit: logsEvents ? (events) => this.#hub.tell(id, events) : undefined,
+      });
       try {
         const end = await runResponse(plan, {
           journal,
-          signals: stopped ? [gone, stopped] : [gone],
+          signals: stopped ? [left, stopped] : [left],
           present: this.#present,
           isUnheard: sink === undefined,
           onEvent: (event) => observer.loopEvent(event),
@@ -297,11 +358,16 @@ export class Responses {
         return this.#giveUp(prepared, journal, error);
       } finally {
         journal.close();
+        if (repeatKey) this.#hub.ring(id);
       }
     };
-    if (!prepared.request.store) return inRun(prepared.id, () => work(prepared.planned));
+    if (!prepared.request.store) return inRun(id, () => work(prepared.planned, gone));
     return this.#begin(prepared, gone, (planned, lease) =>
-      this.#active.hold(lease, (stopped) => work(planned, stopped, lease)),
+      this.#active.hold(lease, (stopped) => {
+        if (!repeatKey) return work(planned, gone, stopped, lease);
+        // A client that has left will ask again, and wants to know how it ended.
+        return this.#leftBehind.watch(gone, (left) => work(planned, left, stopped, lease));
+      }),
     );
   }
 
@@ -369,8 +435,10 @@ export class Responses {
     return { response, failure };
   }
 
-  #newResponse({ id, owner, request, planned }: PreparedRun, status: NewResponse["status"]): NewResponse {
+  #newResponse(prepared: PreparedRun, status: NewResponse["status"]): NewResponse {
+    const { id, owner, request, planned, repeatKey } = prepared;
     const { conversation } = request;
+    const { idempotencyMs = dayMs } = this.#options;
     return {
       id,
       owner,
@@ -388,6 +456,7 @@ export class Responses {
           ...(status === "in_progress" && planned.version !== undefined && { version: planned.version }),
         },
       }),
+      ...(repeatKey && { idempotency: { ...repeatKey, untilMs: this.#now() + idempotencyMs } }),
       request: toStoredRequest(request),
       input: planned.input.map((item) => withNewId(itemWithoutCredentials(item))),
       events: [],
@@ -416,6 +485,7 @@ export class Responses {
 interface Preparing {
   readonly waits?: boolean;
   readonly recall?: Recall | undefined;
+  readonly repeatKey?: RepeatKey | undefined;
   readonly isWarmUp?: boolean;
 }
 

@@ -3,7 +3,7 @@
 import type { LoopEvent } from "rondo";
 import { toApiError } from "../engine/failure.ts";
 import { Journal } from "../engine/journal.ts";
-import type { Present } from "../engine/present.ts";
+import { type Present, storedParts } from "../engine/present.ts";
 import { readProgress } from "../engine/resume.ts";
 import { endResponse, runResponse } from "../engine/run-response.ts";
 import { sealer } from "../engine/seal.ts";
@@ -11,6 +11,7 @@ import { readSteps } from "../engine/steps.ts";
 import { nothing } from "../executor/offer.ts";
 import { ApiError } from "../protocol/api-error.ts";
 import { withCredentials } from "../protocol/credentials.ts";
+import type { EventBody } from "../protocol/events.ts";
 import { fromStoredRequest } from "../protocol/stored-request.ts";
 import type { Claim, Store, StoredEvent, StoredResponse, StoredRun } from "../store/store.ts";
 import { StoreError } from "../store/store-error.ts";
@@ -194,7 +195,7 @@ export class Worker {
 
   /** The client of a foreground run has gone with the process that served it. */
   async #failInterrupted(claim: Claim): Promise<void> {
-    const { store, now } = this.#options;
+    const { store, present, now } = this.#options;
     const error = {
       type: "server_error",
       code: "interrupted",
@@ -203,7 +204,17 @@ export class Worker {
       param: null,
     };
     const update = { status: "failed", completedAtMs: now(), error } as const;
-    await store.commit(claim, { update, isDurable: true });
+    const { lastSequence, output } = await store.resume(claim);
+    const response = present(storedParts({ ...claim.response, ...update }, output));
+    const { code, message, param } = error;
+    const ends: EventBody[] = [
+      { type: "error", code, message, param, error },
+      { type: "response.failed", response },
+    ];
+    // A stream that may be asked for again has its events in the log, and needs an end there.
+    const events =
+      lastSequence < 0 ? [] : ends.map((body, index) => toStored(body, lastSequence + 1 + index));
+    await store.commit(claim, { update, events, isDurable: true });
   }
 
   async #run(claim: Claim, signal: AbortSignal): Promise<void> {
@@ -279,6 +290,10 @@ export class Worker {
       if (page.length < eventsPage) return events;
     }
   }
+}
+
+function toStored({ type, ...rest }: EventBody, sequence: number): StoredEvent {
+  return { sequence, data: JSON.stringify({ type, sequence_number: sequence, ...rest }) };
 }
 
 /** Why a run cannot be planned. A store that does not work is no reason to end it: it is tried again. */

@@ -37,7 +37,15 @@ import {
   toRun,
 } from "./memory-record.ts";
 import { pageOf } from "./page.ts";
-import { checkKey, checkNew, checkPlace, checkWrite, type KnownItem, lostLease, storeClosed } from "./rules.ts";
+import {
+  checkKey,
+  checkNew,
+  checkPlace,
+  checkWrite,
+  type KnownItem,
+  lostLease,
+  storeClosed,
+} from "./rules.ts";
 import { whenReleased, whenStarted, whenTrusted } from "./standing.ts";
 import type {
   Chain,
@@ -379,7 +387,8 @@ class MemoryStore implements Store {
     const { owner, head } = kept;
     for (const { id } of [...kept.input, ...kept.output.values()]) owner.items.delete(id);
     owner.responses.delete(head.id);
-    if (kept.key !== undefined && owner.keys.get(kept.key)?.responseId === head.id) owner.keys.delete(kept.key);
+    if (kept.key !== undefined && owner.keys.get(kept.key)?.responseId === head.id)
+      owner.keys.delete(kept.key);
     this.#responses.delete(head.id);
     this.#active.delete(kept);
     this.#forgetEmpty(head.owner, owner);

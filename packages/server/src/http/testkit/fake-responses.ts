@@ -19,6 +19,8 @@ export function fakeResponses(methods: Partial<ResponsesApi> = {}): FakeResponse
   const page = { object: "list" as const, data: [], first_id: null, last_id: null, has_more: false };
   const service: ResponsesApi = {
     prepare: async (_owner, body) => ({ id: "resp_1", request: requestOf(body) }),
+    findRepeated: async () => undefined,
+    repeat: async (_owner, id) => fakeResponse(id),
     runPlain: async ({ id }) => fakeResponse(id),
     runStreamed: async ({ id }, sink) =>
       sink.send(

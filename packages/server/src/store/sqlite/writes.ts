@@ -25,12 +25,7 @@ export interface Holder {
 }
 
 /** Adds a response, leased to `holder` if it runs at once, and gives its fence. */
-export function insertResponse(
-  db: Connection,
-  response: EncodedNew,
-  holder: Holder,
-  nowMs: number,
-): number {
+export function insertResponse(db: Connection, response: EncodedNew, holder: Holder, nowMs: number): number {
   const { id, owner, input } = response;
   const isTaken = db.all("SELECT 1 FROM responses WHERE id = ?", id).length > 0;
   const taken = db.all<{ id: string }>(

@@ -1,0 +1,220 @@
+// Requests that are sent again under the same Idempotency-Key: over HTTP, with a real service behind it.
+
+import { scriptedModel } from "rondo/testing";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
+import { streamFlaws } from "../conformance/testkit/stream-checker.ts";
+import type { StreamEvent } from "../protocol/events.ts";
+import type { ResponseObject } from "../protocol/response.ts";
+import { type ServiceSetup, startService, toFrames } from "../run/testkit/service.ts";
+import { memoryStore } from "../store/memory.ts";
+import { testServer } from "./testkit/test-server.ts";
+
+type Script = Parameters<typeof scriptedModel>[0];
+
+async function start(script: Script, setup: Partial<ServiceSetup> = {}) {
+  const model = scriptedModel(script);
+  const service = await startService({ model, ...setup });
+  const server = await testServer(
+    {},
+    {
+      responses: service,
+      authenticate: async ({ authorization }) => ({ owner: authorization ?? "ada" }),
+    },
+  );
+  onTestFinished(async () => {
+    await server[Symbol.asyncDispose]();
+    await service.drain(0);
+  });
+  const send = (
+    key: string,
+    body: object = {},
+    init: { headers?: Record<string, string>; signal?: AbortSignal } = {},
+  ) =>
+    server.post(
+      "/v1/responses",
+      { model: "test", input: "Go", ...body },
+      { ...init, headers: { "idempotency-key": key, ...init.headers } },
+    );
+  const json = async (reply: Promise<Response> | Response) => (await (await reply).json()) as ResponseObject;
+  return { model, service, server, send, json };
+}
+
+async function eventsOf(reply: Response): Promise<StreamEvent[]> {
+  const lines = (await reply.text()).split("\n").filter((line) => line.startsWith("data: {"));
+  return lines.map((line) => JSON.parse(line.slice("data: ".length)) as StreamEvent);
+}
+
+describe("a request with an Idempotency-Key", () => {
+  test("gives the same response when it is sent again, and asks the model once", async () => {
+    const { send, json, model } = await start(["One.", "Two."]);
+    const first = await json(send("k"));
+    expect(first).toMatchObject({ status: "completed" });
+    expect(await json(send("k"))).toEqual(first);
+    expect(model.requests).toHaveLength(1);
+    expect((await json(send("other"))).id).not.toBe(first.id);
+  });
+
+  test("gives both the same when they come at the same time", async () => {
+    const going = Promise.withResolvers<void>();
+    const { send, json, model } = await start([{ waitFor: going.promise, text: "One." }]);
+    const both = [json(send("k")), json(send("k")), json(send("k"))];
+    await model.request(0);
+    const late = json(send("k"));
+    going.resolve();
+    const [first, ...rest] = await Promise.all([...both, late]);
+    expect(first).toMatchObject({ status: "completed" });
+    for (const other of rest) expect(other).toEqual(first);
+    expect(model.requests).toHaveLength(1);
+  });
+
+  test("is finished though its client has left, for the one who asks again", async () => {
+    const going = Promise.withResolvers<void>();
+    const { send, json, model } = await start([{ waitFor: going.promise, text: "One." }]);
+    const leaving = new AbortController();
+    const left = send("k", {}, { signal: leaving.signal });
+    await model.request(0);
+    leaving.abort();
+    await expect(left).rejects.toThrow();
+    const again = json(send("k"));
+    going.resolve();
+    expect(await again).toMatchObject({ status: "completed" });
+    expect(model.requests).toHaveLength(1);
+  });
+
+  test("is not finished for clients that leave too many behind", async () => {
+    const forever = new Promise<never>(() => {});
+    const runs = { concurrency: 1, leaseMs: 30_000, maxAttempts: 2 };
+    const { send, service, model } = await start({ waitFor: forever }, { runs });
+    for (const key of ["a", "b"]) {
+      const leaving = new AbortController();
+      const left = send(key, {}, { signal: leaving.signal });
+      await model.request(key === "a" ? 0 : 1);
+      leaving.abort();
+      await expect(left).rejects.toThrow();
+    }
+    const statuses = async () =>
+      (await service.list("ada", { limit: 10, order: "asc" })).data.map(({ status }) => status).toSorted();
+    await vi.waitFor(async () => expect(await statuses()).toEqual(["cancelled", "in_progress"]));
+  });
+
+  test("gives the same stream, from its start, also while it runs", async () => {
+    const going = Promise.withResolvers<void>();
+    const { send, model } = await start([{ thinking: "Hm", text: ["a", going.promise, "b"] }]);
+    const first = send("k", { stream: true });
+    await model.request(0);
+    const second = send("k", { stream: true });
+    going.resolve();
+    const events = await eventsOf(await first);
+    expect(streamFlaws(toFrames(events))).toEqual([]);
+    expect(await eventsOf(await second)).toEqual(events);
+    expect(await eventsOf(await send("k", { stream: true }))).toEqual(events);
+    expect(model.requests).toHaveLength(1);
+  });
+
+  test("in the background gives the run as it is, and its stream", async () => {
+    const { send, json, model, server } = await start(["One."]);
+    const first = await json(send("k", { background: true }));
+    expect(first).toMatchObject({ status: "queued" });
+    const path = `/v1/responses/${first.id}`;
+    await vi.waitFor(async () =>
+      expect(await json(server.fetch(path))).toMatchObject({ status: "completed" }),
+    );
+    expect(await json(send("k", { background: true }))).toEqual(await json(server.fetch(path)));
+    const streamed = await eventsOf(await send("s", { background: true, stream: true }));
+    expect(await eventsOf(await send("s", { background: true, stream: true }))).toEqual(streamed);
+    expect(model.requests).toHaveLength(2);
+  });
+
+  test("that was another one is refused with 422", async () => {
+    const { send, json, model } = await start(["One."]);
+    await json(send("k"));
+    const reply = await send("k", { input: "Something else" });
+    expect(reply.status).toBe(422);
+    expect(await reply.json()).toMatchObject({ error: { code: "idempotency_key_reused" } });
+    expect(model.requests).toHaveLength(1);
+  });
+
+  test("has a key of its owner's alone", async () => {
+    const { send, json } = await start(["One.", "Two."]);
+    const mine = await json(send("k"));
+    const theirs = await json(send("k", {}, { headers: { authorization: "bob" } }));
+    expect(theirs.id).not.toBe(mine.id);
+  });
+
+  test("that is wrong does not use up its key", async () => {
+    const { send, json } = await start(["One."]);
+    expect((await send("k", { model: "nobody" })).status).toBe(404);
+    expect((await send("k", { input: 5 })).status).toBe(400);
+    expect(await json(send("k"))).toMatchObject({ status: "completed" });
+  });
+
+  test("that has failed fails again, without asking the model again", async () => {
+    const { send, model } = await start([{ error: new Error("broken") }, "Never."]);
+    const first = await send("k");
+    const second = await send("k");
+    expect(first.status).toBe(500);
+    expect(second.status).toBe(first.status);
+    const shape = async (reply: Response) => ((await reply.json()) as { error: object }).error;
+    expect(await shape(second)).toEqual(await shape(first));
+    expect(model.requests).toHaveLength(1);
+  });
+
+  test("runs anew when its response was deleted, and when the key is too old", async () => {
+    let nowMs = 1_000_000;
+    const now = () => nowMs;
+    const { send, json, server } = await start("Done.", {
+      now,
+      store: memoryStore({ now }),
+      idempotencyMs: 1000,
+    });
+    const { id } = await json(send("k"));
+    await server.fetch(`/v1/responses/${id}`, { method: "DELETE" });
+    const second = await json(send("k"));
+    expect(second.id).not.toBe(id);
+    nowMs += 1000;
+    expect((await json(send("k"))).id).not.toBe(second.id);
+  });
+
+  test.each([
+    ["with store: false", "k", { store: false }, "idempotency_key_needs_store"],
+    ["whose key is too long", "k".repeat(256), {}, "invalid_idempotency_key"],
+    ["whose key has spaces", "a, b", {}, "invalid_idempotency_key"],
+    ["whose key is empty", "", {}, "invalid_idempotency_key"],
+  ])("%s is refused with 400", async (_, key, body, code) => {
+    const { send, model } = await start([]);
+    const reply = await send(key, body);
+    expect(reply.status).toBe(400);
+    expect(await reply.json()).toMatchObject({ error: { code } });
+    expect(model.requests).toEqual([]);
+  });
+
+  test("gives a stream with an end after the server has died", async () => {
+    let clockMs = 0;
+    const store = memoryStore({ now: () => clockMs });
+    const model = scriptedModel([{ text: ["Half", new Promise<never>(() => {})] }]);
+    const dying = await startService({ model, store });
+    const repeatKey = { key: "k", fingerprint: "f" };
+    const body = { model: "test", input: "Go", stream: true };
+    const prepared = await dying.prepare("ada", body, { repeatKey });
+    const heard: string[] = [];
+    const sink = { send: (type: string) => void heard.push(type), drained: undefined };
+    void dying.runStreamed(prepared, sink, new AbortController().signal);
+    await vi.waitFor(() => expect(heard).toContain("response.output_text.delta"));
+    clockMs += 1_000_000; // its lease is over
+
+    const { service } = await start([], { store });
+    const id = await service.findRepeated("ada", repeatKey);
+    expect(id).toBe(prepared.id);
+    const events: StreamEvent[] = [];
+    const collect = {
+      send: (_: string, data: string) => void events.push(JSON.parse(data)),
+      drained: undefined,
+    };
+    await service.follow("ada", prepared.id, -1, collect, new AbortController().signal);
+    expect(events.slice(0, heard.length).map(({ type }) => type)).toEqual(heard);
+    expect(events.at(-1)).toMatchObject({
+      type: "response.failed",
+      response: { status: "failed", error: { code: "interrupted" } },
+    });
+  });
+});

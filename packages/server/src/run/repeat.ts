@@ -1,0 +1,71 @@
+// A request that is sent again under the same key gets the response of the first, and nothing runs twice.
+
+import { ApiError, invalidRequest } from "../protocol/api-error.ts";
+import type { ResponseError } from "../protocol/response.ts";
+import { isTerminal } from "../protocol/status.ts";
+import type { RepeatKey, Store, StoredResponse } from "../store/store.ts";
+import { StoreError } from "../store/store-error.ts";
+import type { Hub } from "./hub.ts";
+
+export type { RepeatKey };
+
+/** Another process may end the run that is waited for; nobody rings then. */
+const longestWaitMs = 1000;
+
+/** The response that was made under this key. Throws a 422 if that was for another request. */
+export async function findRepeated(
+  store: Store,
+  owner: string,
+  { key, fingerprint }: RepeatKey,
+): Promise<string | undefined> {
+  const found = await store.findByKey(owner, key);
+  if (found && found.fingerprint !== fingerprint)
+    throw new ApiError(
+      `The Idempotency-Key ${JSON.stringify(key)} was used before, for a request with another body. Give each request a key of its own.`,
+      { status: 422, type: "invalid_request_error", code: "idempotency_key_reused", param: null },
+    );
+  return found?.responseId;
+}
+
+/** Waits for the end of a response that someone else runs. Undefined when it was deleted. */
+export async function waitForEnd(
+  { store, hub }: { readonly store: Store; readonly hub: Hub },
+  owner: string,
+  id: string,
+  signal: AbortSignal,
+): Promise<StoredResponse | undefined> {
+  while (true) {
+    signal.throwIfAborted();
+    using listening = hub.listen(id, longestWaitMs, signal);
+    const response = await store.get(owner, id);
+    if (!response || isTerminal(response.status)) return response;
+    await listening.news;
+  }
+}
+
+/** Throws a 400 for a request of which nothing is kept that could be given again. */
+export function checkRepeatable(isStored: boolean): void {
+  if (isStored) return;
+  throw invalidRequest(
+    "store",
+    "A request with an Idempotency-Key must not have store: false: there would be nothing to give again. Leave out one of them.",
+    "idempotency_key_needs_store",
+  );
+}
+
+export function isKeyTaken(error: unknown): boolean {
+  return error instanceof StoreError && error.code === "key_taken";
+}
+
+/** The error of a response that has failed, as the first request was told it. */
+export function toFailure({ type, code, message, param }: ResponseError): ApiError {
+  return new ApiError(message, { status: statusOf(type, code), type, code, param });
+}
+
+function statusOf(type: string, code: string): number {
+  if (type === "rate_limit_error") return 429;
+  if (type === "invalid_request_error") return code.endsWith("not_found") ? 404 : 400;
+  if (/timeout/.test(code)) return 504;
+  if (code === "store_unavailable") return 503;
+  return code.startsWith("model_") ? 502 : 500;
+}
