@@ -46,7 +46,11 @@ export function responseRoutes(options: ResponseRoutesOptions): Route[] {
           const known = await responses.findRepeated(ownerOf(exchange), repeatKey);
           if (known !== undefined) return repeat(exchange, known, value);
         }
-        const prepared = await responses.prepare(ownerOf(exchange), value, { repeatKey });
+        const prepared = await responses.prepare(
+          ownerOf(exchange),
+          value,
+          ...(repeatKey ? [{ repeatKey }] : []),
+        );
         const { stream, background, model } = prepared.request;
         exchange.responseId = prepared.id;
         exchange.model = model;

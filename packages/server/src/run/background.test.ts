@@ -340,7 +340,8 @@ describe("runs that were at work when a process died", () => {
     let isDead = false;
     const store = storeAround(disk, (_method, call) => (isDead ? forever : call()));
     const model = scriptedModel({ text: [forever] });
-    const service = await startService({ model, store });
+    let createdMs = 0;
+    const service = await startService({ model, store, now: () => ++createdMs });
     const ids: string[] = [];
     for (let n = 0; n < count; n += 1) ids.push((await enqueue(service, { input: `Run ${n}` })).id);
     await model.request(count - 1);

@@ -11,6 +11,7 @@ import { label, madeModels, placesOf } from "./places.ts";
 import { LinePrinter, type Printer, serverTitles, silentPrinter } from "./printer.ts";
 import type { DoctorReport, Finding, ServerReport } from "./report.ts";
 import { checkRondoServer, type RondoPlace } from "./rondo-server.ts";
+import { examineStore } from "./store-file.ts";
 
 interface Flags {
   readonly modelUrl?: string;
@@ -20,6 +21,7 @@ interface Flags {
   readonly timeout: number;
   readonly maxModels: number;
   readonly json?: boolean;
+  readonly store?: string | true;
 }
 
 /** Where to look on this machine. Tests have other ports. */
@@ -47,6 +49,10 @@ export function doctorCommand(io: CliIo, places: UsualPlaces = {}): Command {
     )
     .option("--timeout <seconds>", "How long each step with a model may take.", amount, 120)
     .option("--max-models <number>", "How many models of each server to check.", wholeNumber, 3)
+    .option(
+      "--store [file]",
+      "Check only the store, thoroughly: this file, else that of the config. Changes nothing.",
+    )
     .option("--json", "Print what was found as one JSON document.")
     .addHelpText(
       "after",
@@ -56,9 +62,10 @@ Examples:
   rondo doctor --model-url http://localhost:8000/v1     one model server
   rondo doctor --model qwen3:8b --timeout 600           one model that loads slowly
   rondo doctor --server http://localhost:4500           a Rondo server, through its API
+  rondo doctor --store                                  the file of the store, page by page
   rondo doctor --json | jq .ok                          for scripts
 
-The exit code is 0 if at least one model works end to end, else 1.`,
+The exit code is 0 if at least one model works end to end, else 1. With --store: 0 if the store is whole.`,
     )
     .action((flags: Flags) => doctor(io, flags, places));
 }
@@ -71,7 +78,11 @@ async function doctor(io: CliIo, flags: Flags, places: UsualPlaces): Promise<voi
   });
   const printer = flags.json ? silentPrinter : new LinePrinter(io);
   try {
-    const report = await examine(io, flags, places, printer, stop.signal);
+    const { store, config: file } = flags;
+    const report =
+      store === undefined
+        ? await examine(io, flags, places, printer, stop.signal)
+        : await examineStore(io, { named: store, file }, printer);
     if (flags.json) io.write(`${JSON.stringify(report, null, 2)}\n`);
     if (!report.ok) throw new Exit(exitCodes.failure);
   } finally {

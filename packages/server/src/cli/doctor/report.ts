@@ -1,5 +1,7 @@
 // What the doctor has found, as data: what `--json` prints, and what is drawn for people.
 
+import type { StoreFinding } from "../../store/check-store.ts";
+
 /** `warning` works, but not as well as it could; `skipped` was not looked at. */
 export type Status = "ok" | "warning" | "failed" | "skipped";
 
@@ -15,7 +17,7 @@ export interface Finding {
 }
 
 export interface InstallCheck extends Finding {
-  readonly name: "node" | "packages" | "config" | "store";
+  readonly name: "node" | "packages" | "config" | "store" | StoreFinding["check"];
 }
 
 export type StepName = "answer" | "stream" | "tool";
@@ -50,7 +52,7 @@ export interface ServerReport extends Finding {
 }
 
 export interface DoctorReport {
-  /** Whether at least one model works end to end. */
+  /** Whether at least one model works end to end; with `--store`, whether the store is whole. */
   readonly ok: boolean;
   readonly installed: readonly InstallCheck[];
   readonly servers: readonly ServerReport[];

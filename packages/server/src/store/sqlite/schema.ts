@@ -146,6 +146,8 @@ const migrations: readonly string[] = [
   `,
 ];
 
+export const newestVersion = migrations.length;
+
 /** Brings the tables to the newest version. Throws a `StoreError` if the file is newer, or another program's. */
 export function migrate(database: DatabaseSync, path: string): void {
   const version = checkVersion(database, path);

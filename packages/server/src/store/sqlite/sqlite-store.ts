@@ -17,6 +17,7 @@ import type {
   RunWrite,
   Store,
 } from "../store.ts";
+import { keepBrokenWal } from "./broken-wal.ts";
 import { Chains } from "./chains.ts";
 import { Connection, prepareFile } from "./connection.ts";
 import {
@@ -46,6 +47,7 @@ import {
   standingColumns,
   toStanding,
 } from "./standings.ts";
+import { inspectWal } from "./wal.ts";
 import { addToRun, heldRun, insertResponse, leaseTo } from "./writes.ts";
 
 export interface SqliteStoreOptions {
@@ -53,13 +55,15 @@ export interface SqliteStoreOptions {
   path: string;
   /** The clock of the leases, in milliseconds. Default: `Date.now`. */
   now?: () => number;
+  /** Told when something of the file is lost, though it can be used. Default: nobody. */
+  onWarning?: (message: string) => void;
 }
 
 /**
  * Opens the store in a SQLite file. Throws a `StoreError`: `in_use` when another server has it open,
  * `unknown_version` when a newer one has written it, `unavailable` when it cannot be read or written.
  */
-export function sqliteStore({ path, now = Date.now }: SqliteStoreOptions): Store {
+export function sqliteStore({ path, now = Date.now, onWarning }: SqliteStoreOptions): Store {
   if (path === "" || path === ":memory:") {
     throw new InvalidArgumentError({
       field: "path",
@@ -71,7 +75,12 @@ export function sqliteStore({ path, now = Date.now }: SqliteStoreOptions): Store
   const file = prepareFile(path);
   const unlock = lockForProcess(file);
   try {
-    return new SqliteStore(new Connection(file), { now, onClose: unlock });
+    const wal = inspectWal(file); // before SQLite reads it, and writes over what it does not like
+    if (wal.state === "broken") onWarning?.(keepBrokenWal(file, wal, now()));
+    const connection = new Connection(file);
+    // Else what is left of it would look broken after the next crash too.
+    if (wal.state === "broken") connection.database.exec("PRAGMA wal_checkpoint(TRUNCATE)");
+    return new SqliteStore(connection, { now, onClose: unlock });
   } catch (error) {
     unlock();
     throw toStoreError(error, file);

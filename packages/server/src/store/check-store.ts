@@ -1,0 +1,84 @@
+// Looks thoroughly at the file of a store: whether SQLite finds it whole, its log, its version. Changes nothing.
+
+import { DatabaseSync } from "node:sqlite";
+import { inspectStore } from "./inspect-store.ts";
+import { describeDamage } from "./sqlite/broken-wal.ts";
+import { toStoreError } from "./sqlite/faults.ts";
+import { checkVersion, newestVersion } from "./sqlite/schema.ts";
+import { inspectWal } from "./sqlite/wal.ts";
+
+export interface StoreFinding {
+  readonly check: "file" | "wal" | "version" | "integrity" | "references";
+  readonly isGood: boolean;
+  /** What was found, as one word for programs. */
+  readonly code: string;
+  readonly message: string;
+}
+
+/** So many faults are told of each kind. */
+const mostFaults = 5;
+
+/** What there is to say of the store that `url` names, with its path seen from `cwd`. */
+export function checkStoreFile(url: string, cwd: string): StoreFinding[] {
+  const found = inspectStore(url, cwd);
+  if (found.state === "memory") return [good("file", "memory", "kept in memory: there is no file to check")];
+  const { path } = found;
+  if (found.state === "missing") return [bad("file", "missing", `${path} is not there`)];
+  if (found.state === "unusable") return [bad("file", "unusable", found.message)];
+  const isInUse = found.state === "in_use";
+  const file = good(
+    "file",
+    found.state,
+    isInUse ? `${path} is in use by a server that runs` : `${path} is there`,
+  );
+  // While a server writes to the log, its end is always in the making.
+  const log = isInUse
+    ? good("wal", "in_use", "the write-ahead log is in use, and not looked at")
+    : walFinding(path);
+  return [file, log, ...databaseFindings(path)];
+}
+
+function walFinding(path: string): StoreFinding {
+  const wal = inspectWal(path);
+  if (wal.state === "broken")
+    return bad("wal", "broken_wal", `the write-ahead log is broken: ${describeDamage(wal)}`);
+  const part = wal.isPartial ? ", as far as it was looked at" : "";
+  return good("wal", "ok", `the write-ahead log is whole (${wal.commits} transactions)${part}`);
+}
+
+function databaseFindings(path: string): StoreFinding[] {
+  const database = new DatabaseSync(path, { readOnly: true, timeout: 1000 });
+  try {
+    const version = checkVersion(database, path);
+    const age = version < newestVersion ? `, and becomes ${newestVersion} with the next start` : "";
+    const faults = rows(database, `PRAGMA integrity_check(${mostFaults})`)
+      .map((row) => String(row["integrity_check"]))
+      .filter((line) => line !== "ok");
+    const lost = rows(database, "PRAGMA foreign_key_check").length;
+    return [
+      good("version", "ok", `its tables have the version ${version}${age}`),
+      faults.length === 0
+        ? good("integrity", "ok", "its pages, rows and indexes are whole")
+        : bad("integrity", "damaged", `it is damaged: ${faults.join("; ").slice(0, 1000)}`),
+      lost === 0
+        ? good("references", "ok", "its tables fit together")
+        : bad("references", "lost_rows", `${lost} rows belong to rows that are not there`),
+    ];
+  } catch (error) {
+    return [bad("integrity", "damaged", (toStoreError(error, path) as Error).message)];
+  } finally {
+    database.close();
+  }
+}
+
+function rows(database: DatabaseSync, sql: string): Record<string, unknown>[] {
+  return database.prepare(sql).all();
+}
+
+function good(check: StoreFinding["check"], code: string, message: string): StoreFinding {
+  return { check, isGood: true, code, message };
+}
+
+function bad(check: StoreFinding["check"], code: string, message: string): StoreFinding {
+  return { check, isGood: false, code, message };
+}
