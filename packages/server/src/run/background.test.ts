@@ -96,6 +96,25 @@ describe("a background run", () => {
     await expect(follow(service, id).ended).rejects.toMatchObject({ status: 400 });
   });
 
+  test("is begun at once, also when the worker is just about to rest", async () => {
+    // The worker looks now and then by itself, which would hide that it was not told.
+    vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
+    onTestFinished(() => void vi.useRealTimers());
+    for (let moments = 0; moments < 40; moments += 1) {
+      const gate = Promise.withResolvers<void>();
+      const store = storeAround(memoryStore(), async (method, call) => {
+        if (method === "claim") await gate.promise;
+        return call();
+      });
+      const service = await startService({ model: scriptedModel("Done."), store });
+      const prepared = await service.prepare("ada", { model: "test", input: "Go", background: true });
+      gate.resolve(); // there is nothing to do yet
+      for (let moment = 0; moment < moments; moment += 1) await undefined;
+      await service.enqueue(prepared);
+      await ended(service, prepared.id);
+    }
+  });
+
   test("that fails tells so in its stream", async () => {
     const { service } = await start([{ text: "Half", error: new Error("broken") }]);
     const { events, response } = await background(service, { input: "Go" });

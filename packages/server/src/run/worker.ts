@@ -50,6 +50,8 @@ export class Worker {
   readonly #running = new Set<Promise<void>>();
   #timer: NodeJS.Timeout | undefined;
   #looking: Promise<void> | undefined;
+  /** Known at once, other than that the promise is settled: a call in between would be lost. */
+  #isLooking = false;
   #shallLookAgain = false;
   #isStopped = false;
   /** The run that works apart, if there is one: nothing else is begun meanwhile. */
@@ -69,9 +71,9 @@ export class Worker {
   /** Says that there may be something to run. */
   wake(): void {
     this.#shallLookAgain = true;
-    this.#looking ??= this.#look().finally(() => {
-      this.#looking = undefined;
-    });
+    if (this.#isLooking) return;
+    this.#isLooking = true;
+    this.#looking = this.#look();
   }
 
   /** Takes no more runs. Those that work go on. */
@@ -94,16 +96,23 @@ export class Worker {
   }
 
   async #look(): Promise<void> {
-    const { concurrency, observer } = this.#options;
-    while (this.#shallLookAgain && !this.#isStopped) {
-      this.#shallLookAgain = false;
-      const limit = concurrency - this.#running.size;
-      if (limit <= 0 || this.#onProbation !== undefined) return; // the end of a run looks again
-      try {
-        if (!(await this.#takeSuspect())) await this.#take(limit);
-      } catch (error) {
-        observer.warn("Looking for background runs has failed.", { error });
+    try {
+      while (this.#shallLookAgain && !this.#isStopped) {
+        this.#shallLookAgain = false;
+        const limit = this.#options.concurrency - this.#running.size;
+        if (limit <= 0 || this.#onProbation !== undefined) return; // the end of a run looks again
+        await this.#takeAny(limit);
       }
+    } finally {
+      this.#isLooking = false;
+    }
+  }
+
+  async #takeAny(limit: number): Promise<void> {
+    try {
+      if (!(await this.#takeSuspect())) await this.#take(limit);
+    } catch (error) {
+      this.#options.observer.warn("Looking for background runs has failed.", { error });
     }
   }
 
