@@ -98,9 +98,27 @@ export const configSchema = group({
     bodyBytes: wholeNumber(1).default(10_000_000).meta({ description: "The largest body of a request." }),
     items: wholeNumber(1).default(1000).meta({ description: "How many input items a request may have." }),
     tools: wholeNumber(1).default(128).meta({ description: "How many tools a request may have." }),
+    headersMs: milliseconds(100)
+      .default(30_000)
+      .meta({ description: "How long the headers of a request may take to arrive." }),
+    requestMs: milliseconds(100)
+      .default(120_000)
+      .meta({ description: "How long a request may take to arrive, with its body." }),
+    connections: wholeNumber(1)
+      .default(10_000)
+      .meta({ description: "How many connections may be open. Further ones are closed at once." }),
+    requestsPerOwner: wholeNumber(1)
+      .default(2048)
+      .meta({ description: "How many requests an owner may have at once. Further ones get 429." }),
+    bodyBytesPerOwner: wholeNumber(1)
+      .default(200_000_000)
+      .meta({ description: "How large the bodies of these requests and their answers may be together." }),
+    waitingRunsPerOwner: wholeNumber(1)
+      .default(10_000)
+      .meta({ description: "How many background runs of an owner may wait. Further ones get 429." }),
   })
     .prefault({})
-    .meta({ description: "What a request may cost." }),
+    .meta({ description: "What clients may cost." }),
   compat: group({
     requiresActionStatus: flagValue().default(true).meta({
       description: "Whether a response that waits for the client says `requires_action`; else `completed`.",
@@ -157,6 +175,16 @@ export const configSchema = group({
     keptBytes: wholeNumber(0)
       .default(20_000_000)
       .meta({ description: "How much these and what came before them may be together." }),
+    connections: wholeNumber(1).default(2000).meta({ description: "How many connections may be open." }),
+    connectionsPerOwner: wholeNumber(1)
+      .default(100)
+      .meta({ description: "How many connections an owner may have open. Further ones get 429." }),
+    messagesPerMinute: wholeNumber(1)
+      .default(6000)
+      .meta({ description: "How many messages a client may send on a connection in a minute." }),
+    pingsPerMinute: wholeNumber(1)
+      .default(120)
+      .meta({ description: "How many pings and pongs a client may send on a connection in a minute." }),
   })
     .prefault({})
     .meta({ description: "WebSocket connections." }),

@@ -6,6 +6,8 @@ import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
 import { type Context, Hono } from "hono";
 import type { JsonObject } from "rondo";
 import { ApiError, notFound } from "../protocol/api-error.ts";
+import type { Authenticate, Caller } from "./auth.ts";
+import { meterBody } from "./body.ts";
 import { type BrowserGuard, browserGuard } from "./browser-guard.ts";
 import { type ChatRoutesOptions, chatRoutes } from "./chat/chat-routes.ts";
 import { type ConversationsApi, conversationRoutes } from "./conversation-routes.ts";
@@ -13,6 +15,7 @@ import { answerError, stopping } from "./errors.ts";
 import { Exchange, Exchanges } from "./exchange.ts";
 import type { Logger } from "./log.ts";
 import type { Metrics } from "./metrics.ts";
+import type { OwnerLimits } from "./owner-limits.ts";
 import { requestId } from "./request-id.ts";
 import { responseRoutes } from "./response-routes.ts";
 import type { ResponsesApi } from "./responses-api.ts";
@@ -25,7 +28,7 @@ export interface AppOptions {
   /** Finds the models of chat requests. */
   models: ChatRoutesOptions["models"];
   /** Says who asks. Throws a 401. */
-  authenticate: (headers: { authorization?: string | undefined }) => Promise<{ owner: string }>;
+  authenticate: Authenticate;
   logger: Logger;
   metrics: Metrics;
   /** Makes the OpenAPI document. */
@@ -40,6 +43,8 @@ export interface AppOptions {
   isOpenOnLoopback: boolean;
   /** Those that are open. Default: a new set. */
   exchanges?: Exchanges;
+  /** What an owner may have under way. Default: no limits. */
+  ownerLimits?: OwnerLimits;
 }
 
 type App = Hono<{ Bindings: HttpBindings }>;
@@ -62,7 +67,7 @@ export function createApp(options: AppOptions): App {
 }
 
 function wrapper(options: AppOptions & { exchanges: Exchanges }, guard: BrowserGuard) {
-  const { authenticate, logger, metrics, exchanges } = options;
+  const { authenticate, logger, metrics, exchanges, ownerLimits } = options;
   return (route: Route | Omit<Route, "method">) => async (context: Context<{ Bindings: HttpBindings }>) => {
     const { incoming, outgoing } = context.env;
     const id = requestId(incoming.headers["x-request-id"]);
@@ -74,7 +79,9 @@ function wrapper(options: AppOptions & { exchanges: Exchanges }, guard: BrowserG
       guard.check(incoming);
       if (!route.isPublic) {
         if (exchanges.isDraining) throw stopping();
-        exchange.owner = (await authenticate(incoming.headers)).owner;
+        const caller = await authenticate(incoming.headers);
+        exchange.owner = caller.owner;
+        admit(exchange, caller, ownerLimits);
       }
       await route.handle(exchange, context.req);
     } catch (error) {
@@ -82,6 +89,28 @@ function wrapper(options: AppOptions & { exchanges: Exchanges }, guard: BrowserG
     }
     return RESPONSE_ALREADY_SENT;
   };
+}
+
+// What timers can hold; above it they would fire at once.
+const longestMs = 2 ** 31 - 1;
+
+/** Gives an exchange its place among those of its owner, until it ends. Throws a 429 when there is none. */
+function admit(
+  exchange: Exchange,
+  { owner, expiresAtMs = Infinity }: Caller,
+  limits: OwnerLimits | undefined,
+): void {
+  const slot = limits?.enter(owner);
+  if (slot) {
+    exchange.occupy(slot);
+    meterBody(exchange.incoming, slot);
+  }
+  const validMs = expiresAtMs - Date.now();
+  if (validMs > longestMs) return;
+  // A run that has begun may end; following one could go on for as long as there are runs.
+  const expire = () => exchange.isFollowing && exchange.stop(new Error("The token has expired."));
+  const timer = setTimeout(expire, validMs);
+  exchange.onEnd(() => clearTimeout(timer));
 }
 
 function finished(exchange: Exchange, isPublic: boolean, logger: Logger, metrics: Metrics): void {

@@ -1,4 +1,4 @@
-import { type CryptoKey, exportSPKI, generateKeyPair } from "jose";
+import { CompactSign, type CryptoKey, exportSPKI, generateKeyPair } from "jose";
 import { beforeAll, describe, expect, test } from "vitest";
 import { resolveConfig } from "../config/check-config.ts";
 import type { ConfigInput } from "../config/schema.ts";
@@ -36,14 +36,14 @@ describe("a token", () => {
   test("has an owner that names its issuer", async () => {
     await using issuer = await startIssuer();
     const check = accepting({ issuer: issuer.url, jwksUrl: issuer.jwksUrl });
-    expect(await check(await issuer.sign())).toEqual({ owner: `jwt:${issuer.url}:alice` });
+    expect(await check(await issuer.sign())).toMatchObject({ owner: `jwt:${issuer.url}:alice` });
   });
 
   test("may name its owner in another claim", async () => {
     await using issuer = await startIssuer();
     const check = accepting({ issuer: issuer.url, jwksUrl: issuer.jwksUrl, ownerClaim: "email" });
     const token = await issuer.sign({ claims: { email: "a@example.org" } });
-    expect(await check(token)).toEqual({ owner: `jwt:${issuer.url}:a@example.org` });
+    expect(await check(token)).toMatchObject({ owner: `jwt:${issuer.url}:a@example.org` });
     expect((await refusalOf(check(await issuer.sign()))).message).toBe(
       "The token is refused. It has no claim email.",
     );
@@ -63,7 +63,10 @@ describe("a token", () => {
     const owners = await Promise.all(
       [key, await issuer.sign()].map((credential) => authenticate({ authorization: `Bearer ${credential}` })),
     );
-    expect(owners).toEqual([{ owner: `key:${issuer.url}:alice` }, { owner: `jwt:${issuer.url}:alice` }]);
+    expect(owners).toMatchObject([
+      { owner: `key:${issuer.url}:alice` },
+      { owner: `jwt:${issuer.url}:alice` },
+    ]);
   });
 
   test("is for the right audience, alone or among others", async () => {
@@ -158,7 +161,7 @@ describe("a public key", () => {
     const check = accepting({ issuer: "me", publicKey: pem });
     expect(
       await check(await issuer.sign({ issuer: "me", key: privateKey, header: { alg: "RS256" } })),
-    ).toEqual({
+    ).toMatchObject({
       owner: "jwt:me:alice",
     });
   });
@@ -199,7 +202,7 @@ describe("a shared secret", () => {
     const check = accepting({ issuer: "me", secret });
     const sign = (options: TokenOptions) =>
       issuer.sign({ issuer: "me", header: { alg: "HS256" }, key, ...options });
-    expect(await check(await sign({}))).toEqual({ owner: "jwt:me:alice" });
+    expect(await check(await sign({}))).toMatchObject({ owner: "jwt:me:alice" });
     const other = new TextEncoder().encode(`${secret}!`);
     expect((await refusalOf(check(await sign({ key: other })))).message).toContain("signature is wrong");
     expect((await refusalOf(check(await sign({ header: { alg: "HS512" } })))).message).toContain(
@@ -275,5 +278,38 @@ describe("the keys of an issuer", () => {
     const issuer = await startIssuer();
     await issuer[Symbol.asyncDispose]();
     expect((await expectUnavailable(issuer, { issuer: issuer.url })).warning).toContain("ECONNREFUSED");
+  });
+});
+
+describe("the time of a token", () => {
+  const now = Math.floor(Date.now() / 1000);
+  const signText = (claims: string) =>
+    new CompactSign(Buffer.from(`{"iss":"me","sub":"alice",${claims}}`))
+      .setProtectedHeader({ alg: "HS256" })
+      .sign(Buffer.from(secret));
+
+  test("is told with its owner, with a few seconds for clocks", async () => {
+    const check = accepting({ issuer: "me", secret });
+    expect(await check(await signText(`"exp":${now + 60}`))).toEqual({
+      owner: "jwt:me:alice",
+      expiresAtMs: (now + 65) * 1000,
+    });
+  });
+
+  test.each([
+    ["exp", `"exp":1e999`],
+    ["nbf", `"exp":${now + 60},"nbf":-1e999`],
+    ["iat", `"exp":${now + 60},"iat":1e999`],
+  ])("must be a finite number: %s", async (claim, claims) => {
+    const { status, message } = await refusalOf(accepting({ issuer: "me", secret })(await signText(claims)));
+    expect({ status, message }).toEqual({
+      status: 401,
+      message: `The token is refused. Its claim ${claim} must be a finite number.`,
+    });
+  });
+
+  test.each([`"exp":"${now + 60}"`, `"exp":null`, `"exp":true`])("must be a number: %s", async (claims) => {
+    const check = accepting({ issuer: "me", secret });
+    expect((await refusalOf(check(await signText(claims)))).status).toBe(401);
   });
 });

@@ -10,8 +10,8 @@ export class TokenRefused extends Error {
   override readonly name = "TokenRefused";
 }
 
-/** Checks a token and returns its owner. Throws `TokenRefused` or `IssuerUnavailable`. */
-export type VerifyToken = (token: string) => Promise<string>;
+/** Checks a token, and says whose it is and until when. Throws `TokenRefused` or `IssuerUnavailable`. */
+export type VerifyToken = (token: string) => Promise<{ owner: string; expiresAtMs: number }>;
 
 const clockToleranceSeconds = 5;
 const maxOwnerLength = 512;
@@ -34,7 +34,7 @@ export function tokenVerifier(jwt: JwtConfig): VerifyToken {
         typeof key === "function"
           ? await jwtVerify(token, key, options)
           : await jwtVerify(token, key, options);
-      return ownerIn(payload, ownerClaim, issuer);
+      return { owner: ownerIn(payload, ownerClaim, issuer), expiresAtMs: expiryIn(payload) };
     } catch (error) {
       if (error instanceof IssuerUnavailable || error instanceof TokenRefused) throw error;
       throw new TokenRefused(reasonOf(error), { cause: error });
@@ -53,6 +53,14 @@ function ownerIn(payload: JWTPayload, claim: string, issuer: string): string {
   if (typeof value !== "string" || value === "" || value.length > maxOwnerLength)
     throw new TokenRefused(`Its claim ${claim} must be a text of 1 to ${maxOwnerLength} characters.`);
   return `jwt:${issuer}:${value}`;
+}
+
+/** JSON has numbers that are infinite here, such as 1e999: such a token would never expire. */
+function expiryIn(payload: JWTPayload): number {
+  for (const claim of ["exp", "nbf", "iat"])
+    if (payload[claim] !== undefined && !Number.isFinite(payload[claim]))
+      throw new TokenRefused(`Its claim ${claim} must be a finite number.`);
+  return (Number(payload.exp) + clockToleranceSeconds) * 1000;
 }
 
 function reasonOf(error: unknown): string {

@@ -6,10 +6,15 @@ import { IssuerUnavailable } from "./auth-issuer.ts";
 import { TokenRefused, tokenVerifier } from "./auth-jwt.ts";
 import { keyOwners } from "./auth-keys.ts";
 
+/** Who asks. */
+export interface Caller {
+  readonly owner: string;
+  /** When the token expires that says so. Not set where nothing expires. */
+  readonly expiresAtMs?: number;
+}
+
 /** Says who asks. Throws an `ApiError`: 401, or 503 when the issuer of tokens cannot be asked. */
-export type Authenticate = (
-  headers: Headers | { authorization?: string | undefined },
-) => Promise<{ owner: string }>;
+export type Authenticate = (headers: Headers | { authorization?: string | undefined }) => Promise<Caller>;
 
 export interface AuthenticatorOptions {
   /** Told why an issuer cannot be asked. Default: nobody. */
@@ -37,7 +42,7 @@ export function authenticator(
     if (owner !== undefined) return { owner: `key:${owner}` };
     if (verifyToken === undefined || !looksLikeToken(given)) throw refused("The API key is not known here.");
     try {
-      return { owner: await verifyToken(given) };
+      return await verifyToken(given);
     } catch (error) {
       if (error instanceof TokenRefused) throw refused(`The token is refused. ${error.message}`);
       if (!(error instanceof IssuerUnavailable)) throw error;

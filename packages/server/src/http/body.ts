@@ -14,6 +14,18 @@ export class ClientGone extends Error {
   override readonly name = "ClientGone";
 }
 
+/** Counts the bytes of a body as they come. Throws when there are too many. */
+export interface BodyMeter {
+  addBytes(count: number): void;
+}
+
+const meters = new WeakMap<IncomingMessage, BodyMeter>();
+
+/** Has the body of a request counted when it is read. What the meter throws is what reading it throws. */
+export function meterBody(incoming: IncomingMessage, meter: BodyMeter): void {
+  meters.set(incoming, meter);
+}
+
 /** The body as a JSON value. Throws an `ApiError`: 400, 413 or 415. */
 export async function readJson(incoming: IncomingMessage, limitBytes: number): Promise<unknown> {
   return (await readJsonText(incoming, limitBytes)).value;
@@ -28,7 +40,10 @@ export async function readJsonText(
   const isPacked = checkEncoding(incoming.headers["content-encoding"]);
   if (Number(incoming.headers["content-length"] ?? 0) > limitBytes) throw tooLarge(limitBytes);
   const received = await readBytes(incoming, limitBytes);
-  return parseJson(isPacked ? await unpack(received, limitBytes) : received);
+  if (!isPacked) return parseJson(received);
+  const unpacked = await unpack(received, limitBytes);
+  meters.get(incoming)?.addBytes(unpacked.length);
+  return parseJson(unpacked);
 }
 
 /** Whether the request comes with a body. */
@@ -71,14 +86,19 @@ function readBytes(incoming: IncomingMessage, limitBytes: number): Promise<Buffe
     // They stay: later errors of the socket need a listener. What comes of a body that is too large is thrown
     // away, and the adapter closes the connection if it does not end soon.
     incoming.on("error", onGone).on("close", onGone);
+    const meter = meters.get(incoming);
     incoming.on("data", (chunk: Buffer) => {
       if (isSettled) return;
       bytes += chunk.length;
       chunks.push(chunk);
-      if (bytes <= limitBytes) return;
-      isSettled = true;
-      chunks = [];
-      reject(tooLarge(limitBytes));
+      try {
+        if (bytes > limitBytes) throw tooLarge(limitBytes);
+        meter?.addBytes(chunk.length);
+      } catch (error) {
+        isSettled = true;
+        chunks = [];
+        reject(error);
+      }
     });
     incoming.on("end", () => {
       isSettled = true;

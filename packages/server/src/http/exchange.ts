@@ -3,6 +3,7 @@
 
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
+import type { RequestSlot } from "./owner-limits.ts";
 
 export interface ExchangeOptions {
   incoming: IncomingMessage;
@@ -14,6 +15,8 @@ export interface ExchangeOptions {
   /** Headers of every answer: the request id, and those of CORS. */
   headers: Record<string, string>;
 }
+
+const shortBytes = 65_536;
 
 export class Exchange {
   readonly incoming: IncomingMessage;
@@ -32,6 +35,8 @@ export class Exchange {
   place: number | undefined;
   #controller: AbortController | undefined;
   #reason: Error | undefined;
+  readonly #onEnd: (() => void)[] = [];
+  #slot: RequestSlot | undefined;
 
   constructor({ incoming, outgoing, id, route, headers }: ExchangeOptions) {
     this.incoming = incoming;
@@ -62,7 +67,27 @@ export class Exchange {
     this.#controller?.abort(reason);
   }
 
-  /** Answers with JSON. Does nothing if there is an answer already, or nobody to take it. */
+  /** Takes its place among those of its owner, and frees it at the end. Long answers count there as well. */
+  occupy(slot: RequestSlot): void {
+    this.#slot = slot;
+    this.onEnd(() => slot.release());
+  }
+
+  /** Calls `release` when the exchange ends, or now if it has. */
+  onEnd(release: () => void): void {
+    if (this.place === undefined) release();
+    else this.#onEnd.push(release);
+  }
+
+  /** Called when it ends. */
+  ended(): void {
+    for (const release of this.#onEnd) release();
+  }
+
+  /**
+   * Answers with JSON. Does nothing if there is an answer already, or nobody to take it. Throws a 429 when the
+   * owner leaves too much unread.
+   */
   json(status: number, body: unknown, headers?: Readonly<Record<string, string>>): void {
     this.text(status, JSON.stringify(body), "application/json", headers);
   }
@@ -71,11 +96,14 @@ export class Exchange {
   text(status: number, body: string, type: string, headers?: Readonly<Record<string, string>>): void {
     const { outgoing } = this;
     if (outgoing.headersSent || outgoing.destroyed) return;
+    const bytes = Buffer.byteLength(body);
+    // The client may leave it unread. Short ones, errors among them, need no count.
+    if (bytes > shortBytes) this.#slot?.addBytes(bytes);
     outgoing.writeHead(status, {
       ...this.headers,
       ...headers,
       "content-type": type,
-      "content-length": Buffer.byteLength(body),
+      "content-length": bytes,
     });
     outgoing.end(body);
   }
@@ -113,6 +141,7 @@ export class Exchanges {
       if (exchange.place === undefined) return;
       this.#remove(exchange, exchange.place);
       socket.off("close", end);
+      exchange.ended();
       if (!outgoing.writableFinished) exchange.stop(new Error("The client has gone."));
       onEnd();
       if (this.#open.length === 0) this.#idle?.resolve();

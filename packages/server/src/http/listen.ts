@@ -8,6 +8,7 @@ import type { Hono } from "hono";
 import { invalidRequest } from "../protocol/api-error.ts";
 import { errorBody, internalError, ServerStopping } from "./errors.ts";
 import type { Exchanges } from "./exchange.ts";
+import { GuardedResponse, headerLines } from "./guarded-response.ts";
 import { ListenError } from "./listen-error.ts";
 import type { Logger } from "./log.ts";
 import { requestId } from "./request-id.ts";
@@ -23,6 +24,12 @@ export interface ListenOptions {
   port: number;
   /** How long a client may leave what was sent to it unread before its connection is cut. Default: 120,000. */
   stallMs?: number;
+  /** How many connections may be open; more are closed at once. Default: 10,000. */
+  connections?: number;
+  /** How long the headers of a request may take to come. Default: 30,000. */
+  headersMs?: number;
+  /** How long a whole request may take to come. Default: 120,000. */
+  requestMs?: number;
 }
 
 export interface Listening {
@@ -41,17 +48,30 @@ export interface Listening {
 // clients that come at once some try again only after seconds.
 const mostWaiting = 4096;
 
+// How many requests a connection may have that are not answered yet. Clients of today send one at a time.
+const mostPipelined = 8;
+
 // How long an aborted request gets to tell its client.
 const lastWordsMs = 1000;
 
 /** Starts to listen. Throws a `ListenError` when it cannot. */
 export async function listen(options: ListenOptions): Promise<Listening> {
-  const { exchanges, webSockets, host, port, stallMs = 120_000 } = options;
+  const { exchanges, webSockets, host, port, logger, stallMs = 120_000, connections = 10_000 } = options;
+  const { headersMs = 30_000, requestMs = 120_000 } = options;
   const server = createServer(
-    // Longer than the usual proxy keeps a connection: whoever closes first can cut off a request.
-    { keepAliveTimeout: 75_000, ...(webSockets && { shouldUpgradeCallback: webSockets.isWanted }) },
+    {
+      // Longer than the usual proxy keeps a connection: whoever closes first can cut off a request.
+      keepAliveTimeout: 75_000,
+      headersTimeout: Math.min(headersMs, requestMs),
+      requestTimeout: requestMs,
+      connectionsCheckingInterval: Math.min(5000, headersMs, requestMs),
+      ServerResponse: GuardedResponse,
+      ...(webSockets && { shouldUpgradeCallback: webSockets.isWanted }),
+    },
     requestListener(options),
   );
+  server.maxConnections = connections;
+  warnOfDrops(server, connections, logger);
   if (webSockets) server.on("upgrade", webSockets.open);
   cutStalled(server, exchanges, stallMs);
   server.on("clientError", (error, socket) => answerGarbage(error, socket, exchanges.isOn(socket)));
@@ -77,6 +97,21 @@ function cutStalled(server: Server, exchanges: Exchanges, stallMs: number): void
   server.on("timeout", (socket) => {
     const isWaiting = exchanges.isOn(socket) && socket.writableLength === 0;
     if (!isWaiting) socket.destroy();
+  });
+}
+
+// One line is enough for many that come in a row.
+const warnEveryMs = 60_000;
+
+/** Tells the operator that connections are turned away. */
+function warnOfDrops(server: Server, connections: number, logger: Logger): void {
+  let warnedAtMs = -Infinity;
+  server.on("drop", () => {
+    if (performance.now() - warnedAtMs < warnEveryMs) return;
+    warnedAtMs = performance.now();
+    logger.warn("Connections are turned away: as many are open as may be.", {
+      "limits.connections": connections,
+    });
   });
 }
 
@@ -122,7 +157,19 @@ function requestListener({ app, logger }: ListenOptions): RequestListener {
       return Response.json(errorBody(problem), { status: problem.status, headers: { "x-request-id": id } });
     },
   });
-  return (incoming, outgoing) => void listener(incoming, outgoing);
+  const unanswered = new WeakMap<Duplex, number>();
+  return (incoming, outgoing) => {
+    const { socket } = incoming;
+    const count = unanswered.get(socket) ?? 0;
+    // Node reads on: in one chunk there may be a thousand requests, and all their answers would be kept.
+    if (count >= mostPipelined) {
+      socket.destroy();
+      return;
+    }
+    unanswered.set(socket, count + 1);
+    outgoing.once("close", () => unanswered.set(socket, (unanswered.get(socket) ?? 1) - 1));
+    void listener(incoming, outgoing);
+  };
 }
 
 const garbageStatus: Readonly<Record<string, string>> = {
@@ -140,7 +187,7 @@ function answerGarbage(error: NodeJS.ErrnoException, socket: Duplex, isBusy: boo
   const problem = invalidRequest(null, `The request cannot be read as HTTP/1.1: ${status.slice(4)}.`);
   const body = JSON.stringify(errorBody(problem));
   socket.end(
-    `HTTP/1.1 ${status}\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\nconnection: close\r\n\r\n${body}`,
+    `HTTP/1.1 ${status}\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n${headerLines.join("\r\n")}\r\nconnection: close\r\n\r\n${body}`,
   );
 }
 

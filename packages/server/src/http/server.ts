@@ -20,6 +20,7 @@ import { expireOld } from "./expiry.ts";
 import { type Listening, listen } from "./listen.ts";
 import { createLogger, type Logger } from "./log.ts";
 import { Metrics } from "./metrics.ts";
+import { OwnerLimits } from "./owner-limits.ts";
 import { runObserver } from "./run-observer.ts";
 import { WebSockets } from "./websocket/web-sockets.ts";
 
@@ -70,6 +71,7 @@ export async function startServer(input: ConfigInput, options: StartOptions = {}
       keepAliveMs: config.keepAliveMs,
       origins: config.cors.origins,
       isOpenOnLoopback: config.auth === undefined && isLoopback(config.host),
+      ownerLimits: new OwnerLimits(config.limits),
     };
     const app = createApp({
       ...shared,
@@ -80,10 +82,12 @@ export async function startServer(input: ConfigInput, options: StartOptions = {}
     });
     metrics.watchQueue(() => store.countBackground());
     const { host, port, stallMs } = config;
-    const { lifeMs, keptResponses, keptBytes } = config.webSocket;
+    const { keptResponses, keptBytes, ...socketLimits } = config.webSocket;
     const kept = { responses: keptResponses, bytes: keptBytes };
-    const webSockets = new WebSockets({ ...shared, stallMs, lifeMs, kept });
-    const listening = await listen({ app, exchanges, webSockets, logger, host, port, stallMs });
+    const webSockets = new WebSockets({ ...shared, ...socketLimits, stallMs, kept });
+    const { connections, headersMs, requestMs } = config.limits;
+    const limits = { stallMs, connections, headersMs, requestMs };
+    const listening = await listen({ app, exchanges, webSockets, logger, host, port, ...limits });
     mcp.start();
     const stopWatchdog = options.hasWatchdog
       ? startWatchdog({ ...config.watchdog, notePath: crashNotePath(config.store) })

@@ -47,3 +47,13 @@ export function notFound(message: string, code?: string, param?: string): ApiErr
     param: param ?? null,
   });
 }
+
+/** An owner has too much under way: 429, to be tried again. */
+export function tooManyRequests(message: string): ApiError {
+  return new ApiError(message, {
+    status: 429,
+    type: "rate_limit_error",
+    code: "too_many_requests",
+    retryAfterMs: 1000,
+  });
+}

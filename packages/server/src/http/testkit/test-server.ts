@@ -4,7 +4,7 @@ import { Conversations } from "../../run/conversations.ts";
 import { memoryStore } from "../../store/memory.ts";
 import { type AppOptions, createApp } from "../app.ts";
 import { Exchanges } from "../exchange.ts";
-import { type Listening, listen } from "../listen.ts";
+import { type Listening, type ListenOptions, listen } from "../listen.ts";
 import { createLogger, type LogLevel } from "../log.ts";
 import { Metrics } from "../metrics.ts";
 import { type FakeResponses, fakeResponses } from "./fake-responses.ts";
@@ -27,6 +27,7 @@ export interface TestServer extends Listening, AsyncDisposable {
 export async function testServer(
   methods: Parameters<typeof fakeResponses>[0] = {},
   options: Partial<AppOptions> & { level?: LogLevel } = {},
+  listening: Partial<ListenOptions> = {},
 ): Promise<TestServer> {
   let lines = "";
   const logger = createLogger({ level: options.level ?? "debug", write: (text) => (lines += text) });
@@ -49,10 +50,10 @@ export async function testServer(
     exchanges,
     ...options,
   });
-  const listening = await listen({ app, exchanges, logger, host: "127.0.0.1", port: 0 });
-  const fetchPath = (path: string, init?: RequestInit) => fetch(listening.url + path, init);
+  const running = await listen({ app, exchanges, logger, host: "127.0.0.1", port: 0, ...listening });
+  const fetchPath = (path: string, init?: RequestInit) => fetch(running.url + path, init);
   return {
-    ...listening,
+    ...running,
     responses,
     exchanges,
     metrics,
@@ -69,6 +70,6 @@ export async function testServer(
         headers: { "content-type": "application/json", ...init?.headers },
         body: JSON.stringify(body),
       }),
-    [Symbol.asyncDispose]: () => listening.close({ graceMs: 0 }),
+    [Symbol.asyncDispose]: () => running.close({ graceMs: 0 }),
   };
 }

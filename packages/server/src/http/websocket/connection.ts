@@ -7,7 +7,9 @@ import { errorBody, stopping, toApiError } from "../errors.ts";
 import type { Exchange } from "../exchange.ts";
 import type { Logger } from "../log.ts";
 import type { Metrics } from "../metrics.ts";
+import type { OwnerLimits, RequestSlot } from "../owner-limits.ts";
 import { type ClientFrame, readFrame } from "./frame.ts";
+import { FrameRate } from "./frame-rate.ts";
 import { Memory, type MemoryLimits } from "./memory.ts";
 import { Sender } from "./sender.ts";
 import type { SocketApi } from "./socket-api.ts";
@@ -19,11 +21,17 @@ export interface ConnectionSettings {
   readonly metrics: Metrics;
   /** How often the client is asked whether it is still there. */
   readonly keepAliveMs: number;
-  /** How long a client may be silent when it is asked. */
+  /** How long a client may be silent when it is asked, or read nothing of what waits for it. */
   readonly stallMs: number;
+  /** How many messages a client may send in a minute. */
+  readonly messagesPerMinute: number;
+  /** How many pings and pongs a client may send in a minute. */
+  readonly pingsPerMinute: number;
   /** How long a connection may live. */
   readonly lifeMs: number;
   readonly kept: MemoryLimits;
+  /** What the owner of a connection may have under way. */
+  readonly ownerLimits: OwnerLimits;
 }
 
 export interface ConnectionOptions extends ConnectionSettings {
@@ -31,21 +39,29 @@ export interface ConnectionOptions extends ConnectionSettings {
   /** What the socket reads and writes. */
   readonly stream: Duplex;
   readonly owner: string;
+  /** When the token expires that has opened it. Undefined for never. */
+  readonly expiresAtMs: number | undefined;
   /** The request that has opened it. */
   readonly exchange: Exchange;
 }
 
 // The client is to come back: it is not its fault.
 const goingAway = 1001;
+// The client has done what it may not.
+const policyViolation = 1008;
 
 // How long a client gets to answer that a connection is closed.
 const lastWordsMs = 1000;
+
+type CreateFrame = Extract<ClientFrame, { type: "create" }>;
 
 export class Connection {
   readonly #options: ConnectionOptions;
   readonly #sender: Sender;
   readonly #memory: Memory;
   readonly #timers: NodeJS.Timeout[];
+  readonly #messages: FrameRate;
+  readonly #pings: FrameRate;
   #turn: Turn | undefined;
   /** Resolves when the last response has been dealt with. */
   #settled: Promise<void> = Promise.resolve();
@@ -56,14 +72,21 @@ export class Connection {
   #leaving: NodeJS.Timeout | undefined;
 
   constructor(options: ConnectionOptions) {
-    const { socket, stream, keepAliveMs, lifeMs } = options;
+    const { socket, stream, keepAliveMs, lifeMs, expiresAtMs = Infinity } = options;
     this.#options = options;
+    this.#messages = new FrameRate(options.messagesPerMinute, this.#heardAtMs);
+    this.#pings = new FrameRate(options.pingsPerMinute, this.#heardAtMs);
     this.#sender = new Sender(socket, stream);
     this.#memory = new Memory(options.kept);
-    this.#timers = [setInterval(this.#ping, keepAliveMs), setTimeout(this.#expire, lifeMs)];
+    const validMs = expiresAtMs - Date.now();
+    const isTokenFirst = validMs < lifeMs;
+    this.#timers = [
+      setInterval(this.#look, keepAliveMs),
+      setTimeout(isTokenFirst ? this.#expireToken : this.#expire, isTokenFirst ? validMs : lifeMs),
+    ];
     socket.on("message", this.#receive);
-    socket.on("ping", this.#heard);
-    socket.on("pong", this.#heard);
+    socket.on("ping", this.#receivePing);
+    socket.on("pong", this.#receivePong);
     socket.once("close", this.#ended);
     // A frame that breaks the protocol or is too large; the socket closes itself.
     socket.on("error", () => {});
@@ -88,35 +111,61 @@ export class Connection {
     this.#options.socket.terminate();
   }
 
-  readonly #heard = (): void => {
-    this.#heardAtMs = performance.now();
-  };
-
-  readonly #ping = (): void => {
+  /** Cuts a client that has gone or does not read, and asks others for a sign of life. */
+  readonly #look = (): void => {
     const { socket, stallMs, keepAliveMs } = this.#options;
-    const silentMs = performance.now() - this.#heardAtMs;
-    // Whoever does not read cannot answer either.
-    if (silentMs > Math.max(stallMs, 2 * keepAliveMs)) socket.terminate();
-    else if (socket.readyState === socket.OPEN) socket.ping();
+    const patienceMs = Math.max(stallMs, 2 * keepAliveMs);
+    const { stalledMs } = this.#sender;
+    // One that has something to read yet is not asked, and one that is not read cannot answer.
+    if (stalledMs > 0 || socket.isPaused) this.#heardAtMs = performance.now();
+    if (Math.max(stalledMs, performance.now() - this.#heardAtMs) > patienceMs) {
+      // First, or it would go on without a reader until the socket is closed.
+      this.#turn?.stop(new Error("The client has stopped to read."));
+      socket.terminate();
+    } else this.#sender.ping();
   };
 
   readonly #receive = (data: RawData): void => {
-    this.#heard();
+    if (!this.#count(this.#messages, "messages", "messagesPerMinute")) return;
     try {
-      this.#take(readFrame(toBuffer(data)));
+      const bytes = toBuffer(data);
+      this.#take(readFrame(bytes), bytes.length);
     } catch (error) {
       this.#tellOf(error);
     }
     this.#holdBack();
   };
 
-  #take(frame: ClientFrame): void {
+  readonly #receivePing = (payload: Buffer): void => {
+    if (!this.#count(this.#pings, "pings", "pingsPerMinute")) return;
+    this.#sender.pong(payload);
+    this.#holdBack();
+  };
+
+  readonly #receivePong = (): void => {
+    this.#count(this.#pings, "pongs", "pingsPerMinute");
+  };
+
+  /** Notes a sign of life. False if there were too many: the connection is closed. */
+  #count(rate: FrameRate, what: string, setting: "messagesPerMinute" | "pingsPerMinute"): boolean {
+    if (!this.#isOpen) return false;
+    this.#heardAtMs = performance.now();
+    if (rate.take(this.#heardAtMs)) return true;
+    const most = this.#options[setting];
+    this.#turn?.stop(new Error(`The client has sent too many ${what}.`));
+    this.#leave(`More than ${most} ${what} in a minute (webSocket.${setting}).`, policyViolation);
+    return false;
+  }
+
+  #take(frame: ClientFrame, bytes: number): void {
     switch (frame.type) {
       case "create":
-        if (this.#isLeaving) this.#tell(stopping(), frame.streamId);
+        // Timers may be late: the clock of a machine that slept goes on.
+        if (Date.now() >= (this.#options.expiresAtMs ?? Infinity)) this.#expireToken();
+        else if (this.#isLeaving) this.#tell(stopping(), frame.streamId);
         else if (this.#isNextWaiting || (this.#turn && !this.#turn.isOver))
           this.#tell(busy(), frame.streamId);
-        else void this.#begin(frame);
+        else this.#admit(frame, bytes);
         return;
       case "cancel": {
         const turn = this.#turn;
@@ -130,8 +179,22 @@ export class Connection {
     }
   }
 
+  /** Begins a request, if its owner may have one more. */
+  #admit(frame: CreateFrame, bytes: number): void {
+    const { owner, ownerLimits } = this.#options;
+    let slot: RequestSlot | undefined;
+    try {
+      slot = ownerLimits.enter(owner);
+      slot.addBytes(bytes);
+      void this.#begin(frame, slot);
+    } catch (error) {
+      slot?.release();
+      this.#tellOf(error, frame.streamId);
+    }
+  }
+
   /** Answers a request. The one before it may have its last words behind it, but not be dealt with yet. */
-  async #begin(frame: Extract<ClientFrame, { type: "create" }>): Promise<void> {
+  async #begin(frame: CreateFrame, slot: RequestSlot): Promise<void> {
     const { owner, responses, metrics } = this.#options;
     const turn = new Turn({ frame, owner, responses, memory: this.#memory, sender: this.#sender });
     const before = this.#settled;
@@ -153,6 +216,7 @@ export class Connection {
       metrics.streamClosed();
       this.#log(turn, startedAtMs);
       this.#turn = undefined;
+      slot.release();
       resolve();
       if (this.#isLeaving) this.#leave("The server is stopping.");
     }
@@ -181,28 +245,36 @@ export class Connection {
 
   readonly #expire = (): void => {
     const { lifeMs } = this.#options;
+    const problem = new ApiError(
+      `This connection has reached the server's limit of ${describeMs(lifeMs)} (webSocket.lifeMs). Open a new one to go on.`,
+      { status: 400, type: "invalid_request_error", code: "websocket_connection_limit_reached" },
+    );
+    this.#end(problem, "The connection has reached its limit.", goingAway);
+  };
+
+  readonly #expireToken = (): void => {
+    this.#end(tokenExpired(), "The token of this connection has expired.", policyViolation);
+  };
+
+  /** Ends what runs, tells why, and closes. */
+  #end(problem: ApiError, why: string, code: number): void {
     this.#isLeaving = true;
     this.#turn?.mute();
-    this.#tell(
-      new ApiError(
-        `This connection has reached the server's limit of ${describeMs(lifeMs)} (webSocket.lifeMs). Open a new one to go on.`,
-        { status: 400, type: "invalid_request_error", code: "websocket_connection_limit_reached" },
-      ),
-    );
-    this.#turn?.stop(new Error("The connection has reached its limit."));
-    this.#leave("The connection has reached its limit.");
-  };
+    this.#tell(problem);
+    this.#turn?.stop(new Error(why));
+    this.#leave(why, code);
+  }
 
   get #isOpen(): boolean {
     const { socket } = this.#options;
     return socket.readyState === socket.OPEN;
   }
 
-  #leave(why: string): void {
+  #leave(why: string, code = goingAway): void {
     if (!this.#isOpen) return;
     const { socket } = this.#options;
     socket.resume();
-    socket.close(goingAway, why);
+    socket.close(code, why);
     this.#leaving ??= setTimeout(() => socket.terminate(), lastWordsMs);
   }
 
@@ -231,6 +303,14 @@ function busy(): ApiError {
     "A response is already being made on this connection. Wait for its end, cancel it, or open another connection.",
     { status: 409, type: "invalid_request_error", code: "response_in_progress" },
   );
+}
+
+function tokenExpired(): ApiError {
+  return new ApiError("The token that opened this connection has expired. Open a new one with a new token.", {
+    status: 401,
+    type: "invalid_request_error",
+    code: "token_expired",
+  });
 }
 
 function nothingToCancel(id: string | undefined): ApiError {

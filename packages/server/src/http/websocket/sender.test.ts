@@ -76,3 +76,38 @@ test("what is sent in one tick comes in its order", async () => {
   for (const text of sent) sender.send(text);
   await expect.poll(() => texts).toEqual(sent);
 });
+
+test("of the pings that come while a client does not read, at most one answer is kept, and the newest is sent", async () => {
+  const { client, sender } = await pair();
+  await once(client, "open");
+  client.pause();
+  fill(sender);
+  const before = sender.unsentBytes;
+  for (let index = 0; index < 10_000; index++) sender.pong(Buffer.from(String(index).padStart(125)));
+  // One frame: 2 bytes and the longest payload that there is.
+  expect(sender.unsentBytes - before).toBe(127);
+  const pongs: string[] = [];
+  client.on("pong", (payload) => pongs.push(String(payload).trim()));
+  client.resume();
+  await expect.poll(() => pongs).toEqual(["0", "9999"]);
+});
+
+test("a client that does not read is stalled, whatever it sends, and a client that reads is not", async () => {
+  const { client, sender, socket } = await pair();
+  await once(client, "open");
+  expect(sender.stalledMs).toBe(0);
+  client.pause();
+  fill(sender);
+  const pinged = once(socket, "ping");
+  client.ping();
+  await pinged;
+  const [earlier] = [sender.stalledMs, await new Promise((resolve) => setTimeout(resolve, 2))];
+  expect(sender.stalledMs).toBeGreaterThan(earlier);
+  sender.ping();
+  const pings: unknown[] = [];
+  client.on("ping", (payload) => pings.push(payload));
+  client.resume();
+  await expect.poll(() => sender.stalledMs).toBe(0);
+  sender.ping();
+  await expect.poll(() => pings.length).toBe(1);
+});

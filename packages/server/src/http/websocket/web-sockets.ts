@@ -1,33 +1,48 @@
 // Opens WebSocket connections on `/v1/responses`, under the same rules as requests: the browser's, a key, and
 // nothing new while the server stops. Knows all that are open.
 
-import { type IncomingMessage, ServerResponse } from "node:http";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
 import { type WebSocket, WebSocketServer } from "ws";
-import { invalidRequest, notFound } from "../../protocol/api-error.ts";
+import { ApiError, invalidRequest, notFound, tooManyRequests } from "../../protocol/api-error.ts";
+import type { Authenticate, Caller } from "../auth.ts";
 import { type BrowserGuard, browserGuard } from "../browser-guard.ts";
 import { answerError, stopping } from "../errors.ts";
 import { Exchange } from "../exchange.ts";
+import { GuardedResponse, headerLines } from "../guarded-response.ts";
 import { requestId } from "../request-id.ts";
 import { Connection, type ConnectionSettings } from "./connection.ts";
 
 export interface WebSocketsOptions extends ConnectionSettings {
   /** Says who asks. Throws a 401. */
-  readonly authenticate: (headers: { authorization?: string | undefined }) => Promise<{ owner: string }>;
+  readonly authenticate: Authenticate;
   /** The largest frame. */
   readonly bodyBytes: number;
   /** Web pages that may call; `*` for all. */
   readonly origins: readonly string[];
   readonly isOpenOnLoopback: boolean;
+  /** How many connections may be open in all. */
+  readonly connections: number;
+  /** How many of one owner. */
+  readonly connectionsPerOwner: number;
 }
 
 const path = "/v1/responses";
+
+// Of one message. Clients split large ones, and none as finely as this.
+const mostFragments = 16_384;
+
+interface Admitted extends Caller {
+  readonly stream: Duplex;
+  readonly exchange: Exchange;
+}
 
 export class WebSockets {
   readonly #options: WebSocketsOptions;
   readonly #guard: BrowserGuard;
   readonly #server: WebSocketServer;
   readonly #connections = new Set<Connection>();
+  readonly #countOf = new Map<string, number>();
   readonly #exchanges = new WeakMap<IncomingMessage, Exchange>();
   #isDraining = false;
   #idle: PromiseWithResolvers<void> | undefined;
@@ -41,9 +56,12 @@ export class WebSockets {
       // Events are small and many; packing each costs more than it saves.
       perMessageDeflate: false,
       maxPayload: options.bodyBytes,
+      maxFragments: mostFragments,
+      // Ours are limited: a client that does not read its pongs must not make the server keep them.
+      autoPong: false,
     });
     this.#server.on("headers", (headers, incoming) => {
-      headers.push(`x-request-id: ${this.#exchanges.get(incoming)?.id}`);
+      headers.push(`x-request-id: ${this.#exchanges.get(incoming)?.id}`, ...headerLines);
     });
     this.#server.on("wsClientError", ({ message }, socket, incoming) => {
       const exchange = this.#exchanges.get(incoming);
@@ -59,7 +77,7 @@ export class WebSockets {
   /** Takes a request that wants to. */
   readonly open = (incoming: IncomingMessage, stream: Duplex, head: Buffer): void => {
     const id = requestId(incoming.headers["x-request-id"]);
-    const outgoing = new ServerResponse(incoming);
+    const outgoing = new GuardedResponse(incoming);
     const exchange = new Exchange({ incoming, outgoing, id, route: path, headers: { "x-request-id": id } });
     this.#exchanges.set(incoming, exchange);
     // Until the connection is open, nobody else listens.
@@ -67,11 +85,12 @@ export class WebSockets {
     stream.on("error", onError);
     void this.#admit(exchange)
       .finally(() => stream.off("error", onError))
-      .then((owner) =>
+      .then((caller) => {
+        this.#checkCount(caller.owner);
         this.#server.handleUpgrade(incoming, stream, head, (socket) =>
-          this.#connect(socket, { stream, owner, exchange }),
-        ),
-      )
+          this.#connect(socket, { stream, ...caller, exchange }),
+        );
+      })
       .catch((error: unknown) => this.#refuse(error, exchange, stream));
   };
 
@@ -99,24 +118,43 @@ export class WebSockets {
   }
 
   /** Gives who asks, or throws why it may not. */
-  async #admit({ incoming }: Exchange): Promise<string> {
+  async #admit({ incoming }: Exchange): Promise<Caller> {
     this.#guard.check(incoming);
     const [asked = ""] = (incoming.url ?? "").split("?", 1);
     if (asked.replace(/\/$/, "") !== path)
       throw notFound(`There is no WebSocket ${asked.slice(0, 200)} here. It is ${path}.`, "unknown_path");
-    const { owner } = await this.#options.authenticate(incoming.headers);
+    const caller = await this.#options.authenticate(incoming.headers);
     if (this.#isDraining) throw stopping();
-    return owner;
+    return caller;
   }
 
-  #connect(socket: WebSocket, given: { stream: Duplex; owner: string; exchange: Exchange }): void {
+  /** Throws when there are as many connections as there may be. */
+  #checkCount(owner: string): void {
+    const { connections, connectionsPerOwner } = this.#options;
+    if ((this.#countOf.get(owner) ?? 0) >= connectionsPerOwner)
+      throw tooManyRequests(
+        `You have ${connectionsPerOwner} WebSocket connections, this server's limit for one owner (webSocket.connectionsPerOwner). Close one of them.`,
+      );
+    if (this.#connections.size >= connections) throw serverBusy();
+  }
+
+  #addTo(owner: string, change: 1 | -1): void {
+    const count = (this.#countOf.get(owner) ?? 0) + change;
+    if (count === 0) this.#countOf.delete(owner);
+    else this.#countOf.set(owner, count);
+  }
+
+  #connect(socket: WebSocket, given: Admitted): void {
     const { exchange, owner } = given;
     exchange.owner = owner;
     this.#count(exchange, 101);
-    const connection = new Connection({ ...this.#options, socket, ...given });
+    const { expiresAtMs } = given;
+    const connection = new Connection({ ...this.#options, socket, ...given, expiresAtMs });
     this.#connections.add(connection);
+    this.#addTo(owner, 1);
     socket.once("close", () => {
       this.#connections.delete(connection);
+      this.#addTo(owner, -1);
       this.#log(exchange, 101);
       if (this.#connections.size === 0) this.#idle?.resolve();
     });
@@ -153,4 +191,13 @@ export class WebSockets {
       isWebSocket: true,
     });
   }
+}
+
+function serverBusy(): ApiError {
+  return new ApiError("The server has as many WebSocket connections as it may have. Try again later.", {
+    status: 503,
+    type: "server_error",
+    code: "too_many_connections",
+    retryAfterMs: 5000,
+  });
 }

@@ -1,0 +1,26 @@
+// How many frames a client may send: a supply that refills evenly over a minute.
+
+const minuteMs = 60_000;
+
+export class FrameRate {
+  readonly #perMinute: number;
+  #left: number;
+  #atMs: number;
+
+  /** `perMinute` frames may also come at once. */
+  constructor(perMinute: number, nowMs: number) {
+    this.#perMinute = perMinute;
+    this.#left = perMinute;
+    this.#atMs = nowMs;
+  }
+
+  /** Counts a frame. False if it is one too many. */
+  take(nowMs: number): boolean {
+    const refill = ((nowMs - this.#atMs) * this.#perMinute) / minuteMs;
+    this.#left = Math.min(this.#perMinute, this.#left + refill);
+    this.#atMs = nowMs;
+    if (this.#left < 1) return false;
+    this.#left -= 1;
+    return true;
+  }
+}
