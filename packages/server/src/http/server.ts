@@ -124,6 +124,7 @@ function startResponses(
     conversations,
     runs,
     idempotencyMs: config.idempotencyMs,
+    waitingRunsPerOwner: limits.waitingRunsPerOwner,
     observer: runObserver(logger, metrics),
   });
 }

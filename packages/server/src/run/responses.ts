@@ -42,6 +42,7 @@ import {
   toFailure,
   waitForEnd,
 } from "./repeat.ts";
+import { WaitingRuns } from "./waiting-runs.ts";
 import { Worker } from "./worker.ts";
 
 const dayMs = 86_400_000;
@@ -61,6 +62,8 @@ export interface ResponsesOptions extends Omit<PlannerOptions, "secrets"> {
   readonly runs: { readonly concurrency: number; readonly leaseMs: number; readonly maxAttempts: number };
   /** How long a key of a request is kept. Default: a day. */
   readonly idempotencyMs?: number;
+  /** How many background runs of an owner may wait. Default: any number. */
+  readonly waitingRunsPerOwner?: number;
   readonly observer: RunObserver;
   /** Default: `Date.now`. */
   readonly now?: () => number;
@@ -87,14 +90,16 @@ export class Responses {
   readonly #leftBehind: LeftBehind;
   readonly #active: ActiveRuns;
   readonly #worker: Worker;
+  readonly #waiting: WaitingRuns;
 
   private constructor(options: ResponsesOptions, secrets: readonly string[]) {
-    const { store, runs, observer, now = Date.now } = options;
+    const { store, runs, observer, now = Date.now, waitingRunsPerOwner = Infinity } = options;
     this.#options = options;
     this.#now = now;
     this.#planner = { ...options, secrets };
     this.#present = presenter(options);
     this.#leftBehind = new LeftBehind(runs.concurrency);
+    this.#waiting = new WaitingRuns(store, waitingRunsPerOwner);
     this.#active = new ActiveRuns(store, runs.leaseMs, (error) =>
       observer.warn("The leases of running responses could not be renewed.", { error }),
     );
@@ -214,8 +219,9 @@ export class Responses {
     if (typeof end === "string") await this.follow(prepared.owner, end, -1, sink, signal);
   }
 
-  /** Puts a background run into the queue. */
+  /** Enqueues a background run. Throws a 429 when its owner has too many that wait. */
   async enqueue(prepared: PreparedRun): Promise<ResponseObject> {
+    await this.#waiting.enter(prepared.owner);
     const response = this.#present(planParts(prepared.planned.plan, "queued", []));
     const created = { type: "response.created", sequence_number: 0, response };
     const events = [{ sequence: 0, data: JSON.stringify(created) }];

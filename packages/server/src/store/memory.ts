@@ -297,9 +297,11 @@ class MemoryStore implements Store {
     return toRun(this.#mustHold(lease));
   }
 
-  async countBackground() {
+  async countBackground(owner?: string) {
     this.#assertOpen();
-    const statuses = [...this.#active].flatMap(({ head }) => (head.background ? [head.status] : []));
+    const statuses = [...this.#active].flatMap(({ head }) =>
+      head.background && (owner ?? head.owner) === head.owner ? [head.status] : [],
+    );
     const queued = statuses.filter((status) => status === "queued").length;
     return { queued, running: statuses.length - queued };
   }

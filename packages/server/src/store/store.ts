@@ -240,8 +240,8 @@ export interface Store extends ConversationStore {
 
   // For the server.
 
-  /** How many background runs wait for a worker, and how many have begun and are not over. */
-  countBackground(): Promise<{ readonly queued: number; readonly running: number }>;
+  /** How many background runs wait for a worker, and how many have begun and are not over; of one owner, or of all. */
+  countBackground(owner?: string): Promise<{ readonly queued: number; readonly running: number }>;
   /** Removes responses that ended before this time. Gives how many. */
   expire(beforeMs: number): Promise<number>;
   /** A value that lives as long as the store: the first that is offered under a name stays. */

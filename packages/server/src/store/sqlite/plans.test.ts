@@ -136,6 +136,7 @@ test("work on runs is found by an index, and a claim looks only at those that ar
     await store.trust(lease, { hasProgressed: true });
     await store.expire(1);
     await store.countBackground();
+    await store.countBackground("ann");
   });
 
   const scans = linesOf(plans).filter((line) => line.startsWith("SCAN") && !line.includes("VIRTUAL TABLE"));

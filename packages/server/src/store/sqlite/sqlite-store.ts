@@ -250,8 +250,8 @@ export class SqliteStore implements Store {
     return this.#read(() => readRun(this.#db, heldRun(this.#db, lease)));
   }
 
-  async countBackground() {
-    return this.#read(() => countBackground(this.#db));
+  async countBackground(owner?: string) {
+    return this.#read(() => countBackground(this.#db, owner));
   }
 
   async expire(beforeMs: number): Promise<number> {

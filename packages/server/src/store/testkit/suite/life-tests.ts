@@ -72,6 +72,9 @@ export function lifeTests(context: SuiteContext): void {
       await context.store.remove("ann", second.responseId);
 
       expect(await context.store.countBackground()).toEqual({ queued: 2, running: 1 });
+      expect(await context.store.countBackground("ann")).toEqual({ queued: 1, running: 1 });
+      expect(await context.store.countBackground("bob")).toEqual({ queued: 1, running: 0 });
+      expect(await context.store.countBackground("carl")).toEqual({ queued: 0, running: 0 });
     });
   });
 
