@@ -46,9 +46,11 @@ const libraryLayers = {
 const serverTree = join(repoRoot, "packages/server/src");
 const serverLayers = {
   below: {
-    protocol: [],
+    // Which hosts are private: asked where requests are read, and where this server connects to others.
+    net: [],
+    protocol: ["net"],
     store: ["protocol"],
-    executor: ["protocol"],
+    executor: ["net", "protocol"],
     config: ["protocol", "executor"],
     engine: ["protocol", "store", "executor"],
     run: ["protocol", "store", "executor", "engine"],

@@ -17,7 +17,8 @@ function valuesFor({ key, path = [] }: Setting): [string, string, string] {
   if (key === "host") return ["127.0.0.2", "::1", "localhost"];
   if (key === "store") return ["memory", "sqlite:a.db", "sqlite:b.db"];
   if (key === "cors.origins") return ["https://a.example", "https://b.example,https://c.example", "*"];
-  if (key === "mcp.allowPrivate") return ["mcp.lan", "localhost:3001,[::1]", "*"];
+  if (key.endsWith(".allowPrivate")) return ["mcp.lan", "localhost:3001,[::1]", "*"];
+  if (key === "urls.schemes") return ["https", "https,file", "data"];
   if (definition?.type === "number") return ["2001", "3001", "4001"];
   if (definition?.type === "boolean") return ["true", "false", "1"];
   if (definition?.type === "enum") {

@@ -53,7 +53,7 @@ export const mcpSchema = group({
   servers: byName(serverSchema, "labels with a group for each")
     .default({})
     .meta({ description: "MCP servers by their labels. One that is down is only missing its tools." }),
-  allowPrivate: listOf(text("a host of a URL, with or without a port, or *", isHost), "a list of hosts")
+  allowPrivate: listOf(text("a host of a URL, with or without a port, or *", isUrlHost), "a list of hosts")
     .default([])
     .meta({
       description:
@@ -69,6 +69,7 @@ export const mcpSchema = group({
       });
 });
 
-function isHost(value: string): boolean {
+/** Whether a text can be the host of a URL, with or without a port, or `*`. */
+export function isUrlHost(value: string): boolean {
   return value === "*" || URL.parse(`http://${value}/`)?.pathname === "/";
 }

@@ -5,6 +5,7 @@ import { isIP } from "node:net";
 import type { AnyTool } from "rondo";
 import type { z } from "zod";
 import type { ToolExecutor } from "../executor/executor.ts";
+import { defaultUrlRules } from "../protocol/input-urls.ts";
 import { authSchema } from "./auth-schema.ts";
 import {
   amountAbove0,
@@ -18,7 +19,7 @@ import {
   text,
   wholeNumber,
 } from "./fields.ts";
-import { mcpSchema } from "./mcp-schema.ts";
+import { isUrlHost, mcpSchema } from "./mcp-schema.ts";
 import { endpointSchema, modelSchema } from "./model-schema.ts";
 
 export const configSchema = group({
@@ -119,6 +120,19 @@ export const configSchema = group({
   })
     .prefault({})
     .meta({ description: "What clients may cost." }),
+  urls: group({
+    schemes: listOf(text("a scheme such as https", isScheme), "a list of schemes")
+      .default([...defaultUrlRules.schemes])
+      .meta({ description: "What URLs of images and files in requests may begin with." }),
+    allowPrivate: listOf(text("a host of a URL, with or without a port, or *", isUrlHost), "a list of hosts")
+      .default([])
+      .meta({
+        description:
+          "Hosts that these URLs may name although they are private; `*` for all. The model server may fetch them.",
+      }),
+  })
+    .prefault({})
+    .meta({ description: "URLs of images and files in requests." }),
   compat: group({
     requiresActionStatus: flagValue().default(true).meta({
       description: "Whether a response that waits for the client says `requires_action`; else `completed`.",
@@ -226,6 +240,10 @@ function isExecutor(value: unknown): boolean {
 
 function isHost(value: string): boolean {
   return isIP(value) !== 0 || /^[\w.-]+$/.test(value);
+}
+
+function isScheme(value: string): boolean {
+  return /^[a-z][a-z0-9+.-]{0,31}$/.test(value);
 }
 
 function isOrigin(value: string): boolean {

@@ -6,6 +6,7 @@ import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
 import { type Context, Hono } from "hono";
 import type { JsonObject } from "rondo";
 import { ApiError, notFound } from "../protocol/api-error.ts";
+import type { UrlRules } from "../protocol/input-urls.ts";
 import type { Authenticate, Caller } from "./auth.ts";
 import { meterBody } from "./body.ts";
 import { type BrowserGuard, browserGuard } from "./browser-guard.ts";
@@ -41,6 +42,8 @@ export interface AppOptions {
   origins?: readonly string[];
   /** Whether the server listens on loopback only and asks for no key: then foreign web pages are refused. */
   isOpenOnLoopback: boolean;
+  /** Which URLs chat requests may have. Default: those of public hosts. */
+  urls?: UrlRules;
   /** Those that are open. Default: a new set. */
   exchanges?: Exchanges;
   /** What an owner may have under way. Default: no limits. */

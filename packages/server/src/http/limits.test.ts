@@ -46,7 +46,8 @@ describe("the requests of an owner", () => {
     expect((await server.fetch("/v1/models", as("bob"))).status).toBe(200);
     expect((await server.fetch("/healthz")).status).toBe(200);
     release();
-    for (const answer of await Promise.all(running)) expect((await answer.json()).status).toBe("completed");
+    for (const answer of await Promise.all(running))
+      expect(await answer.json()).toMatchObject({ status: "completed" });
     await expect.poll(() => ownerLimits.usageOf("ann")).toEqual({ requests: 0, bytes: 0 });
     expect((await server.post("/v1/responses", {}, as("ann"))).status).toBe(200);
   });
@@ -73,7 +74,7 @@ describe("the requests of an owner", () => {
     await expect.poll(started).toBe(1);
     const refused = await post();
     expect(refused.status).toBe(429);
-    expect((await refused.json()).error.message).toContain("limits.bodyBytesPerOwner");
+    expect(await refused.text()).toContain("limits.bodyBytesPerOwner");
     release();
     await (await first).text();
     await expect.poll(() => ownerLimits.usageOf("ann")).toEqual({ requests: 0, bytes: 0 });

@@ -75,7 +75,11 @@ export async function startServer(input: ConfigInput, options: StartOptions = {}
     };
     const app = createApp({
       ...shared,
-      conversations: new Conversations({ store, limits: { maxItems: config.limits.items } }),
+      conversations: new Conversations({
+        store,
+        limits: { maxItems: config.limits.items, urls: config.urls },
+      }),
+      urls: config.urls,
       models,
       exchanges,
       openapi: () => openapiDocument({ version: packageVersion() }),
@@ -118,6 +122,7 @@ function startResponses(
     maxRepeats,
     asksForFinalAnswer: onLimit === undefined ? undefined : onLimit === "final_answer",
     limits: { maxItems: limits.items, maxTools: limits.tools },
+    urls: config.urls,
     sealKeys: config.sealKeys,
     isStrict: compat.strict,
     saysRequiresAction: compat.requiresActionStatus,

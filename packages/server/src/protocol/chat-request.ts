@@ -5,6 +5,8 @@ import type { ContentPart, Message, ModelRequest, ToolCall } from "rondo";
 import { z } from "zod";
 import { invalidRequest } from "./api-error.ts";
 import { fieldError } from "./field-error.ts";
+import { checkUrls, defaultUrlRules, type UrlRules } from "./input-urls.ts";
+import { checkSize } from "./json-size.ts";
 
 const part = z.looseObject({ type: z.string() });
 const content = z.union([z.string(), z.array(part)]);
@@ -44,7 +46,7 @@ const responseFormat = z.discriminatedUnion("type", [
 ]);
 
 /** What decides about where a request goes. */
-const frame = z.looseObject({ model: z.string().nullish(), stream: z.boolean().nullish() });
+const frame = z.looseObject({ model: z.string().max(256).nullish(), stream: z.boolean().nullish() });
 
 export const chatRequestSchema = frame.extend({
   messages: z.array(message).min(1),
@@ -78,10 +80,16 @@ export interface ChatRequest {
   readonly includesUsage: boolean;
 }
 
-/** Reads where a request goes. Throws an `ApiError` (400). */
-export function parseChatFrame(body: unknown): ChatFrame {
+/** No list of a chat request needs more. */
+const maxEntries = 100_000;
+
+/** Reads where a request goes, and refuses what no model server should get. Throws an `ApiError` (400). */
+export function parseChatFrame(body: unknown, urls: UrlRules = defaultUrlRules): ChatFrame {
+  checkSize(body, maxEntries);
   const { success, data, error } = frame.safeParse(body);
   if (!success) throw fieldError(error, body);
+  const { tools: _schemas, ...rest } = data;
+  checkUrls(rest, urls);
   return { model: data.model ?? undefined, stream: data.stream ?? false };
 }
 

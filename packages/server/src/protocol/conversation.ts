@@ -5,6 +5,7 @@ import { invalidRequest } from "./api-error.ts";
 import { metadataSchema } from "./create-request-schema.ts";
 import { fieldError } from "./field-error.ts";
 import { inputItem, toItems } from "./input-items.ts";
+import { checkUrls, defaultUrlRules, type UrlRules } from "./input-urls.ts";
 import type { InputItem } from "./items.ts";
 import { checkSize } from "./json-size.ts";
 import { toMetadata } from "./metadata.ts";
@@ -33,9 +34,14 @@ export const updateConversationSchema = z.looseObject({ metadata: metadataSchema
 
 export const addItemsSchema = z.looseObject({ items: z.array(inputItem) });
 
+/** No list of a request needs more. */
+const maxEntries = 10_000;
+
 export interface ConversationLimits {
   /** How many items may come at a time. */
   maxItems: number;
+  /** Which URLs they may have. Default: those of public hosts. */
+  urls?: UrlRules;
 }
 
 /** Reads the body of POST /v1/conversations, which may be empty. Throws an `ApiError` (400). */
@@ -45,19 +51,22 @@ export function parseCreateConversation(
 ): { items: InputItem[]; metadata: Record<string, string> } {
   const given = body ?? {};
   checkItemCount(given, limits);
-  const { metadata } = parse(createConversationSchema, given);
+  const { items, metadata } = parse(createConversationSchema, given);
+  checkUrls(items, limits.urls ?? defaultUrlRules, ["items"]);
   return { items: itemsOf(given), metadata: toMetadata(metadata) };
 }
 
 /** Reads the body of POST /v1/conversations/{id}. Throws an `ApiError` (400). */
 export function parseUpdateConversation(body: unknown): { metadata: Record<string, string> } {
+  checkSize(body, maxEntries);
   return { metadata: toMetadata(parse(updateConversationSchema, body).metadata) };
 }
 
 /** Reads the body of POST /v1/conversations/{id}/items. Throws an `ApiError` (400). */
 export function parseAddItems(body: unknown, limits: ConversationLimits): InputItem[] {
   checkItemCount(body, limits);
-  parse(addItemsSchema, body);
+  const { items } = parse(addItemsSchema, body);
+  checkUrls(items, limits.urls ?? defaultUrlRules, ["items"]);
   return itemsOf(body);
 }
 
@@ -69,7 +78,7 @@ function checkItemCount(body: unknown, { maxItems }: ConversationLimits): void {
       "items",
       `items: expected at most ${maxItems} items, got ${items.length}. Send fewer at a time.`,
     );
-  checkSize(body, Math.max(10_000, maxItems));
+  checkSize(body, Math.max(maxEntries, maxItems));
 }
 
 function parse<T extends z.ZodType>(schema: T, body: unknown): z.infer<T> {

@@ -15,17 +15,25 @@ const count = (min: number, max?: number) => {
   return (max === undefined ? whole : whole.max(max)).nullish();
 };
 
+/** As the API has it: 16 pairs, keys of 64 and values of 512 characters. */
 export const metadataSchema = z
-  .record(z.string(), z.union([z.string(), z.number(), z.boolean(), z.null()]))
-  .refine((pairs) => Object.keys(pairs).length <= 16, { error: "an object of at most 16 pairs" });
+  .record(z.string(), z.union([z.string().max(512), z.number(), z.boolean(), z.null()]))
+  .refine((pairs) => Object.keys(pairs).length <= 16, { error: "an object of at most 16 pairs" })
+  .refine((pairs) => Object.keys(pairs).every((key) => key.length <= 64), {
+    error: "an object with keys of at most 64 characters",
+  });
+
+/** Longer than any name that a model has. */
+export const modelName = z.string().min(1).max(256);
+const idText = z.string().min(1).max(256);
 
 /** What decides about the model's input: the same for a response and for counting its tokens. */
 const inputShape = {
-  model: z.string().min(1).nullish(),
+  model: modelName.nullish(),
   input: input.nullish(),
   instructions: word,
-  previous_response_id: z.string().min(1).nullish(),
-  conversation: z.union([z.string().min(1), z.looseObject({ id: z.string().min(1) })]).nullish(),
+  previous_response_id: idText.nullish(),
+  conversation: z.union([idText, z.looseObject({ id: idText })]).nullish(),
   tools: z.array(tool).nullish(),
   tool_choice: toolChoice.nullish(),
   allowed_tools: allowedTools.nullish(),

@@ -176,6 +176,20 @@ describe("a request is refused with the field, what was expected and what came",
     ]);
   });
 
+  test.each([
+    [{ k: "v".repeat(512), ["k".repeat(64)]: "v" }, undefined],
+    [{ k: "v".repeat(513) }, "metadata.k"],
+    [{ ["k".repeat(65)]: "v" }, "metadata"],
+  ])("when its metadata is longer than the API allows", (metadata, param) => {
+    if (param === undefined) expect(read({ metadata }).metadata).toEqual(metadata);
+    else expect(refusalOf({ metadata })[0]).toBe(param);
+  });
+
+  test.each(["model", "previous_response_id", "conversation"])("when its %s is longer than any", (field) => {
+    expect(read({ [field]: "x".repeat(256) })).toHaveProperty(field, "x".repeat(256));
+    expect(refusalOf({ [field]: "x".repeat(257) })[0]).toBe(field);
+  });
+
   test("when it names both a conversation and a previous response", () => {
     expect(refusalOf({ conversation: "conv_1", previous_response_id: "resp_1" })).toEqual([
       "conversation",

@@ -7,6 +7,7 @@ import { addTools, toolsOfItem } from "./client-tools.ts";
 import { createRequestSchema, inputTokensSchema, serviceTiers } from "./create-request-schema.ts";
 import { fieldError } from "./field-error.ts";
 import { inputItem, toItems } from "./input-items.ts";
+import { checkUrls, defaultUrlRules, type UrlRules } from "./input-urls.ts";
 import type { InputItem } from "./items.ts";
 import { checkSize } from "./json-size.ts";
 import { toMetadata } from "./metadata.ts";
@@ -80,6 +81,8 @@ export interface ParseOptions {
   isKnownTool?: (tool: ToolDefinition) => boolean;
   /** Whether the input may be left out: there will be another request before the model is asked. Default: false. */
   takesNoInput?: boolean;
+  /** Which URLs the input may have. Default: those of public hosts. */
+  urls?: UrlRules | undefined;
 }
 
 /**
@@ -97,6 +100,7 @@ export function parseCreateRequest(
   if (!parsed.success) throw fieldError(parsed.error, body);
   checkEach(inputItem, parsed.data.input, body, "input");
   checkEach(tool, parsed.data.tools, body, "tools");
+  checkUrls(parsed.data.input, options.urls ?? defaultUrlRules, ["input"]);
   const request = toRequest(parsed.data, body as JsonObject);
   if (request.tools.length > options.limits.maxTools)
     throw tooMany("tools", "tools", options.limits.maxTools, request.tools.length);

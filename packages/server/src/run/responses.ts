@@ -14,6 +14,7 @@ import { type ApiError, invalidRequest, notFound } from "../protocol/api-error.t
 import { type CreateRequest, type Limits, parseCreateRequest } from "../protocol/create-request.ts";
 import { credentialsOf, itemWithoutCredentials } from "../protocol/credentials.ts";
 import { newId } from "../protocol/ids.ts";
+import type { UrlRules } from "../protocol/input-urls.ts";
 import type { InputItem, OutputItem } from "../protocol/items.ts";
 import type { ListQuery, PageQuery } from "../protocol/query.ts";
 import type { ResponseObject } from "../protocol/response.ts";
@@ -51,6 +52,8 @@ export interface ResponsesOptions extends Omit<PlannerOptions, "secrets"> {
   readonly store: Store;
   readonly models: Models;
   readonly limits: Limits;
+  /** Which URLs the input may have. Default: those of public hosts. */
+  readonly urls?: UrlRules;
   /** From which the keys of what is sealed are made, the newest first. Default: a secret of the store's. */
   readonly sealKeys?: readonly string[];
   /** Whether what is not known is an error. */
@@ -139,13 +142,14 @@ export class Responses {
   }
 
   async #prepare(owner: string, body: unknown, how: Preparing): Promise<PreparedRun> {
-    const { limits, isStrict, executors, observer } = this.#options;
+    const { limits, urls, isStrict, executors, observer } = this.#options;
     const { waits = false, recall, repeatKey, isWarmUp = false } = how;
     const { request: given, warnings } = parseCreateRequest(body, {
       limits,
       isStrict,
       isKnownTool: (tool) => executors.some((executor) => executor.canExecute(tool)),
       takesNoInput: isWarmUp,
+      urls,
     });
     if (repeatKey) checkRepeatable(given.store);
     const request = isWarmUp || !given.store ? given : withRecalled(given, recall);

@@ -3,7 +3,7 @@
 import { type LookupAddress, type LookupOptions, lookup as systemLookup } from "node:dns";
 import { isIP, type LookupFunction } from "node:net";
 import { callbackify } from "node:util";
-import { isPrivateAddress } from "./private-address.ts";
+import { isPrivateAddress } from "../../net/private-address.ts";
 
 /** All addresses of a name. */
 export type Resolve = (host: string) => Promise<readonly LookupAddress[]>;

@@ -3,6 +3,7 @@
 
 import type { Models } from "../../config/models.ts";
 import { parseChatFrame } from "../../protocol/chat-request.ts";
+import type { UrlRules } from "../../protocol/input-urls.ts";
 import { readJsonText } from "../body.ts";
 import { ownerOf, type Route } from "../route.ts";
 import type { StreamOptions } from "../stream.ts";
@@ -13,7 +14,15 @@ export interface ChatRoutesOptions extends StreamOptions {
   models: Pick<Models, "resolve">;
   /** The largest body that is read. */
   bodyBytes: number;
+  /** Which URLs a request may have. Default: those of public hosts. */
+  urls?: UrlRules;
 }
+
+/**
+ * Text in which a URL may hide from our parser though not from another: of a key that comes twice, we see the last.
+ * Letters of keys may be escaped.
+ */
+const mayHideUrl = /_url|\\u00[2-7]/i;
 
 export function chatRoutes(options: ChatRoutesOptions): Route[] {
   return [
@@ -23,15 +32,15 @@ export function chatRoutes(options: ChatRoutesOptions): Route[] {
       async handle(exchange) {
         ownerOf(exchange);
         const { text, value } = await readJsonText(exchange.incoming, options.bodyBytes);
-        const { model: wanted, stream } = parseChatFrame(value);
+        const { model: wanted, stream } = parseChatFrame(value, options.urls);
         const { name, provider, forwarder } = await options.models.resolve(wanted);
         exchange.model = name;
         if (forwarder === undefined) {
           await answerByProvider(exchange, options, { name, provider, body: value, stream });
           return;
         }
-        // As it came, to the last digit, unless the model has another name where it lives.
-        const isSame = wanted === forwarder.model;
+        // As it came, to the last digit, unless the model has another name where it lives, or it may not be as we read it.
+        const isSame = wanted === forwarder.model && !mayHideUrl.test(text);
         const body = isSame ? text : JSON.stringify({ ...Object(value), model: forwarder.model });
         await passThrough(exchange, options, { forwarder, body, stream });
       },
