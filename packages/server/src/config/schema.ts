@@ -189,6 +189,9 @@ export const configSchema = group({
     keptBytes: wholeNumber(0)
       .default(20_000_000)
       .meta({ description: "How much these and what came before them may be together." }),
+    keptBytesPerOwner: wholeNumber(0)
+      .default(200_000_000)
+      .meta({ description: "How much all connections of an owner may keep together." }),
     connections: wholeNumber(1).default(2000).meta({ description: "How many connections may be open." }),
     connectionsPerOwner: wholeNumber(1)
       .default(100)

@@ -86,8 +86,8 @@ export async function startServer(input: ConfigInput, options: StartOptions = {}
     });
     metrics.watchQueue(() => store.countBackground());
     const { host, port, stallMs } = config;
-    const { keptResponses, keptBytes, ...socketLimits } = config.webSocket;
-    const kept = { responses: keptResponses, bytes: keptBytes };
+    const { keptResponses, keptBytes, keptBytesPerOwner, ...socketLimits } = config.webSocket;
+    const kept = { responses: keptResponses, bytes: keptBytes, ownerBytes: keptBytesPerOwner };
     const webSockets = new WebSockets({ ...shared, ...socketLimits, stallMs, kept });
     const { connections, headersMs, requestMs } = config.limits;
     const limits = { stallMs, connections, headersMs, requestMs };

@@ -16,6 +16,8 @@ export interface Operation {
   gives: JsonObject;
   /** Other answers than the common ones, by status. */
   errors?: Record<string, string>;
+  /** Whether it needs no key, and has no owner with limits. Default: false. */
+  isPublic?: boolean;
 }
 
 export const ref = (name: string): JsonObject => ({ $ref: `#/components/schemas/${name}` });
@@ -23,9 +25,19 @@ export const jsonOf = (name: string): JsonObject => ({ "application/json": { sch
 export const plain = { "text/plain": { schema: { type: "string" } } };
 export const anyJson = { "application/json": { schema: { type: "object" } } };
 
-export function operation({ id, summary, takes, query, headers, gives, errors }: Operation): JsonObject {
+export function operation({
+  id,
+  summary,
+  takes,
+  query,
+  headers,
+  gives,
+  errors,
+  isPublic = false,
+}: Operation): JsonObject {
   const answers = Object.entries({
     ...(takes || query ? { "400": "The request is wrong." } : {}),
+    ...(isPublic ? {} : { "429": "The owner has too much under way. `Retry-After` says when to try again." }),
     ...errors,
   });
   return {

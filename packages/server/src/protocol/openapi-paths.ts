@@ -30,6 +30,7 @@ export function openapiPaths(): JsonObject {
           "413": "The body is too big.",
           "415": "The body is not JSON.",
           "422": "The Idempotency-Key was used before, for a request with another body.",
+          "429": "The owner has too much under way, or the model server has too much to do.",
           "502": "The model has failed.",
           "504": "The model was too slow.",
         },
@@ -105,7 +106,7 @@ export function openapiPaths(): JsonObject {
           "404": "There is no such model.",
           "413": "The body is too big.",
           "415": "The body is not JSON.",
-          "429": "The model server has too much to do.",
+          "429": "The owner has too much under way, or the model server has too much to do.",
           "502": "The model has failed.",
           "504": "The model was too slow.",
         },
@@ -115,21 +116,32 @@ export function openapiPaths(): JsonObject {
       get: operation({ id: "listModels", summary: "List the models.", gives: jsonOf("ModelList") }),
     },
     "/healthz": {
-      get: operation({ id: "isAlive", summary: "Whether the process is alive.", gives: anyJson }),
+      get: operation({
+        id: "isAlive",
+        isPublic: true,
+        summary: "Whether the process is alive.",
+        gives: anyJson,
+      }),
     },
     "/readyz": {
       get: operation({
         id: "isReady",
+        isPublic: true,
         summary: "Whether it can take requests.",
         gives: anyJson,
         errors: { "503": "It cannot: the store does not work, or the server is stopping." },
       }),
     },
     "/metrics": {
-      get: operation({ id: "getMetrics", summary: "Metrics, in the format of Prometheus.", gives: plain }),
+      get: operation({
+        id: "getMetrics",
+        isPublic: true,
+        summary: "Metrics, in the format of Prometheus.",
+        gives: plain,
+      }),
     },
     "/openapi.json": {
-      get: operation({ id: "getOpenapi", summary: "This document.", gives: anyJson }),
+      get: operation({ id: "getOpenapi", isPublic: true, summary: "This document.", gives: anyJson }),
     },
   };
 }

@@ -10,7 +10,7 @@ import type { Metrics } from "../metrics.ts";
 import type { OwnerLimits, RequestSlot } from "../owner-limits.ts";
 import { type ClientFrame, readFrame } from "./frame.ts";
 import { FrameRate } from "./frame-rate.ts";
-import { Memory, type MemoryLimits } from "./memory.ts";
+import { Memory, type MemoryLimits, type SharedMemory } from "./memory.ts";
 import { Sender } from "./sender.ts";
 import type { SocketApi } from "./socket-api.ts";
 import { Turn } from "./turn.ts";
@@ -39,6 +39,8 @@ export interface ConnectionOptions extends ConnectionSettings {
   /** What the socket reads and writes. */
   readonly stream: Duplex;
   readonly owner: string;
+  /** What all connections of the owner keep. */
+  readonly shared: SharedMemory;
   /** When the token expires that has opened it. Undefined for never. */
   readonly expiresAtMs: number | undefined;
   /** The request that has opened it. */
@@ -77,7 +79,7 @@ export class Connection {
     this.#messages = new FrameRate(options.messagesPerMinute, this.#heardAtMs);
     this.#pings = new FrameRate(options.pingsPerMinute, this.#heardAtMs);
     this.#sender = new Sender(socket, stream);
-    this.#memory = new Memory(options.kept);
+    this.#memory = new Memory(options.kept, options.shared);
     const validMs = expiresAtMs - Date.now();
     const isTokenFirst = validMs < lifeMs;
     this.#timers = [
@@ -282,7 +284,7 @@ export class Connection {
     for (const timer of this.#timers) clearInterval(timer);
     clearTimeout(this.#leaving);
     this.#turn?.stop(new Error("The client has gone."));
-    this.#memory.clear();
+    this.#memory.close();
   };
 
   #log(turn: Turn, startedAtMs: number): void {

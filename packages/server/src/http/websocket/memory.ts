@@ -8,17 +8,27 @@ export interface MemoryLimits {
   readonly responses: number;
   /** How much they may be together, as JSON. What two of them share counts once. */
   readonly bytes: number;
+  /** How much all connections of an owner may keep together. */
+  readonly ownerBytes: number;
+}
+
+/** What all connections of an owner keep. */
+export interface SharedMemory {
+  bytes: number;
 }
 
 export class Memory {
   readonly #limits: MemoryLimits;
+  readonly #shared: SharedMemory;
   /** Oldest first. */
   readonly #kept = new Map<string, readonly Entry[]>();
   readonly #sizes = new Map<Entry, { readonly bytes: number; uses: number }>();
   #bytes = 0;
+  #isClosed = false;
 
-  constructor(limits: MemoryLimits) {
+  constructor(limits: MemoryLimits, shared: SharedMemory = { bytes: 0 }) {
     this.#limits = limits;
+    this.#shared = shared;
   }
 
   /** How much is kept, in bytes of JSON. */
@@ -37,13 +47,19 @@ export class Memory {
 
   /** Keeps a conversation that ends in a response, and forgets the oldest ones that are too many with it. */
   keep(id: string, entries: readonly Entry[]): void {
+    if (this.#isClosed) return;
     this.forget(id);
     this.#kept.set(id, entries);
     for (const entry of entries) this.#use(entry);
     for (const oldest of this.#kept.keys()) {
-      if (this.#kept.size <= this.#limits.responses && this.#bytes <= this.#limits.bytes) return;
+      if (!this.#isFull) return;
       this.forget(oldest);
     }
+  }
+
+  get #isFull(): boolean {
+    const { responses, bytes, ownerBytes } = this.#limits;
+    return this.#kept.size > responses || this.#bytes > bytes || this.#shared.bytes > ownerBytes;
   }
 
   forget(id: string): void {
@@ -53,10 +69,12 @@ export class Memory {
     for (const entry of entries) this.#release(entry);
   }
 
-  clear(): void {
+  /** Forgets all, and keeps nothing from now on: a run may end after its connection. */
+  close(): void {
+    this.#isClosed = true;
     this.#kept.clear();
     this.#sizes.clear();
-    this.#bytes = 0;
+    this.#add(-this.#bytes);
   }
 
   #use(entry: Entry): void {
@@ -67,7 +85,7 @@ export class Memory {
     }
     const bytes = Buffer.byteLength(JSON.stringify(entry.item));
     this.#sizes.set(entry, { bytes, uses: 1 });
-    this.#bytes += bytes;
+    this.#add(bytes);
   }
 
   #release(entry: Entry): void {
@@ -76,6 +94,11 @@ export class Memory {
     known.uses -= 1;
     if (known.uses > 0) return;
     this.#sizes.delete(entry);
-    this.#bytes -= known.bytes;
+    this.#add(-known.bytes);
+  }
+
+  #add(bytes: number): void {
+    this.#bytes += bytes;
+    this.#shared.bytes += bytes;
   }
 }

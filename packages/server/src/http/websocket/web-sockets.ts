@@ -12,6 +12,7 @@ import { Exchange } from "../exchange.ts";
 import { GuardedResponse, headerLines } from "../guarded-response.ts";
 import { requestId } from "../request-id.ts";
 import { Connection, type ConnectionSettings } from "./connection.ts";
+import type { SharedMemory } from "./memory.ts";
 
 export interface WebSocketsOptions extends ConnectionSettings {
   /** Says who asks. Throws a 401. */
@@ -32,6 +33,11 @@ const path = "/v1/responses";
 // Of one message. Clients split large ones, and none as finely as this.
 const mostFragments = 16_384;
 
+/** What the connections of an owner are and keep together. */
+interface OwnerShare extends SharedMemory {
+  connections: number;
+}
+
 interface Admitted extends Caller {
   readonly stream: Duplex;
   readonly exchange: Exchange;
@@ -42,7 +48,8 @@ export class WebSockets {
   readonly #guard: BrowserGuard;
   readonly #server: WebSocketServer;
   readonly #connections = new Set<Connection>();
-  readonly #countOf = new Map<string, number>();
+  /** Only of owners that have connections. */
+  readonly #shares = new Map<string, OwnerShare>();
   readonly #exchanges = new WeakMap<IncomingMessage, Exchange>();
   #isDraining = false;
   #idle: PromiseWithResolvers<void> | undefined;
@@ -131,17 +138,18 @@ export class WebSockets {
   /** Throws when there are as many connections as there may be. */
   #checkCount(owner: string): void {
     const { connections, connectionsPerOwner } = this.#options;
-    if ((this.#countOf.get(owner) ?? 0) >= connectionsPerOwner)
+    if ((this.#shares.get(owner)?.connections ?? 0) >= connectionsPerOwner)
       throw tooManyRequests(
         `You have ${connectionsPerOwner} WebSocket connections, this server's limit for one owner (webSocket.connectionsPerOwner). Close one of them.`,
       );
     if (this.#connections.size >= connections) throw serverBusy();
   }
 
-  #addTo(owner: string, change: 1 | -1): void {
-    const count = (this.#countOf.get(owner) ?? 0) + change;
-    if (count === 0) this.#countOf.delete(owner);
-    else this.#countOf.set(owner, count);
+  #join(owner: string): OwnerShare {
+    const share = this.#shares.get(owner) ?? { connections: 0, bytes: 0 };
+    share.connections += 1;
+    this.#shares.set(owner, share);
+    return share;
   }
 
   #connect(socket: WebSocket, given: Admitted): void {
@@ -149,12 +157,13 @@ export class WebSockets {
     exchange.owner = owner;
     this.#count(exchange, 101);
     const { expiresAtMs } = given;
-    const connection = new Connection({ ...this.#options, socket, ...given, expiresAtMs });
+    const shared = this.#join(owner);
+    const connection = new Connection({ ...this.#options, socket, ...given, expiresAtMs, shared });
     this.#connections.add(connection);
-    this.#addTo(owner, 1);
     socket.once("close", () => {
       this.#connections.delete(connection);
-      this.#addTo(owner, -1);
+      shared.connections -= 1;
+      if (shared.connections === 0) this.#shares.delete(owner);
       this.#log(exchange, 101);
       if (this.#connections.size === 0) this.#idle?.resolve();
     });
