@@ -51,9 +51,12 @@ test("the config allows it", async () => {
 /** A server in front of a model server that knows the model by the same name, and what that has got. */
 async function passing() {
   const received: string[] = [];
-  const upstream = await serveNode(async (request, response) => {
-    received.push(await text(request));
-    response.writeHead(200, { "content-type": "application/json" }).end("{}");
+  const upstream = await serveNode((request, response) => {
+    const answer = (body: string) => {
+      received.push(body);
+      response.writeHead(200, { "content-type": "application/json" }).end("{}");
+    };
+    void text(request).then(answer);
   });
   onTestFinished(() => upstream[Symbol.asyncDispose]());
   const config: ConfigInput = { models: { same: { url: `http://127.0.0.1:${upstream.port}/v1` } } };

@@ -97,8 +97,9 @@ export class Exchange {
     const { outgoing } = this;
     if (outgoing.headersSent || outgoing.destroyed) return;
     const bytes = Buffer.byteLength(body);
-    // The client may leave it unread. Short ones, errors among them, need no count.
-    if (bytes > shortBytes) this.#slot?.addBytes(bytes);
+    // The client may leave it unread. Short ones, errors among them, need no count; and what a run has made is never
+    // refused: it would be asked for again.
+    if (bytes > shortBytes && this.incoming.method === "GET") this.#slot?.addBytes(bytes);
     outgoing.writeHead(status, {
       ...this.headers,
       ...headers,

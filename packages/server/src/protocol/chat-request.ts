@@ -4,6 +4,7 @@
 import type { ContentPart, Message, ModelRequest, ToolCall } from "rondo";
 import { z } from "zod";
 import { invalidRequest } from "./api-error.ts";
+import { modelName } from "./create-request-schema.ts";
 import { fieldError } from "./field-error.ts";
 import { checkUrls, defaultUrlRules, type UrlRules } from "./input-urls.ts";
 import { checkSize } from "./json-size.ts";
@@ -46,7 +47,7 @@ const responseFormat = z.discriminatedUnion("type", [
 ]);
 
 /** What decides about where a request goes. */
-const frame = z.looseObject({ model: z.string().max(256).nullish(), stream: z.boolean().nullish() });
+const frame = z.looseObject({ model: modelName.nullish(), stream: z.boolean().nullish() });
 
 export const chatRequestSchema = frame.extend({
   messages: z.array(message).min(1),

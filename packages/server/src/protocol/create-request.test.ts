@@ -176,13 +176,11 @@ describe("a request is refused with the field, what was expected and what came",
     ]);
   });
 
-  test.each([
-    [{ k: "v".repeat(512), ["k".repeat(64)]: "v" }, undefined],
-    [{ k: "v".repeat(513) }, "metadata.k"],
-    [{ ["k".repeat(65)]: "v" }, "metadata"],
-  ])("when its metadata is longer than the API allows", (metadata, param) => {
-    if (param === undefined) expect(read({ metadata }).metadata).toEqual(metadata);
-    else expect(refusalOf({ metadata })[0]).toBe(param);
+  test("when its metadata is longer than the API allows", () => {
+    const longest = { k: "v".repeat(512), ["k".repeat(64)]: "v" };
+    expect(read({ metadata: longest }).metadata).toEqual(longest);
+    expect(refusalOf({ metadata: { k: "v".repeat(513) } })[0]).toBe("metadata.k");
+    expect(refusalOf({ metadata: { ["k".repeat(65)]: "v" } })[0]).toBe("metadata");
   });
 
   test.each(["model", "previous_response_id", "conversation"])("when its %s is longer than any", (field) => {

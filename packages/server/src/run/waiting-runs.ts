@@ -40,14 +40,13 @@ export class WaitingRuns {
   #count(owner: string): Promise<void> {
     const running = this.#counting.get(owner);
     if (running) return running;
-    const counting = this.#store
-      .countBackground(owner)
-      .then(({ queued }) => {
-        if (this.#allowance.size >= mostOwners) this.#allowance.clear();
-        this.#allowance.set(owner, this.#limit - queued);
-      })
-      .finally(() => this.#counting.delete(owner));
+    const counting = this.#refill(owner).finally(() => this.#counting.delete(owner));
     this.#counting.set(owner, counting);
     return counting;
+  }
+  async #refill(owner: string): Promise<void> {
+    const { queued } = await this.#store.countBackground(owner);
+    if (this.#allowance.size >= mostOwners) this.#allowance.clear();
+    this.#allowance.set(owner, this.#limit - queued);
   }
 }

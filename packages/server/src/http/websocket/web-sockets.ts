@@ -94,7 +94,7 @@ export class WebSockets {
       .finally(() => stream.off("error", onError))
       .then((caller) => {
         this.#checkCount(caller.owner);
-        this.#server.handleUpgrade(incoming, stream, head, (socket) =>
+        return this.#server.handleUpgrade(incoming, stream, head, (socket) =>
           this.#connect(socket, { stream, ...caller, exchange }),
         );
       })
