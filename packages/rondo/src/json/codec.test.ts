@@ -99,6 +99,55 @@ test("plain data is written as plain JSON", () => {
   expect(encode(value, "value")).toEqual(value);
 });
 
+describe("what is large", () => {
+  test("comes back, bytes of any number too", () => {
+    const bytes = new Uint8Array(12_000_000).map((_, index) => index % 251);
+    expect(Buffer.compare(roundTrip(bytes) as Uint8Array, bytes)).toBe(0);
+    const list = Array.from({ length: 200_000 }, (_, index) => new Map([[index, [index]]]));
+    expect(isDeepStrictEqual(roundTrip(list), list)).toBe(true);
+  });
+
+  const nest = (levels: number, wrap: (inner: unknown) => unknown) => {
+    let value: unknown = 1;
+    for (let level = 0; level < levels; level++) value = wrap(value);
+    return value;
+  };
+  const wraps: [string, number, (inner: unknown) => unknown][] = [
+    ["lists", 1000, (inner) => [inner]],
+    ["objects", 1000, (inner) => ({ inner })],
+    ["marks", 1000, (inner) => ({ $rondo: inner })],
+    ["sets", 1000, (inner) => new Set([inner])],
+    ["maps", 500, (inner) => new Map([["key", inner]])],
+  ];
+
+  test.each(wraps)(
+    "comes back up to 1,000 levels of %s; deeper is refused when it is saved",
+    (_, levels, wrap) => {
+      const value = nest(levels, wrap);
+      expect(JSON.stringify(encode(roundTrip(value), "value"))).toBe(JSON.stringify(encode(value, "value")));
+      for (const more of [levels + 1, 100_000]) {
+        const error = thrownBy(() => encode(nest(more, wrap), "input"));
+        expect(error).toBeInstanceOf(UnserializableError);
+        expect((error as Error).message).toContain("nested more than 1000 levels deep");
+      }
+    },
+  );
+
+  test("is refused as too deep when it is read", () => {
+    const error = thrownBy(() =>
+      decode(
+        nest(100_000, (inner) => ({ inner })),
+        undefined,
+        "turn.input",
+      ),
+    );
+    expect(error).toBeInstanceOf(InvalidJsonError);
+    expect((error as Error).message).toContain(
+      "Cannot read turn.input: expected data of at most 1000 levels",
+    );
+  });
+});
+
 describe("what would not survive is refused", () => {
   class Point {
     x = 1;

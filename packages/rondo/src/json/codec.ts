@@ -4,10 +4,12 @@
 import { isPlainObject } from "../error/check.ts";
 import { InvalidJsonError, UnserializableError } from "../error/json-errors.ts";
 import { setOwn } from "./copy.ts";
+import { maxDataDepth } from "./depth.ts";
 import type { JsonObject, JsonValue } from "./json-value.ts";
 
 const tagKey = "$rondo";
-const base64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
+/** How many bytes become text at once: as arguments of one call, of which there may not be any number. */
+const chunkBytes = 8192;
 
 /** How values of one class are written and read. `Scope` is what the reader needs besides the data. */
 export interface JsonType<T, Scope = unknown> {
@@ -28,23 +30,47 @@ export function defineJsonType<T, Scope>(type: JsonType<T, Scope>): void {
 /** Turns any value into JSON. `path` says where it stands, for the error when it cannot be saved. */
 export function encode(value: unknown, path: string): JsonValue {
   try {
-    return encodeWithin(value, path, []);
+    return encodeWithin(value, path, new Set());
   } catch (error) {
-    if (error instanceof RangeError) throw new UnserializableError(path, value, "it is nested too deeply");
+    // Of values that hold values, such as turns in turns, each is counted anew.
+    if (error instanceof RangeError) throw new UnserializableError(path, value, tooDeep);
     throw error;
   }
 }
 
+const tooDeep = `it is nested more than ${maxDataDepth} levels deep`;
+
 /** Turns what `encode` has made back into the value. */
 export function decode(json: unknown, scope: unknown, path: string): unknown {
-  if (Array.isArray(json)) return json.map((item, index) => decode(item, scope, `${path}[${index}]`));
-  if (typeof json !== "object" || json === null) return json;
-  const object = json as JsonObject;
-  if (!Object.hasOwn(object, tagKey)) return decodeEntries(object, scope, path);
-  return decodeTagged(object[tagKey], object["value"] ?? null, scope, path);
+  try {
+    return decodeWithin(json, { scope, depth: 0 }, path);
+  } catch (error) {
+    if (error instanceof RangeError) throw tooDeepToRead(path, json);
+    throw error;
+  }
 }
 
-function encodeWithin(value: unknown, path: string, parents: readonly object[]): JsonValue {
+interface Reading {
+  readonly scope: unknown;
+  readonly depth: number;
+}
+
+function tooDeepToRead(path: string, json: unknown): InvalidJsonError {
+  return new InvalidJsonError(path, `data of at most ${maxDataDepth} levels`, json);
+}
+
+function decodeWithin(json: unknown, outer: Reading, path: string): unknown {
+  if (typeof json !== "object" || json === null) return json;
+  const reading = { scope: outer.scope, depth: outer.depth + 1 };
+  // Not with its path, which would be as long.
+  if (reading.depth > maxDataDepth) throw new RangeError();
+  if (Array.isArray(json)) return json.map((item, index) => decodeWithin(item, reading, `${path}[${index}]`));
+  const object = json as JsonObject;
+  if (!Object.hasOwn(object, tagKey)) return decodeEntries(object, reading, path);
+  return decodeTagged(object[tagKey], object["value"] ?? null, reading, path);
+}
+
+function encodeWithin(value: unknown, path: string, parents: Set<object>): JsonValue {
   switch (typeof value) {
     case "string":
     case "boolean":
@@ -62,13 +88,20 @@ function encodeWithin(value: unknown, path: string, parents: readonly object[]):
   }
 }
 
-function encodeObject(value: object, path: string, parents: readonly object[]): JsonValue {
-  if (parents.includes(value)) throw new UnserializableError(path, value, "it contains itself");
-  const within = [...parents, value];
+function encodeObject(value: object, path: string, parents: Set<object>): JsonValue {
+  if (parents.has(value)) throw new UnserializableError(path, value, "it contains itself");
+  if (parents.size >= maxDataDepth) throw new RangeError();
+  parents.add(value);
+  const encoded = encodeContents(value, path, parents);
+  parents.delete(value);
+  return encoded;
+}
+
+function encodeContents(value: object, path: string, within: Set<object>): JsonValue {
   const encodeList = (items: Iterable<unknown>) =>
     Array.from(items, (item, index) => encodeWithin(item, `${path}[${index}]`, within));
-
   if (isPlainObject(value)) return encodeEntries(value, path, within);
+
   // By prototype and not with instanceof: a subclass would come back as something else.
   switch (Object.getPrototypeOf(value)) {
     case Array.prototype:
@@ -101,7 +134,7 @@ function encodeTyped(type: JsonType<unknown>, value: object, path: string): Json
   }
 }
 
-function encodeEntries(value: Record<string, unknown>, path: string, within: readonly object[]): JsonValue {
+function encodeEntries(value: Record<string, unknown>, path: string, within: Set<object>): JsonValue {
   if (Object.getOwnPropertySymbols(value).length > 0)
     throw new UnserializableError(path, value, "a symbol is no key in JSON");
   const object: JsonObject = {};
@@ -112,26 +145,27 @@ function encodeEntries(value: Record<string, unknown>, path: string, within: rea
   return Object.hasOwn(object, tagKey) ? tagged("object", object) : object;
 }
 
-function decodeEntries(object: JsonObject, scope: unknown, path: string): Record<string, unknown> {
+function decodeEntries(object: JsonObject, reading: Reading, path: string): Record<string, unknown> {
   const value: Record<string, unknown> = {};
-  for (const key of Object.keys(object)) setOwn(value, key, decode(object[key], scope, `${path}.${key}`));
+  for (const key of Object.keys(object))
+    setOwn(value, key, decodeWithin(object[key], reading, `${path}.${key}`));
   return value;
 }
 
-function decodeTagged(tag: unknown, json: JsonValue, scope: unknown, path: string): unknown {
+function decodeTagged(tag: unknown, json: JsonValue, reading: Reading, path: string): unknown {
   const refuse = (): never => {
     throw new InvalidJsonError(path, `the data of a saved ${String(tag)}`, json);
   };
   const list = (): unknown[] => {
     if (!Array.isArray(json)) return refuse();
-    return json.map((item, index) => decode(item, scope, `${path}[${index}]`));
+    return json.map((item, index) => decodeWithin(item, reading, `${path}[${index}]`));
   };
   switch (tag) {
     case "undefined":
       return undefined;
     case "object":
       if (!isPlainObject(json)) return refuse();
-      return decodeEntries(json, scope, path);
+      return decodeEntries(json, reading, path);
     case "number":
       if (!["NaN", "Infinity", "-Infinity", "-0"].includes(json as string)) return refuse();
       return Number(json);
@@ -148,12 +182,12 @@ function decodeTagged(tag: unknown, json: JsonValue, scope: unknown, path: strin
     case "set":
       return new Set(list());
     case "bytes":
-      if (typeof json !== "string" || !base64.test(json)) return refuse();
+      if (typeof json !== "string" || !isBase64(json)) return refuse();
       return fromBase64(json);
   }
   const type = types.get(tag as string);
   if (!type) throw new InvalidJsonError(path, "a kind of value that this version knows", tag);
-  return type.decode(json, scope, path);
+  return type.decode(json, reading.scope, path);
 }
 
 function isPair(value: unknown): value is [unknown, unknown] {
@@ -169,7 +203,15 @@ function numberText(value: number): string {
 }
 
 function toBase64(bytes: Uint8Array): string {
-  return btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(""));
+  let text = "";
+  for (let start = 0; start < bytes.length; start += chunkBytes)
+    text += String.fromCharCode(...bytes.subarray(start, start + chunkBytes));
+  return btoa(text);
+}
+
+/** Not with one expression for all of it: those go back over a long text until the stack is full. */
+function isBase64(text: string): boolean {
+  return text.length % 4 === 0 && !/[^A-Za-z0-9+/]/.test(text.replace(/={1,2}$/, ""));
 }
 
 function fromBase64(text: string): Uint8Array {

@@ -11,6 +11,14 @@ describe("copyData", () => {
     expect(original).toEqual({ a: [{ b: 1 }] });
   });
 
+  test("copies and freezes data that is deeper than the stack", () => {
+    const deep = JSON.parse(`${"[".repeat(100_000)}${"]".repeat(100_000)}`) as unknown[];
+    const copy = freezeData(copyData(deep));
+    let levels = 0;
+    for (let at: unknown = copy; Array.isArray(at); at = at[0]) levels += Number(Object.isFrozen(at));
+    expect(levels).toBe(100_000);
+  });
+
   test("keeps functions and class instances as they are", () => {
     const original = { fn: () => {}, date: new Date(0), map: new Map() };
     const copy = copyData(original);

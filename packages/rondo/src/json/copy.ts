@@ -2,26 +2,32 @@
 
 import { isPlainObject } from "../error/check.ts";
 
-/** Copies plain objects and arrays to any depth; everything else (functions, class instances) is kept as it is. */
+/**
+ * Copies plain objects and arrays to any depth, without recursion: data from elsewhere may be deeper than the stack.
+ * Everything else (functions, class instances) is kept as it is.
+ */
 export function copyData<T>(value: T): T {
-  return copy(value, new Map()) as T;
-}
-
-function copy(value: unknown, copies: Map<object, unknown>): unknown {
-  if (typeof value !== "object" || value === null) return value;
-  const earlier = copies.get(value);
-  if (earlier !== undefined) return earlier;
-  if (Array.isArray(value)) {
-    const list: unknown[] = [];
-    copies.set(value, list);
-    for (const item of value as unknown[]) list.push(copy(item, copies));
-    return list;
+  const copies = new Map<object, object>();
+  const open: object[] = [];
+  const copyOf = (part: unknown): unknown => {
+    if (typeof part !== "object" || part === null) return part;
+    const earlier = copies.get(part);
+    if (earlier !== undefined) return earlier;
+    if (!Array.isArray(part) && !isPlainObject(part)) return part;
+    const copy = Array.isArray(part) ? [] : {};
+    copies.set(part, copy);
+    open.push(part);
+    return copy;
+  };
+  const result = copyOf(value);
+  for (let part = open.pop(); part; part = open.pop()) {
+    const copy = copies.get(part);
+    if (Array.isArray(part)) for (const item of part as unknown[]) (copy as unknown[]).push(copyOf(item));
+    else
+      for (const key of Object.keys(part))
+        setOwn(copy as Record<string, unknown>, key, copyOf((part as Record<string, unknown>)[key]));
   }
-  if (!isPlainObject(value)) return value;
-  const object: Record<string, unknown> = {};
-  copies.set(value, object);
-  for (const key of Object.keys(value)) setOwn(object, key, copy(value[key], copies));
-  return object;
+  return result as T;
 }
 
 /** Sets an own property whatever its name: assigning to `__proto__` would change the prototype instead. */
@@ -33,9 +39,13 @@ export function setOwn(object: Record<string, unknown>, key: string, value: unkn
 
 /** Freezes plain objects and arrays to any depth. Only for copies of our own. */
 export function freezeData<T>(value: T): T {
-  if (typeof value !== "object" || value === null || Object.isFrozen(value)) return value;
-  if (!Array.isArray(value) && !isPlainObject(value)) return value;
-  Object.freeze(value);
-  for (const item of Object.values(value)) freezeData(item);
+  const open: unknown[] = [value];
+  while (open.length > 0) {
+    const part = open.pop();
+    if (typeof part !== "object" || part === null || Object.isFrozen(part)) continue;
+    if (!Array.isArray(part) && !isPlainObject(part)) continue;
+    Object.freeze(part);
+    for (const item of Object.values(part)) open.push(item);
+  }
   return value;
 }

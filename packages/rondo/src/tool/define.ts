@@ -13,6 +13,7 @@ import {
 } from "../error/check.ts";
 import { toTags } from "../hook/tags.ts";
 import { copyData } from "../json/copy.ts";
+import { isTooDeep, maxDataDepth } from "../json/depth.ts";
 import { chooseRegistry, type RegistryOption } from "../registry/registry-option.ts";
 import { checkFixed } from "./fixed.ts";
 import type { GivenInput, InputSchema, ParsedInput } from "./infer.ts";
@@ -210,6 +211,12 @@ function readOutput(output: unknown, type: unknown): JsonSchema | null {
     throw new InvalidTypeError({
       field: "output",
       expected: "a Standard Schema or a JSON Schema",
+      received: output,
+    });
+  if (isTooDeep(output))
+    throw new InvalidTypeError({
+      field: "output",
+      expected: `a schema of at most ${maxDataDepth} levels`,
       received: output,
     });
   const schema: JsonSchema = isStandardSchema(output)

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { z } from "zod";
 import { InvalidInputError, InvalidTypeError, type JsonSchema, RondoError, tool } from "../index.ts";
 import { pathOf } from "./json-schema.ts";
 
@@ -356,4 +357,50 @@ test.each<[PropertyKey[], string]>([
   [[0, 1], "[0][1]"],
 ])("the path %o is written as %s", (steps, path) => {
   expect(pathOf(steps)).toBe(path);
+});
+
+describe("an input that is deeper than the stack", () => {
+  const deep = () => JSON.parse(`${"[".repeat(100_000)}${"]".repeat(100_000)}`) as unknown;
+
+  test.each<[string, Parameters<typeof tool>[2]]>([
+    ["of JSON Schema", { type: "object", properties: { a: {} } }],
+    ["of the short form", { a: Array }],
+    ["of Zod", z.object({ a: z.json() })],
+  ])("is refused by a tool %s", async (_, schema) => {
+    let calls = 0;
+    const made = tool("t", "d", schema, () => {
+      calls += 1;
+    });
+    const error = await made.execute({ a: deep() } as never).catch((error: unknown) => error);
+    expect(error).toBeInstanceOf(InvalidInputError);
+    expect((error as Error).message).toContain("expected at most 1000 levels");
+    expect(calls).toBe(0);
+  });
+
+  test("has no schema that is as deep", () => {
+    const schema = { type: "object", properties: { a: { default: deep() } } };
+    expect(() => tool("t", "d", schema, () => 1)).toThrow("levels deep");
+    const options = {
+      name: "t",
+      description: "d",
+      output: { const: deep() } as JsonSchema,
+      registry: false,
+    } as const;
+    expect(() => tool(options, async () => 1)).toThrow("output: expected a schema of at most 1000 levels");
+  });
+});
+
+test("a call whose check would never end does not run", async () => {
+  const schema = { type: "object", properties: { a: { type: "string", pattern: "^(a+)+$" } } };
+  expect(await refusalOf(schema, { a: `${"a".repeat(100)}!` })).toMatchObject({
+    issues: [{ path: "a", message: expect.stringContaining('does not match the pattern "^(a+)+$"') }],
+  });
+  const $defs: Record<string, JsonSchema> = { d60: {} };
+  for (let n = 0; n < 60; n++) {
+    const $ref = `#/$defs/d${n + 1}`;
+    $defs[`d${n}`] = { allOf: [{ $ref }, { $ref }] };
+  }
+  expect(await refusalOf({ $ref: "#/$defs/d0", $defs }, { a: 1 })).toMatchObject({
+    issues: [{ path: "", message: expect.stringContaining("takes too many steps") }],
+  });
 });

@@ -8,6 +8,7 @@ import { checkOptions } from "../error/check.ts";
 import type { HookContext, HookFunction } from "../hook/events.ts";
 import type { AttachOptions, Hook } from "../hook/hook.ts";
 import { HookList } from "../hook/hook-list.ts";
+import { isTooDeep, maxDataDepth } from "../json/depth.ts";
 import type { Registry } from "../registry/registry.ts";
 import type { DefineSubtool } from "./define.ts";
 import { hideFixed } from "./fixed.ts";
@@ -16,6 +17,11 @@ import type { CompiledInput } from "./object-schema.ts";
 import { type ExecuteOptions, runAsTurn } from "./run-as-turn.ts";
 import type { ToolContext } from "./tool-context.ts";
 import { ToolMetadata } from "./tool-metadata.ts";
+
+/** Before any schema looks at it: those of other libraries call themselves for each level, until the stack is full. */
+const tooDeep = {
+  issues: [{ path: "", message: `expected at most ${maxDataDepth} levels, got more. Nest it less` }],
+};
 
 /** What a tool takes and gives; exists for the compiler only. */
 export interface ToolTypes {
@@ -165,7 +171,7 @@ export class AnyTool {
     this.registry = definition.registry;
     this.isRegistered = definition.isRegistered;
     this.parent = parent;
-    this.parseInput = input.parse;
+    this.parseInput = (values) => (isTooDeep(values) ? tooDeep : input.parse(values));
     this.subtool = ((options: unknown, fn: unknown) => {
       const child = define(options, fn, this);
       this.#subtools.set(child.metadata.name, child);

@@ -1,0 +1,162 @@
+// Keywords about any value, numbers and texts.
+
+import { canonical } from "./canonical.ts";
+import { formats } from "./format.ts";
+import type { Given, Keyword } from "./keywords.ts";
+import type { Check } from "./schema-compiler.ts";
+import { Validation } from "./validation.ts";
+import { listAt, numberAt, shortJson, wrong } from "./wrong.ts";
+
+const types: Readonly<Record<string, (value: unknown) => boolean>> = {
+  string: (value) => typeof value === "string",
+  number: (value) => typeof value === "number",
+  integer: (value) => Number.isInteger(value),
+  boolean: (value) => typeof value === "boolean",
+  array: Array.isArray,
+  object: (value) => typeof value === "object" && value !== null && !Array.isArray(value),
+  null: (value) => value === null,
+};
+
+function type({ argument, path }: Given): Check {
+  const names = (Array.isArray(argument) ? argument : [argument]) as unknown[];
+  const tests = names.map((name) => {
+    const test = typeof name === "string" && Object.hasOwn(types, name) ? types[name] : undefined;
+    if (!test) throw wrong(path, `one of ${Object.keys(types).join(", ")}`, name);
+    return test;
+  });
+  const expected = `expected ${names.join(" or ")}`;
+  const [only] = tests;
+  const fits = tests.length === 1 && only ? only : (value: unknown) => tests.some((test) => test(value));
+  return (value, place, validation) => fits(value) || validation.refuse(place, expected, value);
+}
+
+function constant({ argument }: Given): Check {
+  const wanted = canonical(argument, new Validation());
+  const expected = `Instance does not match ${shortJson(argument)}`;
+  return (value, place, validation) =>
+    canonical(value, validation) === wanted || validation.refuse(place, expected, value);
+}
+
+function choice({ argument, path }: Given): Check {
+  const preparing = new Validation();
+  const wanted = new Set(
+    listAt(argument, path, "a list of values").map((value) => canonical(value, preparing)),
+  );
+  const expected = `Instance does not match any of ${shortJson(argument)}`;
+  return (value, place, validation) =>
+    wanted.has(canonical(value, validation)) || validation.refuse(place, expected, value);
+}
+
+/** A keyword that compares a number with its own. */
+function limit(fits: (value: number, bound: number) => boolean, words: string): Keyword {
+  return ({ argument, path }) => {
+    const bound = numberAt(argument, path);
+    if (bound === undefined) return undefined;
+    return (value, place, validation) =>
+      typeof value !== "number" ||
+      fits(value, bound) ||
+      validation.refuse(place, `${value} is ${words} ${bound}`, value);
+  };
+}
+
+const atLeast = limit((value, bound) => value >= bound, "less than");
+const atMost = limit((value, bound) => value <= bound, "greater than");
+const above = limit((value, bound) => value > bound, "less than or equal to");
+const below = limit((value, bound) => value < bound, "greater than or equal to");
+
+/** In draft 4, and in what still follows it, `exclusiveMinimum: true` is said of `minimum`. */
+function exclusive(other: "minimum" | "maximum", keyword: Keyword): Keyword {
+  return (given) => {
+    const { argument, schema } = given;
+    if (argument === false) return undefined;
+    return keyword(argument === true ? { ...given, argument: schema[other] } : given);
+  };
+}
+
+function length(isFine: (length: number, bound: number) => boolean, words: string): Keyword {
+  return ({ argument, path }) => {
+    const bound = numberAt(argument, path);
+    if (bound === undefined) return undefined;
+    return (value, place, validation) => {
+      if (typeof value !== "string") return true;
+      validation.spend(value.length >>> 4);
+      const characters = countCharacters(value);
+      if (isFine(characters, bound)) return true;
+      return validation.refuse(
+        place,
+        `String is too ${words} ${bound})`.replace("#", `${characters}`),
+        value,
+      );
+    };
+  };
+}
+
+/** Code points, as the standard counts. */
+function countCharacters(text: string): number {
+  let count = text.length;
+  for (let index = 0; index < text.length - 1; index++)
+    if ((text.codePointAt(index) as number) > 0xffff) {
+      count -= 1;
+      index += 1;
+    }
+  return count;
+}
+
+function pattern({ argument, path, compiler }: Given): Check {
+  const fits = compiler.pattern(argument, path);
+  const expected = `String does not match the pattern ${shortJson(argument)}`;
+  return (value, place, validation) =>
+    typeof value !== "string" || fits(value, validation.spend) || validation.refuse(place, expected, value);
+}
+
+function format({ argument }: Given): Check | undefined {
+  const fits = typeof argument === "string" ? formats.get(argument) : undefined;
+  if (!fits) return undefined;
+  return (value, place, validation) => {
+    if (typeof value !== "string") return true;
+    validation.spend(value.length >>> 4);
+    return fits(value) || validation.refuse(place, `String does not match format "${argument}"`, value);
+  };
+}
+
+function multipleOf({ argument, path }: Given): Check | undefined {
+  const divisor = numberAt(argument, path);
+  if (divisor === undefined) return undefined;
+  if (divisor <= 0 || !Number.isFinite(divisor)) throw wrong(path, "a number above 0", divisor);
+  return (value, place, validation) =>
+    typeof value !== "number" ||
+    isMultiple(value, divisor) ||
+    validation.refuse(place, `${value} is not a multiple of ${divisor}`, value);
+}
+
+/** Exact, as the decimals are written: 0.3 is a multiple of 0.1. */
+function isMultiple(value: number, divisor: number): boolean {
+  if (!Number.isFinite(value)) return false;
+  const [digits, power] = decimal(value);
+  const [by, byPower] = decimal(divisor);
+  const shift = power - byPower;
+  return shift >= 0
+    ? (digits * 10n ** BigInt(shift)) % by === 0n
+    : digits % (by * 10n ** BigInt(-shift)) === 0n;
+}
+
+function decimal(value: number): [digits: bigint, power: number] {
+  const [digits = "0", power = "0"] = String(Math.abs(value)).split("e");
+  const [whole = "", fraction = ""] = digits.split(".");
+  return [BigInt(whole + fraction), Number(power) - fraction.length];
+}
+
+export const valueKeywords = {
+  type,
+  const: constant,
+  enum: choice,
+  minimum: atLeast,
+  maximum: atMost,
+  exclusiveMinimum: exclusive("minimum", above),
+  exclusiveMaximum: exclusive("maximum", below),
+  multipleOf,
+  minLength: length((count, bound) => count >= bound, "short (# <"),
+  maxLength: length((count, bound) => count <= bound, "long (# >"),
+  pattern,
+  format,
+} satisfies Record<string, Keyword>;

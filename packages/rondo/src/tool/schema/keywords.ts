@@ -1,0 +1,39 @@
+// The keywords of JSON Schema, in the order in which their complaints are told.
+
+import { listKeywords } from "./keywords-list.ts";
+import { logicKeywords } from "./keywords-logic.ts";
+import { objectKeywords } from "./keywords-object.ts";
+import { valueKeywords } from "./keywords-value.ts";
+import type { Check, SchemaCompiler, SchemaNode } from "./schema-compiler.ts";
+import { wrong } from "./wrong.ts";
+
+/** A keyword of a schema, to be prepared. */
+export interface Given {
+  readonly argument: unknown;
+  /** The schema that it stands in. */
+  readonly schema: Readonly<Record<string, unknown>>;
+  readonly path: string;
+  readonly compiler: SchemaCompiler;
+  readonly node: SchemaNode;
+  /** A schema for a part of the value. */
+  readonly inside: (schema: unknown, path: string) => SchemaNode;
+  /** A schema for the same value. */
+  readonly inPlace: (schema: unknown, path: string) => SchemaNode;
+}
+
+/** Throws for an argument that the keyword cannot have. Gives nothing where there is nothing to check. */
+export type Keyword = (given: Given) => Check | undefined;
+
+export const keywords: ReadonlyMap<string, Keyword> = new Map([
+  ...Object.entries(valueKeywords),
+  ...Object.entries(logicKeywords),
+  ...Object.entries(objectKeywords),
+  ...Object.entries(listKeywords),
+  ...Object.entries({ $defs: definitions, definitions }),
+]);
+
+/** Not a check; but a mistake in a definition shall not wait until it is referred to. */
+function definitions({ argument, path, inside }: Given): undefined {
+  if (typeof argument !== "object" || argument === null) throw wrong(path, "schemas by name", argument);
+  for (const [name, schema] of Object.entries(argument)) inside(schema, `${path}.${name}`);
+}

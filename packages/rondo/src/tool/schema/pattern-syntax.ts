@@ -1,0 +1,116 @@
+// Reads a regular expression into a tree. The syntax is the one of JavaScript with the flag `u`, which `RegExp` has
+// checked before; what a single character has to be is left to `RegExp` too, so both always agree.
+
+export type PatternNode =
+  | { readonly kind: "char"; readonly fits: CharTest }
+  | { readonly kind: "sequence"; readonly nodes: readonly PatternNode[] }
+  | { readonly kind: "choice"; readonly nodes: readonly PatternNode[] }
+  | { readonly kind: "repeat"; readonly node: PatternNode; readonly min: number; readonly max: number }
+  | { readonly kind: "edge"; readonly edge: "start" | "end" | "word" | "inside" }
+  | { readonly kind: "look"; readonly node: PatternNode; readonly isAhead: boolean; readonly isNot: boolean };
+
+/** Whether a code point fits. */
+export type CharTest = (codePoint: number) => boolean;
+
+/** Deep enough for every pattern that people write. */
+const maxDepth = 100;
+
+export function parsePattern(source: string): PatternNode {
+  RegExp(source, "u"); // throws for what is not a pattern
+  return new PatternReader(source).choice(0);
+}
+
+class PatternReader {
+  readonly #source: string;
+  #at = 0;
+
+  constructor(source: string) {
+    this.#source = source;
+  }
+
+  choice(depth: number): PatternNode {
+    if (depth > maxDepth) throw new Error(`The pattern is nested more than ${maxDepth} levels deep.`);
+    const nodes = [this.#sequence(depth)];
+    while (this.#take("|")) nodes.push(this.#sequence(depth));
+    return nodes.length === 1 && nodes[0] ? nodes[0] : { kind: "choice", nodes };
+  }
+
+  #sequence(depth: number): PatternNode {
+    const nodes: PatternNode[] = [];
+    while (this.#at < this.#source.length && !"|)".includes(this.#source.charAt(this.#at)))
+      nodes.push(this.#repeated(this.#term(depth)));
+    return { kind: "sequence", nodes };
+  }
+
+  #term(depth: number): PatternNode {
+    if (this.#take("^")) return { kind: "edge", edge: "start" };
+    if (this.#take("$")) return { kind: "edge", edge: "end" };
+    if (this.#take("\\b")) return { kind: "edge", edge: "word" };
+    if (this.#take("\\B")) return { kind: "edge", edge: "inside" };
+    return this.#take("(") ? this.#group(depth) : this.#char();
+  }
+
+  #group(depth: number): PatternNode {
+    const look = this.#match(/\?(<?)([=!])/y);
+    if (!look && !this.#match(/\?:|\?<[^>]*>/y) && this.#source[this.#at] === "?")
+      throw new Error("Groups with flags, such as (?i:…), are not supported in a pattern.");
+    const node = this.choice(depth + 1);
+    this.#take(")");
+    return look ? { kind: "look", node, isAhead: look[1] === "", isNot: look[2] === "!" } : node;
+  }
+
+  #repeated(node: PatternNode): PatternNode {
+    const [, sign, low, comma, high] = this.#match(/(?:([*+?])|\{(\d+)(,?)(\d*)\})\??/y) ?? [];
+    if (sign === undefined && low === undefined) return node;
+    const min = low === undefined ? Number(sign === "+") : Number(low);
+    if (sign === "?") return { kind: "repeat", node, min, max: 1 };
+    if (high) return { kind: "repeat", node, min, max: Number(high) };
+    return {
+      kind: "repeat",
+      node,
+      min,
+      max: low !== undefined && comma === "" ? min : Number.POSITIVE_INFINITY,
+    };
+  }
+
+  #char(): PatternNode {
+    const [text = ""] =
+      this.#match(/\[(?:[^\]\\]|\\.)*\]/suy) ??
+      this.#match(/\\(?:[pP]\{[^}]*\}|u\{[^}]*\}|u[dD][89abAB]..\\u[dD][c-fC-F]..|u....|x..|c.|.)/suy) ??
+      this.#match(/./suy) ??
+      [];
+    if (/^\\[1-9k]/.test(text))
+      throw new Error("Backreferences, such as \\1, are not supported in a pattern.");
+    const isLiteral = text !== "." && !/^[[\\]/.test(text);
+    return { kind: "char", fits: isLiteral ? literal(text) : charClass(text) };
+  }
+
+  #take(text: string): boolean {
+    if (!this.#source.startsWith(text, this.#at)) return false;
+    this.#at += text.length;
+    return true;
+  }
+
+  #match(sticky: RegExp): RegExpExecArray | null {
+    sticky.lastIndex = this.#at;
+    const found = sticky.exec(this.#source);
+    if (found) this.#at = sticky.lastIndex;
+    return found;
+  }
+}
+
+function literal(text: string): CharTest {
+  const wanted = text.codePointAt(0);
+  return (codePoint) => codePoint === wanted;
+}
+
+/** One character against a native expression takes constant time; the answers for ASCII are kept. */
+function charClass(source: string): CharTest {
+  const native = new RegExp(`^(?:${source})$`, "u");
+  const known: (boolean | undefined)[] = [];
+  return (codePoint) => {
+    if (codePoint > 127) return native.test(String.fromCodePoint(codePoint));
+    known[codePoint] ??= native.test(String.fromCharCode(codePoint));
+    return known[codePoint];
+  };
+}

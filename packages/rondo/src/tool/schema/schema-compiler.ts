@@ -1,0 +1,218 @@
+// A JSON Schema as a graph of checks. Everything that can be wrong with the schema itself is found here, before any
+// value comes; references are followed once, so that none leads nowhere or in circles.
+
+import { isPlainObject } from "../../error/check.ts";
+import { isTooDeep } from "../../json/depth.ts";
+import { keywords } from "./keywords.ts";
+import { inTrial } from "./keywords-logic.ts";
+import { compilePattern, maxInstructions, type Pattern } from "./pattern.ts";
+import type { Looked, Place, Validation } from "./validation.ts";
+import { wrong } from "./wrong.ts";
+
+/** The limits of a schema. */
+const maxSubschemas = 10_000;
+const maxLevels = 200;
+
+export type Check = (
+  value: unknown,
+  place: Place | undefined,
+  validation: Validation,
+  looked: Looked | undefined,
+) => boolean;
+
+export type Draft = 4 | 7 | 2019 | 2020;
+
+/** A schema and the schemas that judge the same value as it does. */
+export class SchemaNode {
+  readonly checks: Check[] = [];
+  readonly inPlace: SchemaNode[] = [];
+  readonly path: string;
+  /** Whether it matters here which parts of the value were looked at. */
+  tracks = false;
+
+  constructor(path: string) {
+    this.path = path;
+  }
+
+  readonly check: Check = (value, place, validation, outer) => {
+    validation.enter();
+    validation.spend(1 + this.checks.length);
+    const looked = this.tracks ? (outer ?? new Set()) : outer;
+    let isFine = true;
+    for (const check of this.checks) if (!check(value, place, validation, looked)) isFine = false;
+    validation.leave();
+    return isFine;
+  };
+}
+
+interface Reference {
+  readonly from: SchemaNode;
+  readonly ref: string;
+  readonly base: string;
+}
+
+export class SchemaCompiler {
+  readonly draft: Draft;
+  readonly #nodes = new Map<object, SchemaNode>();
+  readonly #resources = new Map<string, object>();
+  readonly #anchors = new Map<string, unknown>();
+  readonly #references: Reference[] = [];
+  readonly #patterns = new Map<string, Pattern>();
+  readonly #room = { left: maxInstructions };
+  #count = 0;
+
+  constructor(draft: Draft) {
+    this.draft = draft;
+  }
+
+  /** Throws an error that says what is wrong with the schema. */
+  compile(schema: object): SchemaNode {
+    if (isTooDeep(schema, maxLevels))
+      throw new Error(`The schema is more than ${maxLevels} levels deep. Nest it less, or use $defs.`);
+    const base = "https://schema.invalid/";
+    this.#resources.set(base, schema);
+    const root = this.node(schema, "schema", base);
+    // Following one may find others.
+    for (const { from, ref, base: within } of this.#references) {
+      const target = this.#find(ref, within);
+      if (target === undefined) throw new Error(`There is nothing at the $ref ${JSON.stringify(ref)}.`);
+      const node = this.node(target.schema, `${from.path}.$ref`, target.base);
+      from.inPlace.push(node);
+      from.checks.unshift(inTrial(node)); // before those that ask what was looked at
+    }
+    refuseCircles([...this.#nodes.values()]);
+    return root;
+  }
+
+  node(schema: unknown, path: string, base: string): SchemaNode {
+    if (typeof schema === "boolean") return schema ? anything : nothing;
+    if (!isPlainObject(schema)) throw wrong(path, "a schema", schema);
+    const known = this.#nodes.get(schema);
+    if (known) return known;
+    this.#count += 1;
+    if (this.#count > maxSubschemas)
+      throw new Error(`The schema has more than ${maxSubschemas} subschemas. Use fewer.`);
+    const node = new SchemaNode(path);
+    this.#nodes.set(schema, node);
+    const inner = this.#register(schema, base);
+    const ref = schema["$ref"] ?? schema["$dynamicRef"] ?? schema["$recursiveRef"];
+    if (ref !== undefined) {
+      if (typeof ref !== "string") throw wrong(`${path}.$ref`, "a text", ref);
+      this.#references.push({ from: node, ref, base: inner });
+    }
+    // What stands beside a $ref counts only since draft 2019-09; but definitions are found in any case.
+    const isOnlyRef = ref !== undefined && this.draft < 2019;
+    for (const [keyword, prepare] of keywords) {
+      const argument = Object.hasOwn(schema, keyword) ? schema[keyword] : undefined;
+      if (argument === undefined || (isOnlyRef && !keyword.includes("def"))) continue;
+      const at = `${path}.${keyword}`;
+      const check = prepare({
+        argument,
+        schema,
+        path: at,
+        compiler: this,
+        node,
+        inside: (part, where) => this.node(part, where, inner),
+        inPlace: (part, where) => {
+          const made = this.node(part, where, inner);
+          node.inPlace.push(made);
+          return made;
+        },
+      });
+      if (check) node.checks.push(check);
+    }
+    return node;
+  }
+
+  pattern(source: unknown, path: string): Pattern {
+    if (typeof source !== "string") throw wrong(path, "a regular expression", source);
+    const known = this.#patterns.get(source);
+    if (known) return known;
+    const made = compilePattern(source, this.#room);
+    this.#patterns.set(source, made);
+    return made;
+  }
+
+  /** Notes by which names a schema can be referred to. Gives the base of the references in it. */
+  #register(schema: Readonly<Record<string, unknown>>, base: string): string {
+    const id = schema["$id"] ?? (this.draft === 4 ? schema["id"] : undefined);
+    const url = typeof id === "string" ? URL.parse(id, base) : null;
+    let inner = base;
+    if (url && url.hash.length > 1) this.#anchors.set(url.href, schema);
+    else if (url) {
+      url.hash = "";
+      inner = url.href;
+      if (!this.#resources.has(inner)) this.#resources.set(inner, schema);
+    }
+    for (const anchor of [schema["$anchor"], schema["$dynamicAnchor"]])
+      if (typeof anchor === "string") this.#anchors.set(`${inner}#${anchor}`, schema);
+    return inner;
+  }
+
+  #find(ref: string, base: string): { schema: unknown; base: string } | undefined {
+    const url = ref.startsWith("#") ? undefined : URL.parse(ref, base);
+    if (url === null) return undefined;
+    const fragment = url ? url.hash.slice(1) : ref.slice(1);
+    if (url) url.hash = "";
+    const resource = url?.href ?? base;
+    const root = this.#resources.get(resource);
+    const anchored = this.#anchors.get(`${resource}#${fragment}`);
+    if (anchored !== undefined) return { schema: anchored, base: resource };
+    if (root === undefined) return undefined;
+    return fragment === "" ? { schema: root, base: resource } : this.#follow(root, fragment, resource);
+  }
+
+  #follow(root: unknown, fragment: string, resource: string): { schema: unknown; base: string } | undefined {
+    const steps = decoded(fragment).split("/");
+    if (steps.shift() !== "") return undefined;
+    let at = root;
+    let base = resource;
+    for (const step of steps) {
+      const key = step.replaceAll("~1", "/").replaceAll("~0", "~");
+      if (typeof at !== "object" || at === null || !Object.hasOwn(at, key)) return undefined;
+      at = (at as Record<string, unknown>)[key];
+      const { $id } = Object(at) as { $id?: unknown };
+      const url = typeof $id === "string" ? URL.parse($id, base) : null;
+      if (url) base = url.href;
+    }
+    return at === undefined ? undefined : { schema: at, base };
+  }
+}
+
+const anything = new SchemaNode("true");
+const nothing = new SchemaNode("false");
+nothing.checks.push((value, place, validation) =>
+  validation.refuse(place, "expected nothing, because the schema allows no value here", value),
+);
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
+/** A schema that leads to itself without going into the value can never be answered. */
+function refuseCircles(nodes: readonly SchemaNode[]): void {
+  const state = new Map<SchemaNode, "open" | "done">();
+  for (const start of nodes) {
+    const stack = [start];
+    while (stack.length > 0) {
+      const node = stack.at(-1) as SchemaNode;
+      if (state.has(node)) {
+        state.set(node, "done");
+        stack.pop();
+        continue;
+      }
+      state.set(node, "open");
+      for (const next of node.inPlace) {
+        if (state.get(next) === "open")
+          throw new Error(
+            `${node.path}: expected a $ref that goes into the value, such as in properties or items, got one that leads back to itself.`,
+          );
+        if (!state.has(next)) stack.push(next);
+      }
+    }
+  }
+}
