@@ -14,8 +14,12 @@ import {
   type Transport,
 } from "@modelcontextprotocol/client";
 import { untilAborted } from "../async/until-aborted.ts";
+import { isTooDeep } from "../json/depth.ts";
+import { jsonSize } from "../json/json-size.ts";
+import { boundedFetch } from "./bounded-fetch.ts";
 import { McpCallError, McpConnectionError } from "./mcp-error.ts";
 import type { CheckedMcpOptions } from "./mcp-options.ts";
+import { ToolListing } from "./tool-list.ts";
 
 export interface ConnectionEvents {
   onClose(): void;
@@ -34,18 +38,37 @@ const forever = 2 ** 31 - 1;
 const probeMs = 5000;
 const lastWords = 1000;
 
+/** Takes whatever a server answers; it is looked at afterwards. */
+const anyResult = {
+  "~standard": { version: 1, vendor: "rondo", validate: (value: unknown) => ({ value }) },
+} as const;
+
+/** The SDK refuses a whole list for one malformed tool, and takes lists of any length: here each page is read first. */
+class ListingClient extends Client {
+  listing: ToolListing | undefined;
+
+  override request(...[request, ...rest]: [Parameters<Client["request"]>[0], ...unknown[]]): Promise<never> {
+    const { listing } = this;
+    const send = super.request.bind(this) as (...args: unknown[]) => Promise<never>;
+    if (request.method !== "tools/list" || !listing) return send(request, ...rest);
+    return send(request, anyResult, ...rest).then((page) => listing.readPage(page) as never);
+  }
+}
+
 export class Connection {
-  readonly #client: Client;
+  readonly #client: ListingClient;
   readonly #options: CheckedMcpOptions;
   readonly #events: ConnectionEvents;
   #stderr = "";
   #hasWarned = false;
+  /** Why the connection was ended from here. */
+  #fault: Error | undefined;
   #isOpen = false;
 
   constructor(options: CheckedMcpOptions, events: ConnectionEvents) {
     this.#options = options;
     this.#events = events;
-    this.#client = new Client(
+    this.#client = new ListingClient(
       { name: "rondo", version: "0.1.0" },
       {
         versionNegotiation: {
@@ -94,6 +117,7 @@ export class Connection {
   async list(signal: AbortSignal): Promise<Tool[]> {
     try {
       const timeout = Math.min(this.#options.connectTimeoutMs, forever);
+      this.#client.listing = new ToolListing(this.#options);
       const { tools } = await this.#client.listTools(undefined, { signal, timeout, cacheMode: "refresh" });
       return tools;
     } catch (error) {
@@ -111,12 +135,17 @@ export class Connection {
           onProgress({ tool: name, progress, total, message }),
       }),
     };
-    try {
-      return await this.#client.callTool({ name, arguments: input }, options);
-    } catch (error) {
-      signal.throwIfAborted();
-      throw this.#read(error, "was lost during the call");
-    }
+    const result = await this.#client
+      .callTool({ name, arguments: input }, options)
+      .catch((error: unknown) => {
+        signal.throwIfAborted();
+        throw this.#read(error, "was lost during the call");
+      });
+    const { maxResultBytes } = this.#options;
+    if (jsonSize(result, maxResultBytes) > maxResultBytes)
+      throw this.#tooMuch(`the result of '${name}' is larger than ${maxResultBytes} bytes (maxResultBytes)`);
+    if (isTooDeep(result)) throw this.#tooMuch(`the result of '${name}' is nested too deeply`);
+    return result;
   }
 
   /** Ends the server, if it is a process, and the connection. */
@@ -130,7 +159,11 @@ export class Connection {
     if ("url" in target)
       return new StreamableHTTPClientTransport(target.url, {
         requestInit: { headers: target.headers },
-        ...(target.fetch && { fetch: target.fetch as typeof fetch }),
+        fetch: boundedFetch(target.fetch ?? fetch, this.#options.maxMessageBytes, (error) => {
+          // The SDK would ask for the rest of a stream that broke off, and wait.
+          this.#fault = error;
+          void this.close();
+        }) as typeof fetch,
       });
     // Only here, for it needs Node.
     const { StdioClientTransport } = await import("@modelcontextprotocol/client/stdio");
@@ -140,6 +173,7 @@ export class Connection {
       args,
       env,
       stderr: "pipe",
+      maxBufferSize: this.#options.maxMessageBytes,
       ...(cwd !== undefined && { cwd }),
     });
     const stderr = transport.stderr as { on(event: "data", fn: (chunk: unknown) => void): void } | null;
@@ -159,8 +193,13 @@ export class Connection {
     return isForgotten ? new SessionLostError(this.#options.name, error) : this.#failure(problem, error);
   }
 
+  #tooMuch(problem: string): McpCallError {
+    const cause = new Error(`${problem}. It was not taken; ask for less.`);
+    return new McpCallError(this.#options.name, cause, "gave too much");
+  }
+
   #failure(problem: string, cause: unknown): McpConnectionError {
-    const reason = cause instanceof Error ? reasonOf(cause) : String(cause);
+    const reason = this.#fault?.message ?? (cause instanceof Error ? reasonOf(cause) : String(cause));
     const said = this.#stderr.trim();
     const words = said === "" ? "" : ` It said: ${said}`;
     return new McpConnectionError(this.#options.name, `${problem}: ${reason}.${words}`, { cause });

@@ -17,7 +17,7 @@ export class McpConnectionError extends RondoError {
   }
 }
 
-/** The server has answered a call with an error of the protocol: it knows no such tool, for example. */
+/** The call has failed: the server answered with an error of the protocol, or with more than is taken. */
 export class McpCallError extends RondoError {
   static {
     brandError(McpCallError, "McpCallError");
@@ -25,8 +25,8 @@ export class McpCallError extends RondoError {
   readonly code = "mcp_call_failed";
   readonly server: string;
 
-  constructor(server: string, cause: Error) {
-    super(`The MCP server '${server}' refused the call: ${cause.message}`, { cause });
+  constructor(server: string, cause: Error, problem = "refused the call") {
+    super(`The MCP server '${server}' ${problem}: ${cause.message}`, { cause });
     this.server = server;
   }
 }

@@ -33,6 +33,16 @@ interface CommonOptions {
   connectTimeoutMs?: number;
   /** Whether a connection that has died is made again when it is needed next. Default: true. */
   reconnect?: boolean;
+  /** The most tools that are taken of its list; those after are left out, with a warning. Default: 512. */
+  maxTools?: number;
+  /** The most bytes of its list of tools; those after are left out, with a warning. Default: 4,000,000. */
+  maxListBytes?: number;
+  /** The longest description of a tool; a longer one is cut, and says so. Default: 10,000. */
+  maxDescriptionChars?: number;
+  /** The largest result of a call; a larger one is an error of the call. Default: 4,000,000. */
+  maxResultBytes?: number;
+  /** The largest message of any kind; a larger one ends the connection. Default: 10,000,000. */
+  maxMessageBytes?: number;
   /** Gets what is worth knowing but stops nothing. Default: the library's logger. */
   onWarning?: (message: string) => void;
   /** Gets the progress of calls. Default: nobody. */
@@ -82,6 +92,11 @@ export interface CheckedMcpOptions {
   readonly timeoutMs: number;
   readonly connectTimeoutMs: number;
   readonly reconnect: boolean;
+  readonly maxTools: number;
+  readonly maxListBytes: number;
+  readonly maxDescriptionChars: number;
+  readonly maxResultBytes: number;
+  readonly maxMessageBytes: number;
   readonly onWarning: (message: string) => void;
   readonly onProgress: ((progress: McpProgress) => void) | undefined;
 }
@@ -92,6 +107,11 @@ const commonKeys = [
   "timeoutMs",
   "connectTimeoutMs",
   "reconnect",
+  "maxTools",
+  "maxListBytes",
+  "maxDescriptionChars",
+  "maxResultBytes",
+  "maxMessageBytes",
   "onWarning",
   "onProgress",
 ];
@@ -124,6 +144,11 @@ export function checkMcpOptions(options: McpServerOptions): CheckedMcpOptions {
     timeoutMs: checkDuration("timeoutMs", options.timeoutMs ?? 60_000),
     connectTimeoutMs: checkDuration("connectTimeoutMs", options.connectTimeoutMs ?? 30_000),
     reconnect: checkBoolean("reconnect", options.reconnect ?? true),
+    maxTools: checkCount("maxTools", options.maxTools ?? 512),
+    maxListBytes: checkCount("maxListBytes", options.maxListBytes ?? 4_000_000),
+    maxDescriptionChars: checkCount("maxDescriptionChars", options.maxDescriptionChars ?? 10_000),
+    maxResultBytes: checkCount("maxResultBytes", options.maxResultBytes ?? 4_000_000),
+    maxMessageBytes: checkCount("maxMessageBytes", options.maxMessageBytes ?? 10_000_000),
     onWarning,
     onProgress,
   };
@@ -150,6 +175,12 @@ function urlTarget({ url, headers = {}, fetch }: McpUrlOptions) {
     });
   checkFunction("fetch", fetch);
   return { url: parsed, headers: checkTexts("headers", headers), fetch };
+}
+
+function checkCount(field: string, value: unknown): number {
+  if (typeof value !== "number" || !Number.isInteger(value) || value < 1)
+    throw new InvalidArgumentError({ field, expected: "a whole number from 1", received: value });
+  return value;
 }
 
 function checkFunction(field: string, value: unknown): void {

@@ -44,7 +44,8 @@ export interface McpServer extends ToolSource, AsyncDisposable {
  * An MCP server whose tools can stand among the `tools` of a `Client` or of `query()`. Nothing is started before
  * its tools are asked for. Close it, or `await using` it: a process that is not closed keeps this one alive.
  *
- * Defaults: all its tools, 60,000 ms for a call, 30,000 ms to connect, and a new connection after one has died.
+ * Defaults: all its tools up to 512, 60,000 ms for a call, 30,000 ms to connect, results of up to 4 MB, and a new
+ * connection after one has died.
  */
 export function mcpServer(options: McpServerOptions): McpServer {
   return new ConnectedServer(checkMcpOptions(options));
