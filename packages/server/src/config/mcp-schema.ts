@@ -1,7 +1,7 @@
 // MCP servers: those of this server, and what requests may name.
 
 import { z } from "zod";
-import { byName, choice, group, httpUrl, listOf, milliseconds, text } from "./fields.ts";
+import { byName, choice, group, httpUrl, listOf, milliseconds, text, wholeNumber } from "./fields.ts";
 
 const toolName = text("the name of a tool on that server");
 
@@ -39,6 +39,21 @@ const serverSchema = group({
     description: "Whether every request has its tools, or only those that name it by its label.",
   }),
   timeoutMs: milliseconds().default(60_000).meta({ description: "The limit of one call." }),
+  maxTools: wholeNumber(1)
+    .default(512)
+    .meta({ description: "The most tools of its list that are taken; those after are left out." }),
+  maxListBytes: wholeNumber(1)
+    .default(4_000_000)
+    .meta({ description: "The most bytes of its list of tools; those after are left out." }),
+  maxDescriptionChars: wholeNumber(1)
+    .default(10_000)
+    .meta({ description: "The longest description of a tool; a longer one is cut." }),
+  maxResultBytes: wholeNumber(1)
+    .default(4_000_000)
+    .meta({ description: "The largest result of a call; a larger one is an error of the call." }),
+  maxMessageBytes: wholeNumber(1)
+    .default(10_000_000)
+    .meta({ description: "The largest message; a larger one ends the connection." }),
 }).superRefine(({ command, url, args, env, cwd, headers }, context) => {
   const fail = (key: string, message: string) => context.addIssue({ code: "custom", path: [key], message });
   if (command === undefined && url === undefined) fail("command", "a program to start, or a url instead");

@@ -117,6 +117,12 @@ export const configSchema = group({
     waitingRunsPerOwner: wholeNumber(1)
       .default(10_000)
       .meta({ description: "How many background runs of an owner may wait. Further ones get 429." }),
+    toolBytes: wholeNumber(1)
+      .default(2_000_000)
+      .meta({ description: "The most bytes of JSON that the tools of a request have together." }),
+    schemaBytes: wholeNumber(1)
+      .default(262_144)
+      .meta({ description: "The largest JSON Schema of a tool, or of the answer (`text.format`)." }),
   })
     .prefault({})
     .meta({ description: "What clients may cost." }),

@@ -121,7 +121,12 @@ function startResponses(
     maxAgenticTurns,
     maxRepeats,
     asksForFinalAnswer: onLimit === undefined ? undefined : onLimit === "final_answer",
-    limits: { maxItems: limits.items, maxTools: limits.tools },
+    limits: {
+      maxItems: limits.items,
+      maxTools: limits.tools,
+      maxSchemaBytes: limits.schemaBytes,
+      maxToolBytes: limits.toolBytes,
+    },
     urls: config.urls,
     sealKeys: config.sealKeys,
     isStrict: compat.strict,

@@ -12,6 +12,7 @@ import type { InputItem } from "./items.ts";
 import { checkSize } from "./json-size.ts";
 import { toMetadata } from "./metadata.ts";
 import type { ServiceTier } from "./response.ts";
+import { checkSchemaSizes, defaultSchemaLimits, type SchemaLimits } from "./schema-limits.ts";
 import { type ReasoningOptions, type TextOptions, toReasoningOptions, toTextOptions } from "./text-format.ts";
 import { echoChoice, type NamedTool, type ToolChoice, toChoice } from "./tool-choice.ts";
 import { echoTools, type ToolDefinition, tool, toTools } from "./tools.ts";
@@ -65,7 +66,7 @@ export interface CreateRequest {
   echo: { tool_choice: JsonValue; tools: JsonObject[]; instructions: string | null };
 }
 
-export interface Limits {
+export interface Limits extends Partial<SchemaLimits> {
   maxItems: number;
   maxTools: number;
 }
@@ -104,6 +105,8 @@ export function parseCreateRequest(
   const request = toRequest(parsed.data, body as JsonObject);
   if (request.tools.length > options.limits.maxTools)
     throw tooMany("tools", "tools", options.limits.maxTools, request.tools.length);
+  const given = ((body as JsonObject)["tools"] ?? []) as JsonObject[];
+  checkSchemaSizes(request, given, { ...defaultSchemaLimits, ...options.limits });
   checkTogether(request, options.takesNoInput ?? false);
   const warnings = findUnknown(body as JsonObject, options);
   return { request, warnings };

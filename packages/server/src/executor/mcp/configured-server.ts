@@ -19,7 +19,21 @@ export interface McpServerSettings {
   /** Whether all requests have its tools, or only those that name it. Default: `always`. */
   readonly offer?: "always" | "named" | undefined;
   readonly timeoutMs?: number | undefined;
+  readonly maxTools?: number | undefined;
+  readonly maxListBytes?: number | undefined;
+  readonly maxDescriptionChars?: number | undefined;
+  readonly maxResultBytes?: number | undefined;
+  readonly maxMessageBytes?: number | undefined;
 }
+
+const limits = [
+  "timeoutMs",
+  "maxTools",
+  "maxListBytes",
+  "maxDescriptionChars",
+  "maxResultBytes",
+  "maxMessageBytes",
+] as const;
 
 interface Surroundings {
   readonly onWarning: (message: string) => void;
@@ -87,8 +101,9 @@ export class ConfiguredServer {
 }
 
 function serverOptions(settings: McpServerSettings) {
-  const { command, args, env, cwd, url, headers = {}, allowedTools, timeoutMs } = settings;
-  const common = { ...(allowedTools && { allowedTools }), ...(timeoutMs !== undefined && { timeoutMs }) };
+  const { command, args, env, cwd, url, headers = {}, allowedTools } = settings;
+  const set = limits.flatMap((key) => (settings[key] === undefined ? [] : [[key, settings[key]] as const]));
+  const common = { ...(allowedTools && { allowedTools }), ...Object.fromEntries(set) };
   if (command !== undefined)
     return {
       ...common,

@@ -1,0 +1,47 @@
+// How large the tools of a request may be. Each schema is prepared anew for each request, and goes to the model.
+
+import type { JsonObject } from "rondo";
+import { invalidRequest } from "./api-error.ts";
+import type { TextOptions } from "./text-format.ts";
+import type { ToolDefinition } from "./tools.ts";
+
+export interface SchemaLimits {
+  /** The largest schema of a tool or of the answer's text. */
+  maxSchemaBytes: number;
+  /** The most that all tools of a request have together. */
+  maxToolBytes: number;
+}
+
+/** 256 KiB for a schema, 2 MB for all tools. */
+export const defaultSchemaLimits: SchemaLimits = { maxSchemaBytes: 262_144, maxToolBytes: 2_000_000 };
+
+/** Throws a 400 that names the schema. `given` is the list of tools as it came, by whose places the client knows them. */
+export function checkSchemaSizes(
+  { tools, text }: { tools: readonly ToolDefinition[]; text: TextOptions },
+  given: readonly JsonObject[],
+  { maxSchemaBytes, maxToolBytes }: SchemaLimits,
+): void {
+  let total = 0;
+  for (const [index, tool] of tools.entries()) {
+    total += bytesOf(tool);
+    for (const field of ["parameters", "output_schema"])
+      if (bytesOf(tool[field]) > maxSchemaBytes) {
+        const at = given[index]?.["name"] === tool.name ? `tools[${index}].${field}` : "tools";
+        throw tooLarge(at, maxSchemaBytes, `the schema of '${tool.name}'`);
+      }
+  }
+  if (total > maxToolBytes) throw tooLarge("tools", maxToolBytes, `${total} in ${tools.length} tools`);
+  if (text.format.type === "json_schema" && bytesOf(text.format.schema) > maxSchemaBytes)
+    throw tooLarge("text.format.schema", maxSchemaBytes, "more");
+}
+
+function bytesOf(value: unknown): number {
+  return value === undefined ? 0 : Buffer.byteLength(JSON.stringify(value));
+}
+
+function tooLarge(param: string, max: number, received: string) {
+  return invalidRequest(
+    param,
+    `${param}: expected at most ${max} bytes of JSON, got ${received}. Send less.`,
+  );
+}
