@@ -31,7 +31,7 @@ const libraryLayers = {
     demo: ["error", "async", "json", "tool", "model"],
     testing: ["error", "async", "json", "tool", "model"],
     // Of the models, only what a function that fetches is.
-    mcp: ["error", "async", "tool", "turn", "model"],
+    mcp: ["error", "json", "async", "tool", "turn", "model"],
   },
   vocabulary: [
     "hook/events.ts",

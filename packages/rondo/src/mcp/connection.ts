@@ -45,13 +45,21 @@ const anyResult = {
 
 /** The SDK refuses a whole list for one malformed tool, and takes lists of any length: here each page is read first. */
 class ListingClient extends Client {
-  listing: ToolListing | undefined;
+  readonly #options: CheckedMcpOptions;
+  #listing: ToolListing;
+
+  constructor(options: CheckedMcpOptions, settings: ConstructorParameters<typeof Client>[1]) {
+    super({ name: "rondo", version: "0.1.0" }, settings);
+    this.#options = options;
+    this.#listing = new ToolListing(options);
+  }
 
   override request(...[request, ...rest]: [Parameters<Client["request"]>[0], ...unknown[]]): Promise<never> {
-    const { listing } = this;
     const send = super.request.bind(this) as (...args: unknown[]) => Promise<never>;
-    if (request.method !== "tools/list" || !listing) return send(request, ...rest);
-    return send(request, anyResult, ...rest).then((page) => listing.readPage(page) as never);
+    if (request.method !== "tools/list") return send(request, ...rest);
+    // The first page has no cursor.
+    if (request.params?.["cursor"] === undefined) this.#listing = new ToolListing(this.#options);
+    return send(request, anyResult, ...rest).then((page) => this.#listing.readPage(page) as never);
   }
 }
 
@@ -68,20 +76,17 @@ export class Connection {
   constructor(options: CheckedMcpOptions, events: ConnectionEvents) {
     this.#options = options;
     this.#events = events;
-    this.#client = new ListingClient(
-      { name: "rondo", version: "0.1.0" },
-      {
-        versionNegotiation: {
-          mode: "auto",
-          probe: { timeoutMs: Math.min(probeMs, options.connectTimeoutMs / 3) },
-        },
-        listChanged: {
-          tools: { autoRefresh: false, debounceMs: 0, onChanged: () => events.onToolsChanged() },
-        },
-        // What a tool returns is for a model to read: it is not checked.
-        jsonSchemaValidator: { getValidator: () => acceptAnything },
+    this.#client = new ListingClient(options, {
+      versionNegotiation: {
+        mode: "auto",
+        probe: { timeoutMs: Math.min(probeMs, options.connectTimeoutMs / 3) },
       },
-    );
+      listChanged: {
+        tools: { autoRefresh: false, debounceMs: 0, onChanged: () => events.onToolsChanged() },
+      },
+      // What a tool returns is for a model to read: it is not checked.
+      jsonSchemaValidator: { getValidator: () => acceptAnything },
+    });
   }
 
   get isOpen(): boolean {
@@ -117,7 +122,6 @@ export class Connection {
   async list(signal: AbortSignal): Promise<Tool[]> {
     try {
       const timeout = Math.min(this.#options.connectTimeoutMs, forever);
-      this.#client.listing = new ToolListing(this.#options);
       const { tools } = await this.#client.listTools(undefined, { signal, timeout, cacheMode: "refresh" });
       return tools;
     } catch (error) {

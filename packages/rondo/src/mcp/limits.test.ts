@@ -171,7 +171,7 @@ test.each(["maxTools", "maxListBytes", "maxDescriptionChars", "maxResultBytes", 
   "%s has to be a whole number",
   (field) => {
     for (const value of [0, -1, 1.5, "5", Number.NaN])
-      expect(() => mcpServer({ command: "x", [field]: value } as never)).toThrow(
+      expect(() => mcpServer({ command: "x", [field]: value })).toThrow(
         `${field}: expected a whole number from 1`,
       );
   },

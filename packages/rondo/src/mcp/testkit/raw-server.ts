@@ -1,7 +1,8 @@
 // An MCP server for tests that says what no proper one would, over stdio or, with --http, over streamable HTTP (it
 // prints its port). Its answers are in a module that it is given: `answer(method, params, say)`.
-import { createServer } from "node:http";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { createInterface } from "node:readline";
+import { text } from "node:stream/consumers";
 
 type Answer = (method: string, params: Record<string, unknown>) => unknown;
 const [file = "", flag] = process.argv.slice(2);
@@ -31,14 +32,19 @@ function replyTo(line: string): string | undefined {
 }
 
 if (flag === "--http") {
-  const server = createServer(async (request, response) => {
-    const body = (await Array.fromAsync(request)).join("");
+  const server = createServer((request, response) => void serve(request, response)).listen(
+    0,
+    "127.0.0.1",
+    () => console.log((server.address() as { port: number }).port),
+  );
+  async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const body = await text(request);
     const reply = request.method === "POST" ? replyTo(body) : undefined;
     if (reply === undefined) response.writeHead(request.method === "POST" ? 202 : 405).end();
     else if (reply.startsWith("{"))
       response.writeHead(200, { "content-type": "application/json" }).end(reply);
     else response.writeHead(200, { "content-type": "text/event-stream" }).end(reply);
-  }).listen(0, "127.0.0.1", () => console.log((server.address() as { port: number }).port));
+  }
 } else
   for await (const line of createInterface({ input: process.stdin })) {
     const reply = replyTo(line);

@@ -110,7 +110,8 @@ function pattern({ argument, path, compiler }: Given): Check {
 }
 
 function format({ argument }: Given): Check | undefined {
-  const fits = typeof argument === "string" ? formats.get(argument) : undefined;
+  if (typeof argument !== "string") return undefined;
+  const fits = formats.get(argument);
   if (!fits) return undefined;
   return (value, place, validation) => {
     if (typeof value !== "string") return true;

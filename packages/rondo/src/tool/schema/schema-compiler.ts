@@ -3,7 +3,7 @@
 
 import { isPlainObject } from "../../error/check.ts";
 import { isTooDeep } from "../../json/depth.ts";
-import { keywords } from "./keywords.ts";
+import { keywords, keywordsOf } from "./keywords.ts";
 import { inTrial } from "./keywords-logic.ts";
 import { compilePattern, maxInstructions, type Pattern } from "./pattern.ts";
 import type { Looked, Place, Validation } from "./validation.ts";
@@ -102,14 +102,12 @@ export class SchemaCompiler {
     }
     // What stands beside a $ref counts only since draft 2019-09; but definitions are found in any case.
     const isOnlyRef = ref !== undefined && this.draft < 2019;
-    for (const [keyword, prepare] of keywords) {
-      const argument = Object.hasOwn(schema, keyword) ? schema[keyword] : undefined;
-      if (argument === undefined || (isOnlyRef && !keyword.includes("def"))) continue;
-      const at = `${path}.${keyword}`;
-      const check = prepare({
-        argument,
+    for (const keyword of keywordsOf(schema)) {
+      if (isOnlyRef && !keyword.includes("def")) continue;
+      const check = keywords.get(keyword)?.({
+        argument: schema[keyword],
         schema,
-        path: at,
+        path: `${path}.${keyword}`,
         compiler: this,
         node,
         inside: (part, where) => this.node(part, where, inner),

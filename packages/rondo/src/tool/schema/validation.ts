@@ -5,11 +5,12 @@ import type { InputIssue } from "../../error/input-error.ts";
 import { pathOf } from "./path.ts";
 
 /** The steps of one validation. A step is a keyword at a value, or as much work; all of them take about half a second. */
-export const maxSteps = 5_000_000;
+const maxSteps = 5_000_000;
 /** How deep a validation follows a value, through references too. */
 const maxDepth = 1000;
 /** Nobody mends more at once. */
 const maxIssues = 20;
+const maxPathLength = 200;
 
 /** A place in the value. A list that leads back to the root, because most places are never told. */
 export interface Place {
@@ -52,7 +53,7 @@ export class Validation {
 
   /** Always false, so that a check can return it. */
   fail(place: Place | undefined, message: string): false {
-    if (this.issues.length < maxIssues) this.issues.push({ path: pathOf(stepsTo(place)), message });
+    if (this.issues.length < maxIssues) this.issues.push({ path: shorten(pathOf(stepsTo(place))), message });
     return false;
   }
 
@@ -71,8 +72,13 @@ export class Validation {
   }
 }
 
+/** Keys may be of any length, and a message is to be read. */
+export function shorten(path: string): string {
+  return path.length > maxPathLength ? `${path.slice(0, maxPathLength)}…` : path;
+}
+
 function stepsTo(place: Place | undefined): PropertyKey[] {
   const steps: PropertyKey[] = [];
   for (let at = place; at; at = at.outer) steps.push(at.step);
-  return steps.reverse();
+  return steps.toReversed();
 }

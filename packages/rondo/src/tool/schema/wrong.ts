@@ -2,10 +2,11 @@
 
 import { isPlainObject } from "../../error/check.ts";
 import { describe } from "../../error/describe.ts";
+import { shorten } from "./validation.ts";
 
 /** Says where a schema is wrong, what was expected and what came. */
 export function wrong(path: string, expected: string, received: unknown): Error {
-  return new Error(`${path}: expected ${expected}, got ${describe(received)}.`);
+  return new Error(`${shorten(path)}: expected ${expected}, got ${describe(received)}.`);
 }
 
 /** A number; nothing for `null`, which generators of schemas write where there is none. */
