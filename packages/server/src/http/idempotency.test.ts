@@ -18,7 +18,9 @@ async function start(script: Script, setup: Partial<ServiceSetup> = {}) {
     {},
     {
       responses: service,
-      authenticate: async ({ authorization }) => ({ owner: authorization ?? "ada" }),
+      authenticate: async (headers) => ({
+        owner: (headers instanceof Headers ? headers.get("authorization") : headers.authorization) ?? "ada",
+      }),
     },
   );
   onTestFinished(async () => {
