@@ -76,7 +76,7 @@ describe("a request with an Idempotency-Key", () => {
     const left = send("k", {}, { signal: leaving.signal });
     await model.request(0);
     leaving.abort();
-    await expect(left).rejects.toThrow();
+    await expect(left).rejects.toThrow("aborted");
     const again = json(send("k"));
     going.resolve();
     expect(await again).toMatchObject({ status: "completed" });
@@ -92,7 +92,7 @@ describe("a request with an Idempotency-Key", () => {
       const left = send(key, {}, { signal: leaving.signal });
       await model.request(key === "a" ? 0 : 1);
       leaving.abort();
-      await expect(left).rejects.toThrow();
+      await expect(left).rejects.toThrow("aborted");
     }
     const statuses = async () =>
       (await service.list("ada", { limit: 10, order: "asc" })).data.map(({ status }) => status).toSorted();

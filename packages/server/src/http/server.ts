@@ -59,7 +59,11 @@ export async function startServer(input: ConfigInput, options: StartOptions = {}
   const store = openStore(config.store, { onWarning: (message) => logger.warn(message) });
   const mcp = new McpTools({ ...config.mcp, onWarning: (message) => logger.warn(message) });
   let responses: Responses | undefined;
+  let stopWatchdog: (() => Promise<void>) | undefined;
   try {
+    // Before the first run: one of them may have ended the last process.
+    if (options.hasWatchdog)
+      stopWatchdog = startWatchdog({ ...config.watchdog, notePath: crashNotePath(config.store) });
     const models = new ConfiguredModels(config, { onWarning: (message) => logger.warn(message) });
     responses = await startResponses(config, { store, models, mcp, logger, metrics });
     const shared = {
@@ -93,13 +97,11 @@ export async function startServer(input: ConfigInput, options: StartOptions = {}
     const limits = { stallMs, connections, headersMs, requestMs };
     const listening = await listen({ app, exchanges, webSockets, logger, host, port, ...limits });
     mcp.start();
-    const stopWatchdog = options.hasWatchdog
-      ? startWatchdog({ ...config.watchdog, notePath: crashNotePath(config.store) })
-      : undefined;
     return runningServer(config, { store, responses, mcp, listening, logger, stopWatchdog });
   } catch (error) {
     await responses?.drain(0);
     await mcp.close();
+    await stopWatchdog?.();
     await store.close();
     throw error;
   }

@@ -109,9 +109,10 @@ describe("a background run", () => {
       const service = await startService({ model: scriptedModel("Done."), store });
       const prepared = await service.prepare("ada", { model: "test", input: "Go", background: true });
       gate.resolve(); // there is nothing to do yet
-      for (let moment = 0; moment < moments; moment += 1) await undefined;
+      for (let moment = 0; moment < moments; moment += 1) await Promise.resolve();
       await service.enqueue(prepared);
       await ended(service, prepared.id);
+      expect(await service.get("ada", prepared.id)).toMatchObject({ status: "completed" });
     }
   });
 

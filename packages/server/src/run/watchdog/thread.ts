@@ -1,9 +1,9 @@
 // The watchdog's own thread: counts the heartbeats that are missing, finds out what blocks, and ends the process.
 
-import { writeSync } from "node:fs";
 import { Session } from "node:inspector/promises";
 import { workerData } from "node:worker_threads";
 import { writeCrashNote } from "../../store/crash-note.ts";
+import { lastLine } from "./last-line.ts";
 import { beatPlace, debuggedPlace, namesPlace, type WatchdogData, witnessName } from "./shared.ts";
 
 /** How long the blocked thread has to say what it works on. One that is blocked outside of JavaScript never does. */
@@ -20,7 +20,7 @@ setInterval(() => {
   const beat = Atomics.load(shared, beatPlace);
   missed = beat === lastBeat ? missed + 1 : 0;
   lastBeat = beat;
-  if (beat === 0 || missed * tickMs < blockedMs || Atomics.load(shared, debuggedPlace) === 1) return;
+  if (missed * tickMs < blockedMs || Atomics.load(shared, debuggedPlace) === 1) return;
   isAsking = true;
   void endIfBlocked().finally(() => {
     isAsking = false;
@@ -39,7 +39,7 @@ async function endIfBlocked(): Promise<void> {
     return;
   }
   if (found?.run !== undefined && notePath !== undefined) writeCrashNote(notePath, found.run);
-  writeSync(2, `rondo: the event loop has been blocked for ${blockedMs} ms ${blame(found)}.\n`);
+  lastLine(`rondo: the event loop has been blocked for ${blockedMs} ms ${blame(found)}.`);
   process.kill(process.pid, "SIGKILL");
 }
 
@@ -55,16 +55,16 @@ function blame(found: Found | undefined): string {
   const where = found ? ` in ${found.where}` : "";
   const ended = "(watchdog.blockedMs): the process is ended";
   if (found?.run !== undefined) return `by the run of the response ${found.run}${where} ${ended}`;
+  if (found) return `outside of all runs${where} ${ended}`;
   const running = new TextDecoder().decode(names.slice(0, Atomics.load(shared, namesPlace)));
-  const all = running === "" ? "while no response ran" : `while these responses ran: ${running}`;
-  return `${all}${where} ${ended}`;
+  return `${running === "" ? "by something unknown" : `while these responses ran: ${running}`} ${ended}`;
 }
 
 /** Stops the blocked thread where it is, and asks it. */
 async function ask(session: Session): Promise<Found> {
   session.connectToMainThread();
   const paused = new Promise<Paused>((resolve) => {
-    session.once("Debugger.paused", ({ params }) => resolve(params as unknown as Paused));
+    session.once("Debugger.paused", ({ params }) => resolve(params));
   });
   const scripts = new Map<string, string>();
   session.on("Debugger.scriptParsed", ({ params: { scriptId, url } }) => scripts.set(scriptId, url));

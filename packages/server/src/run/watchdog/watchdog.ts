@@ -4,11 +4,11 @@
 // What ends the process by other means is named too, as far as JavaScript sees it: an error that nobody has caught, and
 // `process.exit()` in a tool.
 
-import { writeSync } from "node:fs";
 import { url as inspectorUrl } from "node:inspector";
 import { Worker } from "node:worker_threads";
 import { writeCrashNote } from "../../store/crash-note.ts";
 import { currentRun, runsAtWork } from "../current-run.ts";
+import { lastLine } from "./last-line.ts";
 import { beatPlace, debuggedPlace, namesPlace, type WatchdogData, witnessName } from "./shared.ts";
 
 export interface WatchdogOptions {
@@ -31,7 +31,7 @@ export function startWatchdog({ blockedMs, notePath }: WatchdogOptions): () => P
     if (responseId === undefined || isTold) return;
     isTold = true;
     if (notePath !== undefined) writeCrashNote(notePath, responseId);
-    writeSync(2, `rondo: the run of the response ${responseId} ${what.slice(0, 500)}. The process ends.\n`);
+    lastLine(`rondo: the run of the response ${responseId} ${what}. The process ends.`);
   };
   const onExit = (code: number) => tell(`has ended the process, with the exit code ${code}`);
   process.on("uncaughtExceptionMonitor", onUncaught);

@@ -76,10 +76,11 @@ export function sqliteStore({ path, now = Date.now, onWarning }: SqliteStoreOpti
   const unlock = lockForProcess(file);
   try {
     const wal = inspectWal(file); // before SQLite reads it, and writes over what it does not like
-    if (wal.state === "broken") onWarning?.(keepBrokenWal(file, wal, now()));
+    const warning = wal.state === "broken" ? keepBrokenWal(file, wal, now()) : undefined;
+    if (warning !== undefined) onWarning?.(warning);
     const connection = new Connection(file);
     // Else what is left of it would look broken after the next crash too.
-    if (wal.state === "broken") connection.database.exec("PRAGMA wal_checkpoint(TRUNCATE)");
+    if (warning !== undefined) connection.database.exec("PRAGMA wal_checkpoint(TRUNCATE)");
     return new SqliteStore(connection, { now, onClose: unlock });
   } catch (error) {
     unlock();

@@ -1,0 +1,47 @@
+// A blocked event loop, in a process of its own.
+
+import { spawn } from "node:child_process";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { text } from "node:stream/consumers";
+import { fileURLToPath } from "node:url";
+import { expect, test } from "vitest";
+import { readCrashNote } from "../../store/crash-note.ts";
+import { tempFolder } from "../../store/testkit/temp-folder.ts";
+
+const program = fileURLToPath(new URL("testkit/blocked-process.ts", import.meta.url));
+
+async function run(way: string, note: string) {
+  const child = spawn(process.execPath, ["--conditions=rondo-source", program, way, note]);
+  const ended = new Promise<string | number | null>((resolve) => {
+    child.once("exit", (code, signal) => resolve(signal ?? code));
+  });
+  const [stdout, stderr] = await Promise.all([text(child.stdout), text(child.stderr)]);
+  return { end: await ended, stdout, stderr };
+}
+
+test.each(["at once", "later"])("a run that blocks %s is named, and its process is ended", async (way) => {
+  using folder = tempFolder();
+  const note = join(folder.path, "note");
+  const { end, stderr } = await run(way, note);
+  expect(end).toBe("SIGKILL");
+  expect(stderr).toMatch(
+    /^rondo: the event loop has been blocked for 1000 ms by the run of the response resp_blocked in blockFor \(\S*blocked-process\.ts:\d+\) .*\n$/,
+  );
+  expect(readCrashNote(note)).toBe("resp_blocked");
+});
+
+test("if it blocks outside of JavaScript, all that ran are named, and nobody is blamed", async () => {
+  using folder = tempFolder();
+  const note = join(folder.path, "note");
+  const { end, stderr } = await run("native", note);
+  expect(end).toBe("SIGKILL");
+  expect(stderr).toContain("blocked for 1000 ms while these responses ran: resp_beside resp_blocked (");
+  expect(existsSync(note)).toBe(false);
+});
+
+test("a run that is only slow goes on", async () => {
+  using folder = tempFolder();
+  const { end, stdout, stderr } = await run("slow", join(folder.path, "note"));
+  expect({ end, stdout, stderr }).toEqual({ end: 0, stdout: "done", stderr: "" });
+});
