@@ -427,6 +427,21 @@ describe("runs that were at work when a process died", () => {
   });
 });
 
+test("a process that was blocked for longer than its leases does not take its own runs for those of another", async () => {
+  const going = Promise.withResolvers<void>();
+  const runs = { concurrency: 2, leaseMs: 30, maxAttempts: 2 };
+  const { service, model } = await start([{ waitFor: going.promise, text: "One." }, "Two."], { runs });
+  const foreground = plain(service, { input: "Go" });
+  await model.request(0);
+  const body = { model: "test", input: "Go", background: true };
+  const prepared = await service.prepare("ada", body);
+  for (const end = Date.now() + 100; Date.now() < end; );
+  const { id } = await service.enqueue(prepared);
+  await ended(service, id);
+  going.resolve();
+  expect(await foreground).toMatchObject({ status: "completed" });
+});
+
 test("a store that fails for a while only delays a background run", async () => {
   const store = memoryStore();
   let failures = 0;

@@ -110,6 +110,7 @@ export class Worker {
 
   async #takeAny(limit: number): Promise<void> {
     try {
+      await this.#options.active.renewIfLate();
       if (!(await this.#takeSuspect())) await this.#take(limit);
     } catch (error) {
       this.#options.observer.warn("Looking for background runs has failed.", { error });
