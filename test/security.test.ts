@@ -38,7 +38,7 @@ describe("docs/security.md", () => {
   });
 
   test.each(cited)("names tests that are in %s", (path, names) => {
-    expect(existsSync(join(root, path)), path).toBe(true);
+    expect(existsSync(join(root, path))).toBe(true);
     const source = readFileSync(join(root, path), "utf8").replaceAll('\\"', '"');
     expect(names.filter((name) => !source.includes(name))).toEqual([]);
   });
