@@ -11,8 +11,8 @@ import { tempFolder } from "../../store/testkit/temp-folder.ts";
 
 const program = fileURLToPath(new URL("testkit/blocked-process.ts", import.meta.url));
 
-async function run(way: string, note: string) {
-  const child = spawn(process.execPath, ["--conditions=rondo-source", program, way, note]);
+async function run(way: string, note: string, flags: readonly string[] = []) {
+  const child = spawn(process.execPath, ["--conditions=rondo-source", ...flags, program, way, note]);
   const ended = new Promise<string | number | null>((resolve) => {
     child.once("exit", (code, signal) => resolve(signal ?? code));
   });
@@ -38,6 +38,15 @@ test("if it blocks outside of JavaScript, all that ran are named, and nobody is 
   expect(end).toBe("SIGKILL");
   expect(stderr).toContain("blocked for 1000 ms while these responses ran: resp_beside resp_blocked (");
   expect(existsSync(note)).toBe(false);
+});
+
+test("what the process loads first is not loaded into the thread", async () => {
+  using folder = tempFolder();
+  const module =
+    'import { isMainThread } from "node:worker_threads"; if (!isMainThread) throw new Error("no");';
+  const flag = `--import=data:text/javascript,${encodeURIComponent(module)}`;
+  const { end, stderr } = await run("at once", join(folder.path, "note"), [flag]);
+  expect({ end, stderr }).toEqual({ end: "SIGKILL", stderr: expect.stringContaining("resp_blocked") });
 });
 
 test("a run that is only slow goes on", async () => {

@@ -61,7 +61,9 @@ function startThread(blockedMs: number, notePath: string | undefined): () => Pro
   };
   const heart = setInterval(beat, tickMs).unref();
   const workerData: WatchdogData = { shared, names, tickMs, blockedMs, notePath };
-  const thread = new Worker(new URL(import.meta.resolve("#watchdog-thread")), { workerData });
+  // What the process loads before its own code (`--import`) is not meant for this thread.
+  const thread = new Worker(new URL(import.meta.resolve("#watchdog-thread")), { workerData, execArgv: [] });
+  thread.on("error", (error) => lastLine(`rondo: the watchdog has failed, and watches no more: ${error}`));
   thread.unref();
   return async () => {
     clearInterval(heart);
