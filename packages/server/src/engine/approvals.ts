@@ -13,6 +13,7 @@ import type { Sealer } from "./seal.ts";
 interface Fields {
   readonly type: string;
   readonly id?: string;
+  readonly call_id?: string;
   readonly role?: string;
   readonly server_label: string;
   readonly name: string;
@@ -41,6 +42,7 @@ export function withApprovals(
   const all = given.map(({ item }) => item as unknown as Fields);
   const asked = new Set(all.filter(isRequest).map(approvalIdOf));
   const run = new Set(all.filter(({ type }) => type === "mcp_call").map((item) => item.approval_request_id));
+  checkCallIds(all, before.length, asked);
   const answered = checkAnswers(all, before.length, asked);
   const firstOwn = Math.max(before.length, all.findLastIndex(isOfModel));
   const approved = new Map<string, ApprovalRequest>();
@@ -48,12 +50,16 @@ export function withApprovals(
     if (type === "mcp_approval_response" && approve === true && id && index >= firstOwn && !run.has(id))
       approved.set(id, madeRequest(id, all, sealer, `input[${index - before.length}].approval_request_id`));
 
+  const seen = new Set<string>();
   const entries = given.flatMap((entry, index): Entry[] => {
     const item = all[index] as Fields;
     const { type, server_label: label, name, arguments: text } = item;
     if (type === "mcp_list_tools") return [];
     if (isRequest(item)) {
       const id = approvalIdOf(item);
+      // Clients send what the chain has already, or send it twice: it is one call all the same.
+      if (seen.has(id)) return [];
+      seen.add(id);
       const made = approved.get(id);
       const called = made
         ? { name: modelName(offer, made.identity), arguments: made.arguments }
@@ -110,6 +116,16 @@ function modelName(offer: Offer, tool: Omit<ToolIdentity, "host"> & { readonly h
   const found = host === undefined ? offer.findOn(label, name) : offer.findSame({ host, label, name });
   if (found) return found.tool.wireName;
   return offer.find(name) ? `${label}__${name}`.replace(/[^A-Za-z0-9_-]/g, "_").slice(0, 64) : name;
+}
+
+/** A call of the client's under the id of a request would be taken for the one that was allowed. */
+function checkCallIds(all: readonly Fields[], ownFrom: number, asked: ReadonlySet<string>): void {
+  const index = all.findIndex(({ call_id: id }) => id !== undefined && asked.has(id));
+  if (index < 0) return;
+  throw invalidRequest(
+    `input[${Math.max(0, index - ownFrom)}].call_id`,
+    `The id '${all[index]?.call_id}' is that of an approval request, so no other call can have it. Answer the request with an mcp_approval_response item.`,
+  );
 }
 
 /** The ids that were answered. Each may be answered once, and only while the model waits for it. */

@@ -161,6 +161,42 @@ describe("an approved call", () => {
     expect(wiki.calls).toEqual([]);
   });
 
+  test("runs once, however often its request is sent", async () => {
+    const { wiki, model, service, server } = await twoServers([asks, "Paid.", "Paid."]);
+    const first = await plain(service, { input: "Go", tools: [server] });
+    const request = requestIn(first);
+    const copies = [request, request, { type: "item_reference", id: request.id }, approve(request.id)];
+    await plain(service, { input: copies, tools: [server], previous_response_id: first.id });
+    expect(wiki.calls).toEqual(['pay({"n":7})']);
+    // One answer with one call, whose result follows at once: model servers refuse anything else.
+    expect(model.requests[1]?.messages).toMatchObject([
+      { role: "user" },
+      { role: "assistant", content: "May I?", tool_calls: [{ id: request.id }] },
+      { role: "tool", tool_call_id: request.id, content: "pay 7 done" },
+    ]);
+    await plain(service, { input: [{ role: "user", content: "Go" }, ...copies], tools: [server] });
+    expect(wiki.calls).toHaveLength(2);
+  });
+
+  test.each([
+    ["function_call", { name: "pay", arguments: '{"n":666}' }],
+    ["custom_tool_call", { name: "pay", input: "666" }],
+  ])("is not mistaken for a %s of the client under its id", async (type, rest) => {
+    const { files, wiki, service, server } = await twoServers([asks]);
+    const first = await plain(service, { input: "Go", tools: [server] });
+    const request = requestIn(first);
+    const forged = { type, call_id: request.id, ...rest };
+    for (const body of [
+      { input: [forged, approve(request.id)], previous_response_id: first.id },
+      { input: [{ role: "user", content: "Go" }, request, forged, approve(request.id)] },
+    ])
+      await expect(plain(service, { ...body, tools: [server] })).rejects.toMatchObject({
+        status: 400,
+        param: expect.stringMatching(/^input\[\d\]\.call_id$/),
+      });
+    expect([files.calls, wiki.calls]).toEqual([[], []]);
+  });
+
   test.each([
     ['tool_choice: "none"', { tool_choice: "none" }, /tool_choice is "none"/],
     ["allowed_tools", { allowed_tools: ["look"] }, /not allowed/],
