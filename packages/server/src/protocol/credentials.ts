@@ -1,11 +1,12 @@
 // The credentials that a request brings for MCP servers, apart from the request: they are kept only while a run
 // may need them, and sealed.
 
-import type { JsonObject, JsonValue } from "rondo";
+import type { JsonObject } from "rondo";
+import { toolsOfItem } from "./client-tools.ts";
 import type { InputItem } from "./items.ts";
 import type { ToolDefinition } from "./tools.ts";
 
-/** For each tool that has any, by its place: in `tools`, or in the `tools` of an item of the input. */
+/** Each tool that has any, whole, by its place: in `tools`, or in the `tools` of an item of the input. */
 interface Credentials {
   readonly tools: Readonly<Record<number, JsonObject>>;
   readonly input: Readonly<Record<number, Readonly<Record<number, JsonObject>>>>;
@@ -18,15 +19,19 @@ interface Holder {
 
 /** A tool without what is only for the MCP server that it stands for. */
 export function withoutCredentials<T extends JsonObject>(tool: T): T {
-  if (tool["type"] !== "mcp") return tool;
-  const { authorization: _secret, headers: _secrets, ...rest } = tool;
-  return rest as T;
+  const { type, tools } = tool;
+  if (type === "mcp") {
+    const { authorization: _secret, headers: _secrets, ...rest } = tool;
+    return rest as T;
+  }
+  const isNamespace = type === "namespace" && Array.isArray(tools);
+  return isNamespace ? { ...tool, tools: (tools as JsonObject[]).map(withoutCredentials) } : tool;
 }
 
 /** An item as it may be kept and shown. */
 export function itemWithoutCredentials<T extends { readonly type: string }>(item: T): T {
-  const tools = toolsOf(item);
-  return tools ? { ...item, tools: tools.map(withoutCredentials) } : item;
+  const tools = toolsOfItem(item);
+  return tools.length > 0 ? { ...item, tools: tools.map(withoutCredentials) } : item;
 }
 
 /** All credentials of a request, as JSON; undefined if it has none. */
@@ -34,7 +39,7 @@ export function credentialsOf({ tools, input }: Holder): string | undefined {
   const ofTools = collect(tools);
   const ofInput: Record<number, Record<number, JsonObject>> = {};
   for (const [index, item] of input.entries()) {
-    const found = collect(toolsOf(item) ?? []);
+    const found = collect(toolsOfItem(item));
     if (Object.keys(found).length > 0) ofInput[index] = found;
   }
   if (Object.keys(ofTools).length + Object.keys(ofInput).length === 0) return undefined;
@@ -49,26 +54,18 @@ export function withCredentials<T extends Holder>(holder: T, json: string): T {
     tools: restore(holder.tools, tools),
     input: holder.input.map((item, index) => {
       const found = input[index];
-      return found ? { ...item, tools: restore(toolsOf(item) ?? [], found) } : item;
+      return found ? { ...item, tools: restore(toolsOfItem(item), found) } : item;
     }),
   };
 }
 
-function toolsOf(item: { readonly type: string }): JsonObject[] | undefined {
-  const { tools } = item as { tools?: JsonValue };
-  return item.type === "additional_tools" && Array.isArray(tools) ? (tools as JsonObject[]) : undefined;
+function collect(tools: readonly JsonObject[]): Record<number, JsonObject> {
+  return Object.fromEntries(tools.flatMap((tool, index) => (hasCredentials(tool) ? [[index, tool]] : [])));
 }
 
-function collect(tools: readonly JsonObject[]): Record<number, JsonObject> {
-  return Object.fromEntries(
-    tools.flatMap(({ type, authorization, headers }, index) => {
-      const found = {
-        ...(authorization !== undefined && { authorization }),
-        ...(headers !== undefined && { headers }),
-      };
-      return type === "mcp" && Object.keys(found).length > 0 ? [[index, found]] : [];
-    }),
-  );
+function hasCredentials({ type, tools, authorization, headers }: JsonObject): boolean {
+  if (type === "mcp") return authorization !== undefined || headers !== undefined;
+  return type === "namespace" && Array.isArray(tools) && (tools as JsonObject[]).some(hasCredentials);
 }
 
 function restore<T extends JsonObject>(

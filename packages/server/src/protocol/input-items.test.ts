@@ -149,3 +149,21 @@ describe("an item is refused", () => {
     expect(refusal({ input: [{ role: "user", content: "Hi" }, given] })).toEqual([param, message]);
   });
 });
+
+describe("an item that brings tools", () => {
+  test.each(["additional_tools", "tool_search_output"])(
+    "of the type %s is refused with wrong ones",
+    (type) => {
+      const path = (tool: unknown) => refusal({ input: [{ type, tools: [tool] }] })[0];
+      expect(path(null)).toBe("input[0].tools[0]");
+      expect(path("look")).toBe("input[0].tools[0]");
+      expect(path({ type: "mcp", server_label: 5 })).toBe("input[0].tools[0].server_label");
+      const namespace = (tools: unknown) => ({ type: "namespace", name: "inner", tools });
+      expect(path(namespace(5))).toBe("input[0].tools[0].tools");
+      expect(path(namespace([null]))).toBe("input[0].tools[0].tools[0]");
+      expect(path(namespace([{ type: "mcp", server_label: 5 }]))).toBe(
+        "input[0].tools[0].tools[0].server_label",
+      );
+    },
+  );
+});

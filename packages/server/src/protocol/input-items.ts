@@ -119,6 +119,14 @@ const additionalTools = z.looseObject({
   tools: z.array(tool),
 });
 
+/** What a client's search for tools has found: the model has them from here on. */
+const toolSearchOutput = z.looseObject({
+  ...common,
+  type: z.literal("tool_search_output"),
+  call_id: z.string().nullish(),
+  tools: z.array(tool),
+});
+
 export const knownItems = z.discriminatedUnion("type", [
   message,
   functionCall,
@@ -132,6 +140,7 @@ export const knownItems = z.discriminatedUnion("type", [
   mcpApprovalRequest,
   mcpApprovalResponse,
   additionalTools,
+  toolSearchOutput,
 ]);
 
 /** The API allows a reference without a type. What has a role is a message, though. */

@@ -17,6 +17,7 @@ export function shownInput(item: InputItem): InputItem {
     case "custom_tool_call_output":
       return { ...item, status: item["status"] ?? "completed" };
     case "additional_tools":
+    case "tool_search_output":
       return itemWithoutCredentials(item);
     case "mcp_approval_request": {
       const { approval_request_id: _kept, ...shown } = item;

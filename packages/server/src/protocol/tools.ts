@@ -41,13 +41,6 @@ const customTool = z.looseObject({
   format: z.looseObject({ type: z.string() }).nullish(),
 });
 
-const namespaceTool = z.looseObject({
-  type: z.literal("namespace"),
-  name,
-  description,
-  tools: z.array(orOther(z.discriminatedUnion("type", [functionTool, customTool]))).nullish(),
-});
-
 const mcpTool = z.looseObject({
   type: z.literal("mcp"),
   ...hints,
@@ -60,6 +53,13 @@ const mcpTool = z.looseObject({
   connector_id: z.string().nullish(),
   server_description: z.string().nullish(),
   tunnel_id: z.string().nullish(),
+});
+
+const namespaceTool = z.looseObject({
+  type: z.literal("namespace"),
+  name,
+  description,
+  tools: z.array(orOther(z.discriminatedUnion("type", [functionTool, customTool, mcpTool]))).nullish(),
 });
 
 const codeInterpreterTool = z.looseObject({

@@ -24,6 +24,8 @@ function diskStore() {
   return { store, path, onDisk };
 }
 
+const inNamespace = (tool: object) => ({ type: "namespace", name: "inner", tools: [tool] });
+
 test("of a background run are sealed while it waits and works, serve it, and are gone at its end", async () => {
   const { store, path, onDisk } = diskStore();
   const released = Promise.withResolvers<void>();
@@ -36,6 +38,7 @@ test("of a background run are sealed while it waits and works, serve it, and are
   const input = [
     { role: "user", content: "Go" },
     { type: "additional_tools", tools: [{ ...secret, server_label: "more" }] },
+    { type: "tool_search_output", tools: [inNamespace({ ...secret, server_label: "found" })] },
   ];
   const arrived = notebook.arrival("look");
   const prepared = await service.prepare("ada", { model: "test", background: true, tools: [secret], input });
@@ -67,8 +70,18 @@ test("of other requests and of conversations are not kept at all", async () => {
     input: [{ role: "user", content: "Go" }, more],
     tools: [{ ...free, authorization: token }],
   });
+  const named = (server_label: string) => ({ ...free, server_label, authorization: token });
+  const found = { type: "tool_search_output", tools: [named("found"), inNamespace(named("nested"))] };
+  const { id: last, tools } = await plain(service, {
+    input: [{ role: "user", content: "Go" }, found],
+    tools: [inNamespace({ ...free, authorization: token })],
+  });
+  expect(JSON.stringify(tools)).not.toContain(token);
+  const shown = await service.inputItems("ada", last, { limit: 10, order: "asc" });
+  expect(JSON.stringify(shown)).toContain("nested");
+  expect(JSON.stringify(shown)).not.toContain(token);
   const conversations = new Conversations({ store, limits: { maxItems: 100 } });
-  const { id } = await conversations.create("ada", { items: [more] });
+  const { id } = await conversations.create("ada", { items: [more, found] });
   await conversations.addItems("ada", id, { items: [more] });
   await store.check();
   expect(onDisk()).toContain('"more"');
