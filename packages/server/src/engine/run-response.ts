@@ -22,6 +22,8 @@ export interface RunContext {
   readonly present: Present;
   /** Whether nobody hears of the run before its end. Default: false. */
   readonly isUnheard?: boolean | undefined;
+  /** Whether `response.created` has been sent. Default: false, but true for a run that goes on. */
+  readonly isCreatedTold?: boolean | undefined;
   /** What an earlier start of this run has left. */
   readonly progress?: Progress | undefined;
   /** Told of everything that happens, for logs and metrics. */
@@ -91,7 +93,7 @@ async function record(
   });
   if (!progress?.isAnnounced && !context.isUnheard) {
     const response = present(planParts(plan, "in_progress", output.items));
-    if (!progress) journal.emit({ type: "response.created", response });
+    if (!progress && !context.isCreatedTold) journal.emit({ type: "response.created", response });
     if (plan.request.background) journal.update({ status: "in_progress" });
     journal.emit({ type: "response.in_progress", response });
   }

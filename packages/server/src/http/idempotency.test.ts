@@ -7,6 +7,8 @@ import type { StreamEvent } from "../protocol/events.ts";
 import type { ResponseObject } from "../protocol/response.ts";
 import { type ServiceSetup, startService, toFrames } from "../run/testkit/service.ts";
 import { memoryStore } from "../store/memory.ts";
+import type { Store } from "../store/store.ts";
+import { storeAround } from "../store/testkit/store-around.ts";
 import { testServer } from "./testkit/test-server.ts";
 
 type Script = Parameters<typeof scriptedModel>[0];
@@ -44,6 +46,17 @@ async function start(script: Script, setup: Partial<ServiceSetup> = {}) {
 async function eventsOf(reply: Response): Promise<StreamEvent[]> {
   const lines = (await reply.text()).split("\n").filter((line) => line.startsWith("data: {"));
   return lines.map((line) => JSON.parse(line.slice("data: ".length)) as StreamEvent);
+}
+
+/** A store in which nothing is created before `count` responses are to be. */
+function createsTogether(count: number): Store {
+  const all = Promise.withResolvers<void>();
+  let creating = 0;
+  return storeAround(memoryStore(), async (method, call) => {
+    if (method === "create" && ++creating === count) all.resolve();
+    if (method === "create") await all.promise;
+    return call();
+  });
 }
 
 describe("a request with an Idempotency-Key", () => {
@@ -125,6 +138,39 @@ describe("a request with an Idempotency-Key", () => {
     const streamed = await eventsOf(await send("s", { background: true, stream: true }));
     expect(await eventsOf(await send("s", { background: true, stream: true }))).toEqual(streamed);
     expect(model.requests).toHaveLength(2);
+  });
+
+  test.each([
+    ["plain", {}],
+    ["streamed", { stream: true }],
+    ["background", { background: true }],
+    ["streamed background", { background: true, stream: true }],
+  ])("gives %s ones the same response though none was there when they came", async (_, body) => {
+    const { send, model } = await start("One.", { store: createsTogether(3) });
+    const replies = await Promise.all(Array.from({ length: 3 }, () => send("k", body)));
+    expect(replies.map(({ status }) => status)).toEqual([200, 200, 200]);
+    const texts = await Promise.all(replies.map((reply) => reply.text()));
+    const ids = texts.map((text) => /"id":"(resp_\w+)"/.exec(text)?.[1]);
+    expect(new Set(ids).size).toBe(1);
+    expect(ids[0]).toBeDefined();
+    await model.request(0);
+    expect(model.requests).toHaveLength(1);
+  });
+
+  test("can be followed before its run has said anything", async () => {
+    const written = Promise.withResolvers<void>();
+    const store = storeAround(memoryStore(), async (method, call) => {
+      if (method === "commit") await written.promise;
+      return call();
+    });
+    const { send, model } = await start("One.", { store });
+    const first = send("k", { stream: true });
+    const reply = await first;
+    const second = await send("k", { stream: true });
+    expect(second.status).toBe(200);
+    written.resolve();
+    expect(await eventsOf(second)).toEqual(await eventsOf(reply));
+    expect(model.requests).toHaveLength(1);
   });
 
   test("that was another one is refused with 422", async () => {

@@ -55,8 +55,10 @@ export function responseRoutes(options: ResponseRoutesOptions): Route[] {
         exchange.responseId = prepared.id;
         exchange.model = model;
         if (background) {
+          // With a key, it may be the response of the same request that came first.
           const queued = await responses.enqueue(prepared);
-          if (stream) await follow(exchange, prepared.id, -1);
+          exchange.responseId = queued.id;
+          if (stream) await follow(exchange, queued.id, -1);
           else exchange.json(200, queued);
         } else if (stream) {
           await answerStream(exchange, options, (sink, signal) =>

@@ -21,7 +21,7 @@ import type { ResponseObject } from "../protocol/response.ts";
 import { shownInput } from "../protocol/shown-input.ts";
 import { isTerminal } from "../protocol/status.ts";
 import { fromStoredRequest, toStoredRequest } from "../protocol/stored-request.ts";
-import type { Lease, ListOptions, NewResponse, Store, StoredResponse } from "../store/store.ts";
+import type { Lease, ListOptions, NewResponse, Store, StoredEvent, StoredResponse } from "../store/store.ts";
 import { StoreError } from "../store/store-error.ts";
 import { ActiveRuns, RunStopped } from "./active-runs.ts";
 import { beginInTurn, conversationBusy, toConversationError, type WhenBusy } from "./begin-in-turn.ts";
@@ -227,10 +227,8 @@ export class Responses {
   async enqueue(prepared: PreparedRun): Promise<ResponseObject> {
     await this.#waiting.enter(prepared.owner);
     const response = this.#present(planParts(prepared.planned.plan, "queued", []));
-    const created = { type: "response.created", sequence_number: 0, response };
-    const events = [{ sequence: 0, data: JSON.stringify(created) }];
     try {
-      await this.#create({ ...this.#newResponse(prepared, "queued"), events });
+      await this.#create({ ...this.#newResponse(prepared, "queued"), events: [createdEvent(response)] });
     } catch (error) {
       if (isKeyTaken(error)) return this.get(prepared.owner, await this.#otherThan(prepared, error));
       throw toConversationError(error, prepared.request.conversation ?? "");
@@ -344,12 +342,18 @@ export class Responses {
   async #run(prepared: PreparedRun, gone: AbortSignal, sink: EventSink | undefined): Promise<RunEnd> {
     const { store, observer } = this.#options;
     const { id, repeatKey } = prepared;
-    const work = async ({ plan }: Planned, left: AbortSignal, stopped?: AbortSignal, lease?: Lease) => {
-      // A stream that may be asked for again is written down.
-      const logsEvents = sink !== undefined && repeatKey !== undefined;
+    // A stream that may be asked for again is written down, from the moment that it can be found.
+    const logsEvents = sink !== undefined && repeatKey !== undefined;
+    const firstEvent = ({ plan }: Planned) =>
+      logsEvents ? [createdEvent(this.#present(planParts(plan, "in_progress", [])))] : [];
+    const work = async (planned: Planned, left: AbortSignal, stopped?: AbortSignal, lease?: Lease) => {
+      const { plan } = planned;
+      const told = firstEvent(planned);
+      for (const { data } of told) sink?.send("response.created", data);
       const journal = new Journal({
         kept: lease && { store, lease },
         logsEvents,
+        sequence: told.length,
         sink,
         onCommit: logsEvents ? (events) => this.#hub.tell(id, events) : undefined,
       });
@@ -359,6 +363,7 @@ export class Responses {
           signals: stopped ? [left, stopped] : [left],
           present: this.#present,
           isUnheard: sink === undefined,
+          isCreatedTold: logsEvents,
           onEvent: (event) => observer.loopEvent(event),
           now: this.#now,
         });
@@ -372,7 +377,7 @@ export class Responses {
       }
     };
     if (!prepared.request.store) return inRun(id, () => work(prepared.planned, gone));
-    return this.#begin(prepared, gone, (planned, lease) =>
+    return this.#begin(prepared, gone, firstEvent, (planned, lease) =>
       this.#active.hold(lease, (stopped) => {
         if (!repeatKey) return work(planned, gone, stopped, lease);
         // A client that has left will ask again, and wants to know how it ended.
@@ -385,12 +390,16 @@ export class Responses {
   async #begin<T>(
     prepared: PreparedRun,
     gone: AbortSignal,
+    eventsOf: (planned: Planned) => StoredEvent[],
     work: (planned: Planned, lease: Lease) => Promise<T>,
   ): Promise<T> {
     const { id, owner, request, planned } = prepared;
     const { conversation } = request;
     const create = (current: Planned) =>
-      this.#create(this.#newResponse({ ...prepared, planned: current }, "in_progress"));
+      this.#create({
+        ...this.#newResponse({ ...prepared, planned: current }, "in_progress"),
+        events: eventsOf(current),
+      });
     if (conversation === undefined) return work(planned, await create(planned));
     const { conversations: whenBusy } = this.#options;
     const leave = whenBusy === "queue" ? await this.#line.enter(conversation, gone) : () => {};
@@ -445,7 +454,7 @@ export class Responses {
     return { response, failure };
   }
 
-  #newResponse(prepared: PreparedRun, status: NewResponse["status"]): NewResponse {
+  #newResponse(prepared: PreparedRun, status: NewResponse["status"]): Omit<NewResponse, "events"> {
     const { id, owner, request, planned, repeatKey } = prepared;
     const { conversation } = request;
     const { idempotencyMs = dayMs } = this.#options;
@@ -469,7 +478,6 @@ export class Responses {
       ...(repeatKey && { idempotency: { ...repeatKey, untilMs: this.#now() + idempotencyMs } }),
       request: toStoredRequest(request),
       input: planned.input.map((item) => withNewId(itemWithoutCredentials(item))),
-      events: [],
       credentials: request.background ? this.#sealedCredentials(owner, request, planned) : undefined,
     };
   }
@@ -506,6 +514,11 @@ function withRecalled(request: CreateRequest, recall: Recall | undefined): Creat
   if (!before) return request;
   const items = before.map(({ item }) => item as unknown as InputItem);
   return { ...request, previous_response_id: undefined, input: [...items, ...input] };
+}
+
+/** The first event of a response whose events are kept. */
+function createdEvent(response: ResponseObject): StoredEvent {
+  return { sequence: 0, data: JSON.stringify({ type: "response.created", sequence_number: 0, response }) };
 }
 
 function unknownResponse(id: string): ApiError {
