@@ -42,6 +42,8 @@ const lookEveryMs = 5000;
 /** After the store has failed, how long a run waits before it is tried again. */
 const retryMs = 2000;
 const eventsPage = 1000;
+/** What older versions have left unsealed; see the steps of the store's schema. */
+const plainCredentials = "plain.";
 const shortestProbationMs = 10_000;
 const longestProbationMs = 3_600_000;
 
@@ -277,7 +279,9 @@ export class Worker {
   #storedRequest({ owner, request }: StoredResponse, { input, credentials }: StoredRun) {
     const stored = { ...fromStoredRequest(request), input };
     if (credentials === undefined) return stored;
-    const unsealed = sealer(this.#options.planner.secrets, owner).unseal("credentials", credentials);
+    const unsealed = credentials.startsWith(plainCredentials)
+      ? credentials.slice(plainCredentials.length)
+      : sealer(this.#options.planner.secrets, owner).unseal("credentials", credentials);
     // Sealed with a key that the config has no more: the servers then say what is missing.
     return unsealed === undefined ? stored : withCredentials(stored, unsealed);
   }

@@ -11,6 +11,8 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { InvalidArgumentError } from "rondo";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { withCredentials } from "../../protocol/credentials.ts";
+import type { ToolDefinition } from "../../protocol/tools.ts";
 import { crashNotePath, writeCrashNote } from "../crash-note.ts";
 import { inputItem, newResponse, write } from "../testkit/build.ts";
 import { type TempFolder, tempFolder } from "../testkit/temp-folder.ts";
@@ -119,7 +121,7 @@ test("a database from before all responses told whether calls may stay open is b
   await store.close();
 });
 
-test("a database that has credentials of finished responses loses them, and those of others stay", async () => {
+test("a database that has credentials of MCP servers loses them, but for runs that wait", async () => {
   const before = sqliteStore({ path });
   const server = {
     type: "mcp",
@@ -128,11 +130,16 @@ test("a database that has credentials of finished responses loses them, and thos
     headers: { "x-key": "s3cret" },
   };
   const request = { tools: [{ type: "function", name: "f", headers: "none" }, server], note: '"mcp"' };
+  const more = (id: string) => ({ type: "additional_tools", id, tools: [server] });
   const leases = [];
-  for (const id of ["resp_1", "resp_2"])
-    leases.push(await before.create(newResponse(id, { request }), "worker-1", 30_000));
+  for (const id of ["resp_1", "resp_2"]) {
+    const made = newResponse(id, { request, input: [more(`in_${id}`)] });
+    leases.push(await before.create(made, "worker-1", 30_000));
+  }
   const [first] = leases;
   if (first) await before.commit(first, write({ update: { status: "completed", completedAtMs: 1 } }));
+  const items = [more("in_conv")];
+  await before.createConversation({ id: "conv_1", owner: "ann", createdAtMs: 1, metadata: {}, items });
   await before.close();
   const old = new DatabaseSync(path);
   old.exec(`${undoLatest} DROP TABLE credentials; PRAGMA user_version = 3`);
@@ -140,12 +147,42 @@ test("a database that has credentials of finished responses loses them, and thos
   const store = sqliteStore({ path });
 
   const { authorization: _token, headers: _headers, ...rest } = server;
-  expect((await store.get("ann", "resp_1"))?.request).toEqual({
-    ...request,
-    tools: [request.tools[0], rest],
-  });
-  expect((await store.get("ann", "resp_2"))?.request).toEqual(request);
+  for (const id of ["resp_1", "resp_2"]) {
+    expect((await store.get("ann", id))?.request).toEqual({ ...request, tools: [request.tools[0], rest] });
+    expect((await store.input("ann", id, { limit: 10, order: "asc" })).data).toMatchObject([
+      { type: "additional_tools", tools: [rest] },
+    ]);
+  }
+  expect(JSON.stringify(await store.readConversation("ann", "conv_1"))).not.toContain("s3cret");
+  const [claim] = await store.claim("worker-2", { leaseMs: 30_000, limit: 10 });
+  if (!claim) throw new Error("Expected a run that waits.");
+  expect(claim.responseId).toBe("resp_2");
+  const { credentials = "" } = await store.resume(claim);
+  expect(credentials).toMatch(/^plain\./);
+  const left = withCredentials(
+    { tools: [request.tools[0], rest] as ToolDefinition[], input: [] },
+    credentials.slice(6),
+  );
+  expect(left.tools).toEqual(request.tools);
+  await store.commit(claim, write({ update: { status: "completed", completedAtMs: 1 } }));
   await store.close();
+  const reader = new DatabaseSync(path);
+  expect(reader.prepare("SELECT * FROM credentials").all()).toEqual([]);
+  reader.close();
+});
+
+test("what a database loses is not left in the file", async () => {
+  const before = sqliteStore({ path });
+  const request = { tools: [{ type: "mcp", server_label: "notes", authorization: "s3cret" }] };
+  const lease = await before.create(newResponse("resp_1", { request }), "worker-1", 30_000);
+  await before.commit(lease, write({ update: { status: "completed", completedAtMs: 1 } }));
+  await before.close();
+  expect(readFileSync(path, "latin1")).toContain("s3cret");
+  const old = new DatabaseSync(path);
+  old.exec(`${undoLatest} DROP TABLE credentials; PRAGMA user_version = 3`);
+  old.close();
+  await sqliteStore({ path }).close();
+  expect(readFileSync(path, "latin1")).not.toContain("s3cret");
 });
 
 test("a database from before runs could be suspects, and requests had keys, is brought up to date", async () => {

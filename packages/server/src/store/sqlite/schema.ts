@@ -6,6 +6,12 @@ import { StoreError } from "../store-error.ts";
 // "rond": tells our files from those of other programs.
 const applicationId = 0x72_6f_6e_64;
 
+/** The tools of a row's JSON, without what they have for MCP servers. */
+const toolsWithoutCredentials = `(
+      SELECT json_group_array(CASE WHEN tool.value ->> '$.type' = 'mcp'
+        THEN json_remove(tool.value, '$.authorization', '$.headers') ELSE json(tool.value) END)
+      FROM json_each(data, '$.tools') AS tool)`;
+
 const migrations: readonly string[] = [
   `
   -- "key" grows with time and is never shown. What a run changes often stands here, in short rows; the request,
@@ -119,14 +125,22 @@ const migrations: readonly string[] = [
     sealed TEXT NOT NULL
   ) STRICT;
 
-  -- Requests of background runs had them as they came. Those that are not over may still need them.
-  UPDATE requests SET data = json_set(data, '$.tools', (
-      SELECT json_group_array(CASE WHEN tool.value ->> '$.type' = 'mcp'
-        THEN json_remove(tool.value, '$.authorization', '$.headers') ELSE json(tool.value) END)
-      FROM json_each(requests.data, '$.tools') AS tool))
-    WHERE response_key IN (SELECT key FROM responses
-      WHERE is_background = 1 AND status NOT IN ('queued', 'in_progress'))
-    AND instr(data, '"mcp"') > 0;
+  -- Requests of background runs had them as they came. Those that are not over may still need them: nothing can
+  -- be sealed here, so they are marked, and gone when the run is over.
+  INSERT INTO credentials (response_key, sealed)
+    SELECT requests.response_key,
+      'plain.' || json_object('tools', json_group_object(tool.key, json(tool.value)), 'input', json('{}'))
+    FROM requests JOIN responses ON responses.key = requests.response_key,
+      json_each(requests.data, '$.tools') AS tool
+    WHERE responses.is_background = 1 AND responses.status IN ('queued', 'in_progress')
+      AND instr(requests.data, '"mcp"') > 0 AND tool.value ->> '$.type' = 'mcp'
+    GROUP BY requests.response_key;
+  UPDATE requests SET data = json_set(data, '$.tools', ${toolsWithoutCredentials})
+    WHERE response_key IN (SELECT key FROM responses WHERE is_background = 1) AND instr(data, '"mcp"') > 0;
+  UPDATE items SET data = json_set(data, '$.tools', ${toolsWithoutCredentials})
+    WHERE instr(data, '"mcp"') > 0 AND data ->> '$.type' = 'additional_tools';
+  UPDATE conversation_items SET data = json_set(data, '$.tools', ${toolsWithoutCredentials})
+    WHERE instr(data, '"mcp"') > 0 AND data ->> '$.type' = 'additional_tools';
   `,
   `
   -- See ../standing.ts.
@@ -152,7 +166,8 @@ export const newestVersion = migrations.length;
 export function migrate(database: DatabaseSync, path: string): void {
   const version = checkVersion(database, path);
   if (version === migrations.length) return;
-  database.exec("BEGIN EXCLUSIVE");
+  // What a step takes out is secret, and would otherwise stay in the file until something is written over it.
+  database.exec("PRAGMA secure_delete = ON; BEGIN EXCLUSIVE");
   try {
     for (const step of migrations.slice(version)) database.exec(step);
     database.exec(`PRAGMA user_version = ${migrations.length}; PRAGMA application_id = ${applicationId}`);
@@ -160,6 +175,8 @@ export function migrate(database: DatabaseSync, path: string): void {
   } catch (error) {
     if (database.isTransaction) database.exec("ROLLBACK");
     throw error;
+  } finally {
+    database.exec("PRAGMA secure_delete = OFF");
   }
 }
 
