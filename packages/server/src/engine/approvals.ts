@@ -39,7 +39,7 @@ export function withApprovals(
 ): { entries: Entry[]; approved: ApprovalRequest[] } {
   const given = [...before, ...own];
   if (!given.some(({ item }) => item.type.startsWith("mcp_"))) return { entries: given, approved: [] };
-  const all = given.map(({ item }) => item as unknown as Fields);
+  const all = byFirstIds(given.map(({ item }) => item as unknown as Fields));
   const asked = new Set(all.filter(isRequest).map(approvalIdOf));
   const run = new Set(all.filter(({ type }) => type === "mcp_call").map((item) => item.approval_request_id));
   checkCallIds(all, before.length, asked);
@@ -48,7 +48,10 @@ export function withApprovals(
   const approved = new Map<string, ApprovalRequest>();
   for (const [index, { type, approve, approval_request_id: id }] of all.entries())
     if (type === "mcp_approval_response" && approve === true && id && index >= firstOwn && !run.has(id))
-      approved.set(id, madeRequest(id, all, sealer, `input[${index - before.length}].approval_request_id`));
+      approved.set(
+        id,
+        madeRequest(id, { all, given, offer, sealer }, `input[${index - before.length}].approval_request_id`),
+      );
 
   const seen = new Set<string>();
   const entries = given.flatMap((entry, index): Entry[] => {
@@ -90,24 +93,47 @@ export function withApprovals(
   };
 }
 
+interface Conversation {
+  readonly all: readonly Fields[];
+  readonly given: readonly Entry[];
+  readonly offer: Offer;
+  readonly sealer: Pick<Sealer, "isSigned">;
+}
+
 /** The request as this server made it. */
 function madeRequest(
   id: string,
-  all: readonly Fields[],
-  sealer: Pick<Sealer, "isSigned">,
+  { all, given, offer, sealer }: Conversation,
   param: string,
 ): ApprovalRequest {
-  for (const item of all) {
+  for (const [index, item] of all.entries()) {
     if (!isRequest(item) || approvalIdOf(item) !== id) continue;
     const { server_label: label, name, arguments: text = "" } = item;
     const made = readApproval({ id, label, name, arguments: text }, sealer);
     if (made) return made;
+    // Older versions did not sign. Of the output of a response the store knows that it was made here.
+    if (given[index]?.group === undefined || !unsignedId.test(id)) continue;
+    const identity = offer.findOn(label, name)?.identity ?? { host: "unknown", label, name };
+    return { id, identity, arguments: text };
   }
   throw invalidRequest(
     param,
     `The approval request '${id}' was not made by this server for you, or was changed, so it cannot be approved. Send it back as it came, or name the response that made it as previous_response_id.`,
     "invalid_approval_request",
   );
+}
+
+/** The id of a request that an older version has made. */
+const unsignedId = /^mcpr_[0-9a-f]{32}$/;
+
+/** A request that is kept again is shown under another id. Whatever names it by that one means the first. */
+function byFirstIds(all: readonly Fields[]): readonly Fields[] {
+  const firstIds = new Map(all.flatMap((item) => (isRequest(item) ? [[item.id, approvalIdOf(item)]] : [])));
+  return all.map((item) => {
+    const { approval_request_id: id } = item;
+    const first = isRequest(item) || !id ? undefined : firstIds.get(id);
+    return first === undefined || first === id ? item : { ...item, approval_request_id: first };
+  });
 }
 
 /** The name that the model has for a tool. One that is not offered must not look like another that is. */
