@@ -137,6 +137,20 @@ describe("an executor of the config", () => {
     });
   });
 
+  test("asks before it runs a call if the request wants that", () => {
+    const { made } = executor({ canExecute: ({ type }) => type === "mcp" });
+    const needsApproval = (require_approval?: string) => {
+      const server = {
+        type: "mcp",
+        server_label: "s",
+        name: "ask",
+        ...(require_approval && { require_approval }),
+      };
+      return offer([server], { executors: [made] }).find("ask")?.needsApproval;
+    };
+    expect(["always", "never", undefined].map(needsApproval)).toEqual([true, false, false]);
+  });
+
   test("needs a name for a tool that it does not describe", () => {
     const { made } = executor({ canExecute: () => true });
     expect(() => offer([{ type: "odd" }], { executors: [made] })).toThrow(

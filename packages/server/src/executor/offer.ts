@@ -6,6 +6,7 @@ import type { ToolDefinition } from "../protocol/tools.ts";
 import type { ToolExecutor } from "./executor.ts";
 import { functionExecutor } from "./function-executor.ts";
 import type { McpOffered } from "./mcp/mcp-tools.ts";
+import { approvalTest } from "./mcp/tool-filter.ts";
 import { identityKey, type ToolIdentity } from "./tool-identity.ts";
 
 /** The server label of tools that run in this process. */
@@ -180,7 +181,11 @@ function toOffered(
     const { server_label: own } = definition;
     const label = typeof own === "string" ? own : executor.kind;
     const host = isClients ? "client" : `executor:${executor.kind}`;
-    return { tool: made, runsHere: !isClients, identity: { host, label, name: made.wireName } };
+    const identity = { host, label, name: made.wireName };
+    // The config trusts its executors, so that nobody is asked unless the request says so.
+    const isAsked = definition.type === "mcp" ? approvalTest(definition["require_approval"]) : undefined;
+    const needsApproval = isAsked?.({ name: made.wireName, inputSchema: options.input }) ?? false;
+    return { tool: made, runsHere: !isClients, identity, needsApproval };
   } catch (error) {
     if (error instanceof RondoError)
       throw invalidRequest(`tools[${index}]`, `The tool '${name}' cannot be used: ${error.message}`);
