@@ -1,6 +1,7 @@
 // Calls that a person has to allow: what was asked, what was answered, and what is to be run now.
 
 import type { JsonValue } from "rondo";
+import { serverName } from "../executor/mcp/server-name.ts";
 import type { Offer } from "../executor/offer.ts";
 import type { ToolIdentity } from "../executor/tool-identity.ts";
 import { invalidRequest } from "../protocol/api-error.ts";
@@ -141,7 +142,7 @@ function modelName(offer: Offer, tool: Omit<ToolIdentity, "host"> & { readonly h
   const { host, label, name } = tool;
   const found = host === undefined ? offer.findOn(label, name) : offer.findSame({ host, label, name });
   if (found) return found.tool.wireName;
-  return offer.find(name) ? `${label}__${name}`.replace(/[^A-Za-z0-9_-]/g, "_").slice(0, 64) : name;
+  return offer.find(name) ? `${serverName(label)}__${name}`.replace(/[^\w-]/g, "_").slice(0, 64) : name;
 }
 
 /** A call of the client's under the id of a request would be taken for the one that was allowed. */

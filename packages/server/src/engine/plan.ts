@@ -2,6 +2,7 @@
 
 import type { AnyTool, LoopOptions, Message, ModelProfile, ModelProvider, ModelSettings } from "rondo";
 import type { Offer } from "../executor/offer.ts";
+import { isOfServer } from "../executor/tool-identity.ts";
 import type { McpListToolsItem } from "../protocol/items.ts";
 import type { RequestOptions } from "../protocol/stored-request.ts";
 import type { NamedTool } from "../protocol/tool-choice.ts";
@@ -58,10 +59,15 @@ export function loopOptions(plan: Plan): LoopOptions {
 }
 
 function isMeant(named: NamedTool, { name, wireName }: AnyTool, offer: Offer): boolean {
-  if (typeof named === "object")
-    return offer.findOn(named.server_label, named.name)?.tool.wireName === wireName;
   const { identity } = offer.find(name) ?? {};
-  return [name, wireName, identity?.label, identity?.name].includes(named);
+  if (typeof named === "object")
+    return named.name === undefined
+      ? identity?.label === named.server_label
+      : offer.findOn(named.server_label, named.name)?.tool.wireName === wireName;
+  const exact = offer.find(named);
+  // The name of a function means it alone: no server that is called so, and no tool of one.
+  if (exact && !isOfServer(exact.identity)) return exact.tool.wireName === wireName;
+  return [name, wireName, identity?.name, ...(exact ? [] : [identity?.label])].includes(named);
 }
 
 /** What runs here: all that nobody else has to run or to allow. */

@@ -17,6 +17,11 @@ export function identityKey({ host, label, name }: ToolIdentity): string {
   return JSON.stringify([host, label, name]);
 }
 
+/** Whether it is a tool of an MCP server. */
+export function isOfServer({ host }: ToolIdentity): boolean {
+  return host === "config" || host.startsWith("url:");
+}
+
 /** The host of an MCP server that a request names by its URL. The URL may hold secrets, and a query that changes. */
 export function urlHost({ origin, pathname }: URL): string {
   return `url:${createHash("sha256").update(`${origin}${pathname}`).digest("base64url").slice(0, 22)}`;

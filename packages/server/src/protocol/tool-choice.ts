@@ -7,8 +7,8 @@ import { orOther } from "./or-other.ts";
 
 export type ToolChoice = "auto" | "none" | "required" | { name: string; server_label?: string };
 
-/** A tool by its name, its type or the label of its server, or one of a server by both. */
-export type NamedTool = string | { name: string; server_label: string };
+/** A tool by its name, its type or the label of its server; one of a server by both; or all of a server. */
+export type NamedTool = string | { name?: string; server_label: string };
 
 const name = z.string().min(1);
 
@@ -49,8 +49,9 @@ export function toChoice(
   if (choice === null || choice === undefined) return { tool_choice: "auto", allowed_tools: listed };
   if (typeof choice === "string") return { tool_choice: choice, allowed_tools: listed };
   if (choice.type !== "allowed_tools") {
-    const named = namedTool(choice);
-    return { tool_choice: typeof named === "string" ? { name: named } : named, allowed_tools: listed };
+    const { type, name: own, server_label: label } = choice as z.infer<typeof mcpChoice>;
+    const named = { name: String(own ?? label ?? type), ...(own && label && { server_label: label }) };
+    return { tool_choice: named, allowed_tools: listed };
   }
   const { mode, tools } = choice as z.infer<typeof allowedChoice>;
   const chosen = tools.map(namedTool);
@@ -68,17 +69,19 @@ export function echoChoice(given: JsonValue | undefined): JsonValue {
 
 function namedTool(entry: { type?: unknown; name?: unknown; server_label?: unknown }): NamedTool {
   const { type, name, server_label: label } = entry;
-  if (type === "mcp" && typeof name === "string" && typeof label === "string")
-    return { name, server_label: label };
+  if (type === "mcp" && typeof label === "string")
+    return { ...(typeof name === "string" && { name }), server_label: label };
   return String(name ?? label ?? type);
 }
 
 /** Whether a list has a tool, or the whole server that it is of. */
 function isIn(list: readonly NamedTool[]): (tool: NamedTool) => boolean {
   const keys = new Set(list.map((it) => JSON.stringify(it)));
-  return (tool) =>
-    keys.has(JSON.stringify(tool)) ||
-    (typeof tool === "object" && [tool.name, tool.server_label].some((it) => keys.has(JSON.stringify(it))));
+  return (tool) => {
+    if (typeof tool === "string") return keys.has(JSON.stringify(tool));
+    const { name, server_label } = tool;
+    return [tool, name, server_label, { server_label }].some((it) => keys.has(JSON.stringify(it)));
+  };
 }
 
 /**

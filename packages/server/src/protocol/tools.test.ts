@@ -163,7 +163,10 @@ describe("the choice of tools", () => {
       { type: "web_search" },
     ];
     const request = read({ tool_choice: { type: "allowed_tools", mode: "required", tools } });
-    expect(request).toMatchObject({ tool_choice: "required", allowed_tools: ["f", "s", "web_search"] });
+    expect(request).toMatchObject({
+      tool_choice: "required",
+      allowed_tools: ["f", { server_label: "s" }, "web_search"],
+    });
     const open = read({ tool_choice: { type: "allowed_tools", tools: [] } });
     expect(open).toMatchObject({ tool_choice: "auto", allowed_tools: [] });
     expect(open.echo.tool_choice).toEqual({ type: "allowed_tools", mode: "auto", tools: [] });

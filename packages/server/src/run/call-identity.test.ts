@@ -286,6 +286,40 @@ describe("an approved call", () => {
   });
 });
 
+describe("a name", () => {
+  const own = (name: string) => ({ type: "function", name, parameters: { type: "object" } });
+
+  test.each([
+    ["a function that is called like a server", [{ type: "function", name: "files" }], []],
+    ["a function that is called like a tool of a server", [{ type: "function", name: "look" }], []],
+    ["the server", [{ type: "mcp", server_label: "files" }], ['pay({"n":7})', 'look({"n":7})']],
+    ["a tool of the server", [{ type: "mcp", server_label: "files", name: "pay" }], ['pay({"n":7})']],
+  ])("in allowed_tools allows %s and nothing else", async (_what, allowed_tools, calls) => {
+    const step = { calls: [call("pay", 7), call("files__look", 7)] };
+    const { files, service } = await twoServers([step, "Done."]);
+    await plain(service, { input: "Go", tools: [own("files"), own("look")], allowed_tools });
+    expect(files.calls).toEqual(calls);
+  });
+
+  test.each(["tools", "mcp", "API"])("of a tool of the missing server '%s' is no other's", async (label) => {
+    const files = await startNotebook();
+    const missing = await startNotebook();
+    const both = { files: { url: files.url }, [label]: { url: missing.url } };
+    const model = scriptedModel(["Hi."], { name: "test" });
+    await plain(await startService({ model, mcp: mcpTools(both) }), { input: "Go" });
+    const names = model.requests[0]?.tools?.map((it) => it.function.name) ?? [];
+    const name = names.find((it) => it.endsWith("__pay")) ?? "";
+    expect(name.startsWith(label)).toBe(true);
+
+    const gone = { ...both, [label]: { url: "http://127.0.0.1:9/mcp" } };
+    const later = scriptedModel([{ calls: [call(name, 7)] }, "Done."], { name: "test" });
+    const service = await startService({ model: later, mcp: mcpTools(gone) });
+    const { output } = await plain(service, { input: "Go" });
+    expect(inShort(output)[0]).toContain("not found");
+    expect(files.calls).toEqual([]);
+  });
+});
+
 describe("a call in flight at a crash", () => {
   /** Cuts the power while `alpha` runs a call, and goes on without `alpha`. */
   async function withoutAlpha(script: readonly ScriptedStep[]) {
