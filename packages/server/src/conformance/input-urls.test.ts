@@ -40,6 +40,25 @@ test("so does a WebSocket, and items that are added to a conversation", async ()
   expect((await post(server, `/conversations/${id}/items`, { items: input })).status).toBe(400);
 });
 
+test.each([
+  [{ type: "image", image: url }],
+  [{ type: "image", source: { type: "url", url } }],
+  [{ type: "image_url", image_url: [url] }],
+  [{ type: "image_url", Image_URL: { URL: url } }],
+  [{ type: "input_audio", input_audio: { data: ` ${url}` } }],
+  [{ type: "video", video: "file:///etc/passwd" }],
+  [{ imageUrl: url }],
+])("a chat request is refused with one in a part that only the model server may know: %j", async (part) => {
+  const { received, server } = await passing();
+  const body = { model: "same", messages: [{ role: "user", content: [{ type: "text", text: url }, part] }] };
+  const answer = await post(server, "/chat/completions", body);
+  expect(answer.status).toBe(400);
+  expect(await answer.json()).toMatchObject({
+    error: { code: "url_not_allowed", param: expect.stringMatching(/^messages\[0\]\.content\[1\]/) },
+  });
+  expect(received).toEqual([]);
+});
+
 test("the config allows it", async () => {
   const config: ConfigInput = { urls: { allowPrivate: ["169.254.169.254"] } };
   const server = await start({ script: ["A picture.", "A picture."], config });
@@ -64,13 +83,14 @@ async function passing() {
 }
 
 test.each([
-  ["image_url", '"image_url"'],
-  ["escaped", '"\\u0069mage_url"'],
+  ["image_url", '"image_url"', '"image_url"'],
+  ["escaped", '"\\u0069mage_url"', '"image_url"'],
+  ["of another kind of part", '"image"', '"image"'],
 ])(
   "a chat request in which a URL hides behind a key that comes twice is passed on as it was read: %s",
-  async (_name, key) => {
+  async (_name, key, last) => {
     const { received, server } = await passing();
-    const hidden = `{ ${key}: "${url}", "image_url": "https://example.org/a.png" }`;
+    const hidden = `{ ${key}: "${url}", ${last}: "https://example.org/a.png" }`;
     const body = `{ "model": "same", "messages": [{ "role": "user", "content": [${hidden}] }] }`;
     expect((await post(server, "/chat/completions", body)).status).toBe(200);
     expect(received).toEqual([JSON.stringify(JSON.parse(body))]);

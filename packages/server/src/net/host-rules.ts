@@ -7,8 +7,10 @@ import { isPrivateAddress } from "./private-address.ts";
 /** Ends of names that are never public. */
 const privateEnds = [
   "localhost",
+  "localdomain",
   "local",
   "internal",
+  "svc", // services of a cluster
   "intranet",
   "private",
   "lan",

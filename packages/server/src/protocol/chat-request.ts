@@ -6,7 +6,7 @@ import { z } from "zod";
 import { invalidRequest } from "./api-error.ts";
 import { modelName } from "./create-request-schema.ts";
 import { fieldError } from "./field-error.ts";
-import { checkUrls, defaultUrlRules, type UrlRules } from "./input-urls.ts";
+import { checkMessageUrls, checkUrls, defaultUrlRules, type UrlRules } from "./input-urls.ts";
 import { checkSize } from "./json-size.ts";
 
 const part = z.looseObject({ type: z.string() });
@@ -91,6 +91,7 @@ export function parseChatFrame(body: unknown, urls: UrlRules = defaultUrlRules):
   if (!success) throw fieldError(error, body);
   const { tools: _schemas, ...rest } = data;
   checkUrls(rest, urls);
+  checkMessageUrls(rest["messages"], urls);
   return { model: data.model ?? undefined, stream: data.stream ?? false };
 }
 

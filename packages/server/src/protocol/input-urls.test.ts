@@ -68,6 +68,8 @@ test.each([
   "http://metadata.google.internal./",
   "http://router.lan/",
   "http://nas.home.arpa/",
+  "http://localhost.localdomain/",
+  "http://vault.default.svc/",
   "http://redis:6379/",
 ])("a private host is refused: %s", (url) => {
   expect(isAllowed(url)).toBe(false);

@@ -20,13 +20,31 @@ type Path = readonly PropertyKey[];
 /** Fields whose text, or whose `url`, is a URL. */
 const urlFields = /^(?:image|file|video|audio)_url$/;
 
+/** A text that is a URL which something may fetch, whatever its field is called. */
+const fetchable = /^\s*(?:https?|file|ftp):/i;
+
 /** Throws a 400 for the first URL in `value` that is not allowed. The value must not be nested too deeply. */
 export function checkUrls(value: unknown, rules: UrlRules, path: Path = []): void {
-  walk(value, rules, [...path]);
+  walk(value, rules, [...path], false);
+}
+
+/**
+ * As `checkUrls`, for messages that a model server gets as they are: it may know kinds of parts that are not known
+ * here, so all that is not text is looked through for URLs.
+ */
+export function checkMessageUrls(messages: unknown, rules: UrlRules): void {
+  if (!Array.isArray(messages)) return;
+  for (const [index, message] of messages.entries()) {
+    const content = (message as { content?: unknown } | null)?.content;
+    if (!Array.isArray(content)) continue;
+    for (const [position, part] of content.entries())
+      if ((part as { type?: unknown } | null)?.type !== "text")
+        walk(part, rules, ["messages", index, "content", position], true);
+  }
 }
 
 /** `path` leads to the value; it is changed on the way, and then is as it was. */
-function walk(value: unknown, rules: UrlRules, path: PropertyKey[]): void {
+function walk(value: unknown, rules: UrlRules, path: PropertyKey[], isMedia: boolean): void {
   if (typeof value !== "object" || value === null) return;
   const isList = Array.isArray(value);
   for (const [key, inner] of Object.entries(value)) {
@@ -36,8 +54,9 @@ function walk(value: unknown, rules: UrlRules, path: PropertyKey[]): void {
       const isText = typeof inner === "string";
       const url: unknown = isText ? inner : inner?.url;
       if (typeof url === "string") checkUrl(url, key, rules, isText ? path : [...path, "url"]);
-    }
-    walk(inner, rules, path);
+    } else if (isMedia && typeof inner === "string" && fetchable.test(inner))
+      checkUrl(inner, key, rules, path);
+    walk(inner, rules, path, isMedia);
     path.pop();
   }
 }

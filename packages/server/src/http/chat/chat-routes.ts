@@ -22,7 +22,7 @@ export interface ChatRoutesOptions extends StreamOptions {
  * Text in which a URL may hide from our parser though not from another: of a key that comes twice, we see the last.
  * Letters of keys may be escaped.
  */
-const mayHideUrl = /_url|\\u00[2-7]/i;
+const mayHideUrl = /_url|(?:https?|file|ftp):|\\u00[2-7]/i;
 
 export function chatRoutes(options: ChatRoutesOptions): Route[] {
   return [
