@@ -48,6 +48,8 @@ export class Recorder {
   #calls: Call[] = [];
   /** The calls of the last answer that are still without a result. */
   #open: Map<string, TurnCall>;
+  /** Calls of an earlier start of the run that cannot be run any more. */
+  readonly #refused = new Set<string>();
   #usage: ResponseUsage | undefined;
   #finishReason: FinishReason;
 
@@ -117,7 +119,8 @@ export class Recorder {
   #answer(callId: string, message: Extract<Message, { role: "tool" }>, error: string | undefined): void {
     const call = this.#open.get(callId);
     this.#options.messages.push(message);
-    this.#step({ type: "call.finished", callId, message });
+    const isRefused = this.#refused.delete(callId);
+    this.#step({ type: "call.finished", callId, message, ...(isRefused && { isRefused }) });
     this.#open.delete(callId);
     if (!call || !("item" in call.shown)) return;
     this.#options.output.finishCall(
@@ -186,7 +189,11 @@ export class Recorder {
   }
 
   #noteCall(callId: string, name: string, text: string, error?: string): void {
-    if (this.#open.has(callId)) return; // of an earlier start of the run, and shown already
+    if (this.#open.has(callId)) {
+      // Of an earlier start of the run, and shown already.
+      if (error !== undefined) this.#refused.add(callId);
+      return;
+    }
     const found = this.#options.offer.find(name);
     this.#calls.push({
       callId,

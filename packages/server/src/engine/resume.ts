@@ -70,11 +70,12 @@ export function readProgress(
     } else {
       messages.push(step.message);
       const call = open.get(step.callId);
-      // Nothing but a limit keeps a right call from being run.
+      // Nothing but a limit keeps a right call from being run, or that its server is gone since.
       if (
         call &&
         limit === "none" &&
         turns > 0 &&
+        !step.isRefused &&
         "item" in call.shown &&
         !call.isRejected &&
         !call.isStarted

@@ -41,7 +41,13 @@ export type RunStep =
   /** A tool is about to run. If nothing follows, nobody knows whether it has. */
   | { readonly type: "call.started"; readonly callId: string }
   /** A call has its answer. */
-  | { readonly type: "call.finished"; readonly callId: string; readonly message: Message };
+  | {
+      readonly type: "call.finished";
+      readonly callId: string;
+      readonly message: Message;
+      /** Set if it could not be run after a crash, and not because of a limit. */
+      readonly isRefused?: true;
+    };
 
 export function toStep(step: RunStep): Step {
   return step as unknown as Step;

@@ -371,4 +371,43 @@ describe("a call in flight at a crash", () => {
     expect(beta.calls).toEqual(['look({"n":3})']);
     expect(response.status).toBe("completed");
   });
+
+  test("ends no run that is interrupted again after its server is gone", async () => {
+    const alpha = await startNotebook();
+    const disk = memoryDisk();
+    const script: ScriptedStep[] = [{ calls: [call("look"), call("look", 2)] }, "Done."];
+    /** Runs until so many steps of this type are written, and no further. */
+    const diesAfter = async (count: number, type: string, url: string, from: number) => {
+      let written = 0;
+      const { promise: off, resolve: cutOff } = Promise.withResolvers<void>();
+      let hasPower = true;
+      const store = storeAround(await disk.restart(), async (method, ask, args) => {
+        if (!hasPower) return new Promise(() => {});
+        const done = await ask();
+        const { steps = [] } = (method === "commit" ? args[1] : {}) as { steps?: { type: string }[] };
+        written += steps.filter((step) => step.type === type).length;
+        if (written < count) return done;
+        hasPower = false;
+        cutOff();
+        return new Promise(() => {});
+      });
+      const model = scriptedModel(script.slice(from), { name: "test" });
+      return { service: await startService({ model, mcp: mcpTools({ alpha: { url } }), store }), off };
+    };
+    const gone = "http://127.0.0.1:9/mcp";
+    const first = await diesAfter(1, "call.started", alpha.url, 0);
+    const body = { model: "test", input: "Go", background: true, parallel_tool_calls: false };
+    const { id } = await first.service.enqueue(await first.service.prepare("ada", body));
+    await first.off;
+    await (await diesAfter(2, "call.finished", gone, 1)).off;
+    const model = scriptedModel(script.slice(1), { name: "test" });
+    const mcp = mcpTools({ alpha: { url: gone } });
+    const last = await startService({ model, mcp, store: await disk.restart() });
+    const sink = collector();
+    await last.follow("ada", id, -1, sink, never);
+    const { status, output } = lastResponse(sink.events);
+    expect(status).toBe("completed");
+    const failed = expect.stringMatching(/^look: ! /);
+    expect(inShort(output)).toEqual([failed, failed, "message: Done."]);
+  });
 });
