@@ -33,7 +33,16 @@ export async function compactHistory(
   secrets: readonly string[],
   signal: AbortSignal,
 ): Promise<CompactedResponse> {
-  const messages: Message[] = [...plan.messages, { role: "user", content: request }];
+  // Nothing runs here, and model servers refuse a call without a result.
+  const notRun = (plan.approved ?? []).map(({ id, identity: { name } }): Message => {
+    return {
+      role: "tool",
+      tool_call_id: id,
+      name,
+      content: "The user has allowed this call. It was not run yet.",
+    };
+  });
+  const messages: Message[] = [...plan.messages, ...notRun, { role: "user", content: request }];
   let summary = "";
   let usage: ResponseUsage | undefined;
   try {

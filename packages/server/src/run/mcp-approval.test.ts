@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { memoryStore } from "../store/memory.ts";
 import { Conversations } from "./conversations.ts";
 import { call, checked, started } from "./testkit/mcp.ts";
-import { background, plain, stream } from "./testkit/service.ts";
+import { background, never, plain, stream } from "./testkit/service.ts";
 import { inShort } from "./testkit/tools.ts";
 
 const script = [{ text: "May I?", calls: [call("pay", 7)] }, "Paid."];
@@ -162,6 +162,25 @@ describe("a call that needs approval", () => {
     const next = await plain(service, { input: [answer(first.output, true)], tools: [server], conversation });
     expect(inShort(next.output)).toEqual(["pay: pay 7 done", "message: Paid."]);
     expect(notebook.calls).toHaveLength(1);
+  });
+
+  test("is not run to make the conversation short, and has a result for the model all the same", async () => {
+    const { service, model, notebook, server } = await started({ script: [script[0] ?? "", "A summary."] });
+    const first = await plain(service, { input: "Go", tools: [server] });
+    const body = {
+      model: "test",
+      input: [answer(first.output, true)],
+      tools: [server],
+      previous_response_id: first.id,
+    };
+    await service.compact("ada", body, never);
+    expect(model.requests[1]?.messages.map(({ role }) => role)).toEqual([
+      "user",
+      "assistant",
+      "tool",
+      "user",
+    ]);
+    expect(notebook.calls).toEqual([]);
   });
 
   test("is run in the background, too", async () => {
