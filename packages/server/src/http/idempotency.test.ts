@@ -157,6 +157,38 @@ describe("a request with an Idempotency-Key", () => {
     expect(model.requests).toHaveLength(1);
   });
 
+  test("is not refused because of the same request, which keeps its conversation busy", async () => {
+    const going = Promise.withResolvers<void>();
+    const created = Promise.withResolvers<void>();
+    const second = Promise.withResolvers<void>();
+    let asked = 0;
+    const memory = memoryStore();
+    const store = storeAround(memory, async (method, call) => {
+      const isSecond = method === "findByKey" && ++asked === 2;
+      const result = await call();
+      if (method === "create") created.resolve();
+      // The second has looked for the key before the first has kept it.
+      if (isSecond) await created.promise;
+      if (method === "findByKey" && asked === 1) await second.promise;
+      return result;
+    });
+    const conversation = { id: "conv_1", owner: "ada", createdAtMs: 1, metadata: {}, items: [] };
+    await memory.createConversation(conversation);
+    const { send, json, model } = await start([{ waitFor: going.promise, text: "One." }], {
+      store,
+      conversations: "reject",
+    });
+    const both = [send("k", { conversation: "conv_1" }), send("k", { conversation: "conv_1" })];
+    await vi.waitFor(() => expect(asked).toBe(2));
+    second.resolve();
+    await model.request(0);
+    going.resolve();
+    const [first, other] = await Promise.all(both.map(json));
+    expect(first).toMatchObject({ status: "completed" });
+    expect(other).toEqual(first);
+    expect(model.requests).toHaveLength(1);
+  });
+
   test("can be followed before its run has said anything", async () => {
     const written = Promise.withResolvers<void>();
     const store = storeAround(memoryStore(), async (method, call) => {

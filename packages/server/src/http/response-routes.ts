@@ -2,6 +2,7 @@
 
 import type { HonoRequest } from "hono";
 import { parseListQuery, parsePageQuery, parseRetrieveQuery } from "../protocol/query.ts";
+import type { RepeatKey } from "../run/repeat.ts";
 import { readJson, readJsonText } from "./body.ts";
 import type { Exchange } from "./exchange.ts";
 import { repeatKeyOf } from "./repeat-key.ts";
@@ -35,6 +36,24 @@ export function responseRoutes(options: ResponseRoutesOptions): Route[] {
     else exchange.json(200, await responses.repeat(ownerOf(exchange), id, exchange.signal));
   };
 
+  const create = async (exchange: Exchange, body: unknown, repeatKey: RepeatKey | undefined) => {
+    const prepared = await responses.prepare(ownerOf(exchange), body, ...(repeatKey ? [{ repeatKey }] : []));
+    const { stream, background, model } = prepared.request;
+    exchange.responseId = prepared.id;
+    exchange.model = model;
+    if (background) {
+      // With a key, it may be the response of the same request that came first.
+      const queued = await responses.enqueue(prepared);
+      exchange.responseId = queued.id;
+      if (stream) await follow(exchange, queued.id, -1);
+      else exchange.json(200, queued);
+    } else if (stream) {
+      await answerStream(exchange, options, (sink, signal) => responses.runStreamed(prepared, sink, signal));
+    } else {
+      exchange.json(200, await responses.runPlain(prepared, exchange.signal));
+    }
+  };
+
   return [
     {
       method: "POST",
@@ -46,26 +65,14 @@ export function responseRoutes(options: ResponseRoutesOptions): Route[] {
           const known = await responses.findRepeated(ownerOf(exchange), repeatKey);
           if (known !== undefined) return repeat(exchange, known, value);
         }
-        const prepared = await responses.prepare(
-          ownerOf(exchange),
-          value,
-          ...(repeatKey ? [{ repeatKey }] : []),
-        );
-        const { stream, background, model } = prepared.request;
-        exchange.responseId = prepared.id;
-        exchange.model = model;
-        if (background) {
-          // With a key, it may be the response of the same request that came first.
-          const queued = await responses.enqueue(prepared);
-          exchange.responseId = queued.id;
-          if (stream) await follow(exchange, queued.id, -1);
-          else exchange.json(200, queued);
-        } else if (stream) {
-          await answerStream(exchange, options, (sink, signal) =>
-            responses.runStreamed(prepared, sink, signal),
-          );
-        } else {
-          exchange.json(200, await responses.runPlain(prepared, exchange.signal));
+        try {
+          await create(exchange, value, repeatKey);
+        } catch (error) {
+          // What stands in its way may be the same request, which came in between.
+          const known = repeatKey && (await responses.findRepeated(ownerOf(exchange), repeatKey));
+          if (known === undefined || known === exchange.responseId || exchange.outgoing.headersSent)
+            throw error;
+          await repeat(exchange, known, value);
         }
       },
     },
