@@ -49,9 +49,8 @@ export function toChoice(
   if (choice === null || choice === undefined) return { tool_choice: "auto", allowed_tools: listed };
   if (typeof choice === "string") return { tool_choice: choice, allowed_tools: listed };
   if (choice.type !== "allowed_tools") {
-    const { type, name: own, server_label: label } = choice as z.infer<typeof mcpChoice>;
-    const named = { name: String(own ?? label ?? type), ...(own && label && { server_label: label }) };
-    return { tool_choice: named, allowed_tools: listed };
+    const named = namedTool(choice);
+    return { tool_choice: asChoice(named), allowed_tools: listed };
   }
   const { mode, tools } = choice as z.infer<typeof allowedChoice>;
   const chosen = tools.map(namedTool);
@@ -72,6 +71,13 @@ function namedTool(entry: { type?: unknown; name?: unknown; server_label?: unkno
   if (type === "mcp" && typeof label === "string")
     return { ...(typeof name === "string" && { name }), server_label: label };
   return String(name ?? label ?? type);
+}
+
+/** A choice of a server goes by its label alone. */
+function asChoice(named: NamedTool): ToolChoice {
+  if (typeof named === "string") return { name: named };
+  const { name: own, server_label } = named;
+  return own === undefined ? { name: server_label } : { name: own, server_label };
 }
 
 /** Whether a list has a tool, or the whole server that it is of. */
