@@ -353,8 +353,11 @@ describe("the end of a process", () => {
 });
 
 describe("runs that were at work when a process died", () => {
-  /** Lets a process begin `count` runs, and die. */
-  async function die(count: number) {
+  /** Lets a process begin `count` runs, do more, and die. */
+  async function die(
+    count: number,
+    more?: (service: Responses, model: ReturnType<typeof scriptedModel>) => Promise<void>,
+  ) {
     let nowMs = 0;
     const disk = memoryStore({ now: () => nowMs });
     let isDead = false;
@@ -365,6 +368,7 @@ describe("runs that were at work when a process died", () => {
     const ids: string[] = [];
     for (let n = 0; n < count; n += 1) ids.push((await enqueue(service, { input: `Run ${n}` })).id);
     await model.request(count - 1);
+    await more?.(service, model);
     isDead = true;
     nowMs += 1_000_000;
     return { disk, ids };
@@ -388,6 +392,20 @@ describe("runs that were at work when a process died", () => {
     }
     await Promise.all([...ids, fresh.id].map((id) => ended(service, id)));
     expect(prompts(model)).toEqual(["Run 0", "Run 1", "New"]);
+  });
+
+  test("do not keep interrupted requests of the foreground from their end", async () => {
+    const { disk, ids } = await die(1, async (service, model) => {
+      void plain(service, { input: "In the foreground" });
+      await model.request(1);
+    });
+    const { service, model } = await start({ text: [forever] }, { store: disk });
+    await model.request(0);
+    expect(prompts(model)).toEqual(["Run 0"]);
+    const { data } = await service.list("ada", { limit: 10, order: "asc" });
+    expect(data.filter(({ id }) => id !== ids[0])).toMatchObject([
+      { status: "failed", error: { code: "interrupted" } },
+    ]);
   });
 
   test("let others begin when a round of theirs is over", async () => {

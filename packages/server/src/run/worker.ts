@@ -67,7 +67,9 @@ export class Worker {
 
   start(): void {
     this.#timer = setInterval(() => this.wake(), lookEveryMs).unref();
-    this.wake();
+    this.#shallLookAgain = true;
+    this.#isLooking = true;
+    this.#looking = this.#endDead().then(() => this.#look());
   }
 
   /** Says that there may be something to run. */
@@ -95,6 +97,23 @@ export class Worker {
     const { store, name, leaseMs } = this.#options;
     const claims = await store.claim(name, { leaseMs, limit: 1, id });
     await Promise.all(claims.map((claim) => this.#begin(claim)));
+  }
+
+  /**
+   * Ends what a process that died has left to be ended. It hurts nobody, and conversations wait for it: so before the
+   * suspects, of which each may take a while.
+   */
+  async #endDead(): Promise<void> {
+    const { store, name, leaseMs, concurrency, observer } = this.#options;
+    try {
+      while (!this.#isStopped) {
+        const claims = await store.claim(name, { leaseMs, limit: concurrency, onlyToEnd: true });
+        if (claims.length === 0) return;
+        await Promise.all(claims.map((claim) => this.#begin(claim)));
+      }
+    } catch (error) {
+      observer.warn("Ending interrupted responses has failed.", { error });
+    }
   }
 
   async #look(): Promise<void> {

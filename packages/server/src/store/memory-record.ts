@@ -133,7 +133,13 @@ export function standingOf({ standing, worker }: Kept): Standing {
   return worker === undefined ? standing : afterCrash(standing, "unknown");
 }
 
+/** Whether one that nobody works on is to be ended, and not run. */
+export function isToEnd({ head }: Kept): boolean {
+  return !head.background || head.isCancelRequested;
+}
+
 /** Whether it must work apart. One that is only to be cancelled does not work at all. */
-export function isSuspect({ head, standing, worker }: Kept): boolean {
-  return head.background && !head.isCancelRequested && (standing.suspicion > 0 || worker !== undefined);
+export function isSuspect(kept: Kept): boolean {
+  const { standing, worker } = kept;
+  return !isToEnd(kept) && (standing.suspicion > 0 || worker !== undefined);
 }

@@ -25,6 +25,7 @@ import {
   byAge,
   byBlame,
   isSuspect,
+  isToEnd,
   type Kept,
   type KeptKey,
   newKept,
@@ -224,14 +225,16 @@ class MemoryStore implements Store {
     return { responseId: response.id, fence: kept.fence };
   }
 
-  async claim(worker: string, { leaseMs, limit, id, suspects }: ClaimOptions): Promise<readonly Claim[]> {
+  async claim(worker: string, options: ClaimOptions): Promise<readonly Claim[]> {
     this.#assertOpen();
+    const { leaseMs, limit, id, suspects, onlyToEnd = false } = options;
     const now = this.#now();
     const free = [...this.#active].filter(
       (kept) =>
         (kept.worker === undefined || kept.leaseUntilMs <= now) &&
         (id === undefined || kept.head.id === id) &&
         (suspects === undefined || isSuspect(kept) === (suspects === "only")) &&
+        (!onlyToEnd || isToEnd(kept)) &&
         this.#isItsTurn(kept),
     );
     return free

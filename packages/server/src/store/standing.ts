@@ -13,14 +13,25 @@ export interface Standing {
   readonly isApart: boolean;
 }
 
-/** Who has ended a process: this run, another one of which that is known, or nobody knows. */
-export type Culprit = "this" | "other" | "unknown";
+/**
+ * Who has ended a process: this run, another one of which that is known, or nobody knows. `doubtful`: nobody knows, and
+ * runs of the foreground, which nothing keeps apart from the others, were at work too.
+ */
+export type Culprit = "this" | "other" | "unknown" | "doubtful";
+
+/**
+ * How many processes may die before a run that works apart is blamed in spite of doubts. Some doubt there must be, or
+ * a client that sends what ends the process again and again would make others fail; but where there is always
+ * something in the foreground, a run that ends the process each time must fail at some time too.
+ */
+const mostDoubts = 5;
 
 export const goodStanding: Standing = { attempts: 0, suspicion: 0, isApart: false };
 
 /** After a process has died that worked on it. */
 export function afterCrash({ attempts, suspicion, isApart }: Standing, culprit: Culprit): Standing {
-  const isBlamed = culprit === "this" || (culprit === "unknown" && isApart);
+  const isCertain = culprit === "unknown" || (culprit === "doubtful" && suspicion > mostDoubts);
+  const isBlamed = culprit === "this" || (isCertain && isApart);
   return {
     attempts: isBlamed ? attempts : Math.max(0, attempts - 1),
     suspicion: suspicion + (culprit === "other" ? 0 : 1),
@@ -33,9 +44,16 @@ export function whenStarted({ attempts, suspicion }: Standing, isSuspect: boolea
   return { attempts: attempts + 1, suspicion, isApart: isSuspect };
 }
 
-/** When it is given back by a process that lives. */
-export function whenReleased({ attempts, suspicion }: Standing, forgetsAttempt: boolean): Standing {
-  return { attempts: forgetsAttempt ? Math.max(0, attempts - 1) : attempts, suspicion, isApart: false };
+/**
+ * When it is given back by a process that lives. One that had its time apart and hurt nobody is a suspect no more: a
+ * busy server may never be quiet enough to start it apart again.
+ */
+export function whenReleased({ attempts, suspicion, isApart }: Standing, forgetsAttempt: boolean): Standing {
+  return {
+    attempts: forgetsAttempt ? Math.max(0, attempts - 1) : attempts,
+    suspicion: isApart ? suspicion : 0,
+    isApart: false,
+  };
 }
 
 /** When others may work beside it: because it got further, or because it has worked apart for long enough. */

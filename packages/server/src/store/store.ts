@@ -129,6 +129,8 @@ export interface ClaimOptions {
    * they must work apart from others, so that they are to blame if the process dies again. Default: all.
    */
   readonly suspects?: "none" | "only";
+  /** Only responses that are to be ended and not run: of the foreground, or cancelled. Default: any. */
+  readonly onlyToEnd?: boolean;
 }
 
 export interface ListOptions {

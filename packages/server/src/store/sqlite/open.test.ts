@@ -216,6 +216,22 @@ test("a note says which run has ended the last process: it alone is to blame, an
   await store.close();
 });
 
+test("a run that works apart is not blamed for a death beside requests in the foreground, up to a point", async () => {
+  const first = sqliteStore({ path });
+  await first.create(newResponse("resp_1", { status: "queued" }), "w", 1);
+  await first.claim("worker-1", { leaseMs: 30_000, limit: 1 });
+  await first.close();
+  const attempts: (number | undefined)[] = [];
+  for (let death = 1; death <= 8; death += 1) {
+    const store = sqliteStore({ path });
+    const [claim] = await store.claim("worker-1", { leaseMs: 30_000, limit: 1, suspects: "only" });
+    attempts.push(claim?.attempts);
+    await store.create(newResponse(`foreground_${death}`, { background: false }), "w", 30_000);
+    await store.close();
+  }
+  expect(attempts).toEqual([1, 1, 1, 1, 1, 1, 2, 3]);
+});
+
 test.each(["", "{", "null", '{"responseId":5}'])("a broken note (%j) says nothing", async (text) => {
   await createStore();
   writeFileSync(`${path}-crash`, text);

@@ -42,6 +42,7 @@ import {
   changeStanding,
   endLeases,
   isSuspect,
+  isToEnd,
   type StandingRow,
   setStanding,
   standingColumns,
@@ -303,7 +304,7 @@ export class SqliteStore implements Store {
     }
   }
 
-  #claim(worker: string, { leaseMs, limit, id, suspects }: ClaimOptions): Claim[] {
+  #claim(worker: string, { leaseMs, limit, id, suspects, onlyToEnd }: ClaimOptions): Claim[] {
     const now = this.#now();
     const only = id === undefined ? { sql: "", values: [] } : { sql: "AND r.id = ?", values: [id] };
     const kind = { none: `AND NOT ${isSuspect}`, only: `AND ${isSuspect}` };
@@ -312,6 +313,7 @@ export class SqliteStore implements Store {
         FROM ${responseTables}
         WHERE r.status IN ('queued', 'in_progress') AND (r.worker IS NULL OR r.lease_until_ms <= ?)
         AND ${isItsTurn} ${only.sql} ${suspects === undefined ? "" : kind[suspects]}
+        ${onlyToEnd ? `AND ${isToEnd}` : ""}
         ORDER BY ${suspects === "only" ? `${blame}, ` : ""}r.created_at_ms, r.id LIMIT ?`,
       now,
       ...only.values,

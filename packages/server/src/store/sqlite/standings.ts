@@ -12,8 +12,11 @@ export interface StandingRow {
 
 export const standingColumns = "r.key, r.attempts, r.suspicion, r.is_apart";
 
+/** Whether a response `r` that nobody works on is to be ended, and not run. */
+export const isToEnd = "(r.is_background = 0 OR r.is_cancel_requested = 1)";
+
 /** Whether a response `r` must work apart. One that is only to be cancelled does not work at all. */
-export const isSuspect = `(r.is_background = 1 AND r.is_cancel_requested = 0
+export const isSuspect = `(NOT ${isToEnd}
   AND (r.suspicion > 0 OR r.worker IS NOT NULL))`;
 
 /** The attempts of a response `r` after a crash, if there was one. */
@@ -50,12 +53,13 @@ export function changeStanding(
 
 /** Ends all leases: the one process that has this store was another one. `culprit` has ended it, if that is known. */
 export function endLeases(db: Connection, culprit: string | undefined): void {
-  const rows = db.all<StandingRow & { id: string }>(
-    `SELECT ${standingColumns}, r.id FROM responses r
+  const rows = db.all<StandingRow & { id: string; is_background: number }>(
+    `SELECT ${standingColumns}, r.id, r.is_background FROM responses r
       WHERE r.status IN ('queued', 'in_progress') AND r.worker IS NOT NULL`,
   );
+  const unknown = rows.some((row) => row.is_background === 0) ? "doubtful" : "unknown";
   for (const row of rows) {
-    const other: Culprit = culprit === undefined ? "unknown" : "other";
+    const other: Culprit = culprit === undefined ? unknown : "other";
     setStanding(db, row.key, afterCrash(toStanding(row), row.id === culprit ? "this" : other));
     db.change("UPDATE responses SET worker = NULL WHERE key = ?", row.key);
   }

@@ -80,16 +80,33 @@ export function suspectTests(context: SuiteContext): void {
       expect(short(await claimOf("only"))).toEqual([["resp_1", 1, 1]]);
     });
 
+    test("is no suspect any more when it is given back after it had its time apart", async () => {
+      await queue("resp_1");
+      await claim();
+      crash();
+      const [lease] = await claimOf("only");
+      if (!lease) throw new Error("There was nothing to claim.");
+      await context.store.trust(lease, { hasProgressed: false });
+      await context.store.release(lease);
+
+      expect(short(await claimOf("none"))).toEqual([["resp_1", 2, 0]]);
+    });
+
     test("need not work apart if it only has to be ended: in the foreground, or cancelled", async () => {
       await create("foreground", { background: false });
       await create("cancelled");
       await context.store.requestCancel("ann", "cancelled");
+      await create("suspect");
+      await queue("fresh");
       crash();
 
-      expect(await claimOf("only")).toEqual([]);
+      const toEnd = await context.store.claim("worker-3", { leaseMs: 0, limit: 10, onlyToEnd: true });
+      expect(toEnd.map(({ responseId }) => responseId)).toEqual(["cancelled", "foreground"]);
+      expect((await claimOf("only")).map(({ responseId }) => responseId)).toEqual(["suspect"]);
       expect((await claimOf("none")).map(({ responseId }) => responseId)).toEqual([
         "cancelled",
         "foreground",
+        "fresh",
       ]);
     });
 
