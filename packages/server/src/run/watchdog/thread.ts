@@ -55,9 +55,10 @@ function blame(found: Found | undefined): string {
   const where = found ? ` in ${found.where}` : "";
   const ended = "(watchdog.blockedMs): the process is ended";
   if (found?.run !== undefined) return `by the run of the response ${found.run}${where} ${ended}`;
-  if (found) return `outside of all runs${where} ${ended}`;
+  // Code of a run may look as if it belonged to nobody: between two of its microtasks Node itself is at work.
   const running = new TextDecoder().decode(names.slice(0, Atomics.load(shared, namesPlace)));
-  return `${running === "" ? "by something unknown" : `while these responses ran: ${running}`} ${ended}`;
+  if (running !== "") return `while these responses ran: ${running}${where && `,${where}`} ${ended}`;
+  return found ? `outside of all runs${where} ${ended}` : `by something unknown ${ended}`;
 }
 
 /** Stops the blocked thread where it is, and asks it. */

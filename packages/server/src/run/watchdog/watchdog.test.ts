@@ -5,7 +5,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { readCrashNote } from "../../store/crash-note.ts";
 import { tempFolder } from "../../store/testkit/temp-folder.ts";
 
@@ -13,6 +13,8 @@ const program = fileURLToPath(new URL("testkit/blocked-process.ts", import.meta.
 
 async function run(way: string, note: string, flags: readonly string[] = []) {
   const child = spawn(process.execPath, ["--conditions=rondo-source", ...flags, program, way, note]);
+  // One that blocks and is not ended would do so for ever.
+  onTestFinished(() => void child.kill("SIGKILL"));
   const ended = new Promise<string | number | null>((resolve) => {
     child.once("exit", (code, signal) => resolve(signal ?? code));
   });
@@ -29,6 +31,15 @@ test.each(["at once", "later"])("a run that blocks %s is named, and its process 
     /^rondo: the event loop has been blocked for 1000 ms by the run of the response resp_blocked in blockFor \(\S*blocked-process\.ts:\d+\) .*\n$/,
   );
   expect(readCrashNote(note)).toBe("resp_blocked");
+});
+
+test("a run that blocks with microtasks is among those that are named", async () => {
+  using folder = tempFolder();
+  const { end, stderr } = await run("in microtasks", join(folder.path, "note"));
+  expect(end).toBe("SIGKILL");
+  expect(stderr).toMatch(
+    / (while these responses ran: resp_beside|by the run of the response) resp_blocked\b/,
+  );
 });
 
 test("if it blocks outside of JavaScript, all that ran are named, and nobody is blamed", async () => {

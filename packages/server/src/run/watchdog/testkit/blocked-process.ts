@@ -23,6 +23,11 @@ await inRun("resp_blocked", async () => {
   else if (way === "native") {
     await wait(500); // it has been seen at work by then
     execFileSync("sleep", ["30"]);
+  } else if (way === "in microtasks") {
+    await wait(500); // it has been seen at work by then
+    const again = () => queueMicrotask(again);
+    again();
+    await new Promise(() => {});
   } else blockFor(30_000);
 });
 process.stdout.write("done");
