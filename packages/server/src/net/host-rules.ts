@@ -35,7 +35,7 @@ export function hasHost(hosts: ReadonlySet<string>, { hostname, port, protocol }
 }
 
 /** Without the brackets of an IPv6 address, and without the dots at the end that a name may have. */
-function bareHost(hostname: string): string {
+export function bareHost(hostname: string): string {
   return hostname
     .replace(/^\[(.*)\]$/, "$1")
     .replace(/\.{1,3}$/, "")

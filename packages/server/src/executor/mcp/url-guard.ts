@@ -3,6 +3,7 @@
 import { type LookupAddress, type LookupOptions, lookup as systemLookup } from "node:dns";
 import { isIP, type LookupFunction } from "node:net";
 import { callbackify } from "node:util";
+import { bareHost, hasHost } from "../../net/host-rules.ts";
 import { isPrivateAddress } from "../../net/private-address.ts";
 
 /** All addresses of a name. */
@@ -29,17 +30,14 @@ export interface UrlGuard {
 
 export function urlGuard({ allowPrivate, resolve = systemResolve }: UrlGuardOptions): UrlGuard {
   const allowed = new Set(allowPrivate.map((host) => host.toLowerCase()));
-  const isAllowed = ({ hostname, port, protocol }: URL) => {
-    const fullPort = port === "" ? (protocol === "https:" ? "443" : "80") : port;
-    return ["*", hostname, bare(hostname), `${hostname}:${fullPort}`].some((it) => allowed.has(it));
-  };
+  const isAllowed = (url: URL) => hasHost(allowed, url);
   return {
     check(url) {
       if (url.protocol !== "http:" && url.protocol !== "https:")
         throw new RefusedUrlError(`expected an http or https URL, got one with '${url.protocol}'`);
       if (url.username !== "" || url.password !== "")
         throw new RefusedUrlError("expected a URL without a user and a password; use headers for them");
-      const address = bare(url.hostname);
+      const address = bareHost(url.hostname);
       if (isIP(address) !== 0 && isPrivateAddress(address) && !isAllowed(url))
         throw refused(url, "is a private address");
     },
@@ -62,11 +60,6 @@ export function urlGuard({ allowPrivate, resolve = systemResolve }: UrlGuardOpti
       };
     },
   };
-}
-
-/** An IPv6 address without the brackets that it has in a URL. */
-function bare(hostname: string): string {
-  return hostname.replace(/^\[(.*)\]$/, "$1");
 }
 
 function refused({ hostname }: URL, what: string): RefusedUrlError {
