@@ -70,6 +70,56 @@ test("a client that does not read is cut off, though it sends signs of life", as
   await expect.poll(async () => (await server.model.request(0)).wasLeft).toBe(true);
 });
 
+describe("a message that does not become whole", () => {
+  test("has a limit of time, whatever else is sent meanwhile", async () => {
+    const config: ConfigInput = { keepAliveMs: 100, limits: { requestMs: 100 } };
+    const client = await open(await start({ script: "Hello.", config }));
+    expect((await client.ask(ask)).last.type).toBe("response.completed");
+    client.socket.send("{", { fin: false });
+    const pinging = setInterval(() => client.socket.ping("alive"), 20);
+    onTestFinished(() => clearInterval(pinging));
+    expect(await client.closed).toEqual({
+      code: 1008,
+      reason: "A message took longer than 0.1 seconds to come (limits.requestMs).",
+    });
+  });
+
+  test("counts among the bytes of its owner until its connection ends", async () => {
+    const config: ConfigInput = { limits: { bodyBytesPerOwner: 1_000_000 } };
+    const server = await start({ script: ["Hello.", "Hello."], config });
+    const half = "x".repeat(600_000);
+    const [first, second, third] = [await open(server), await open(server), await open(server)];
+    first.socket.send(half, { fin: false });
+    // Both are read, as far as they may be, before one of them is refused.
+    second.socket.send(half, { fin: false });
+    const { code, reason } = await Promise.race([first.closed, second.closed]);
+    expect({ code, reason }).toEqual({
+      code: 1008,
+      reason: "Too much at once of one owner (limits.bodyBytesPerOwner).",
+    });
+    // A short message does not suffer from it.
+    expect((await third.ask(ask)).last.type).toBe("response.completed");
+    first.socket.terminate();
+    second.socket.terminate();
+    await expect
+      .poll(async () => (await third.ask({ ...ask, input: "y".repeat(600_000) })).last.type)
+      .toBe("response.completed");
+  });
+
+  test("may be interrupted by pings, which do not make those that follow look unfinished", async () => {
+    const config: ConfigInput = { keepAliveMs: 100, limits: { requestMs: 100 } };
+    const client = await open(await start({ script: ["Hello.", "Hello."], config }));
+    for (let count = 0; count < 30; count++) {
+      const ponged = once(client.socket, "pong");
+      client.socket.ping("x".repeat(count * 4));
+      await ponged;
+    }
+    // Longer than the limit, by the server's own pings.
+    for (let count = 0; count < 3; count++) await once(client.socket, "ping");
+    expect((await client.ask(ask)).last.type).toBe("response.completed");
+  });
+});
+
 test("a frame is not unpacked: compression is not negotiated", async () => {
   const server = await start({ script: "Hello." });
   const client = await open(server);

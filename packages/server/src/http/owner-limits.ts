@@ -10,17 +10,24 @@ export interface OwnerLimitsOptions {
   readonly bodyBytesPerOwner: number;
 }
 
-/** The place of one request. */
-export interface RequestSlot {
-  /** Adds bytes of its body or its answer. Throws a 429 when the owner's requests have too many. */
+/** Bytes that count for an owner. */
+export interface ByteMeter {
+  /** Adds bytes. Throws a 429 when the owner has too many. */
   addBytes(count: number): void;
-  /** Frees the place. Only the first call counts. */
+  /** Takes all of them back. */
+  clear(): void;
+  /** Ends the count. Only the first call counts. */
   release(): void;
 }
+
+/** The place of one request, with the bytes of its body and its answer. Freed by `release()`. */
+export type RequestSlot = Pick<ByteMeter, "addBytes" | "release">;
 
 interface Usage {
   requests: number;
   bytes: number;
+  /** How many count here. */
+  meters: number;
 }
 
 export class OwnerLimits {
@@ -33,22 +40,39 @@ export class OwnerLimits {
   }
 
   /** How much an owner has under way. */
-  usageOf(owner: string): Readonly<Usage> {
-    return this.#usage.get(owner) ?? { requests: 0, bytes: 0 };
+  usageOf(owner: string): { readonly requests: number; readonly bytes: number } {
+    const { requests, bytes } = this.#usage.get(owner) ?? none;
+    return { requests, bytes };
   }
 
   /** Takes a place for a request. Throws a 429 when there is none. */
   enter(owner: string): RequestSlot {
-    const { requestsPerOwner, bodyBytesPerOwner } = this.#options;
-    const usage = this.#usage.get(owner) ?? { requests: 0, bytes: 0 };
-    if (usage.requests >= requestsPerOwner)
+    const { requestsPerOwner } = this.#options;
+    const { requests } = this.usageOf(owner);
+    if (requests >= requestsPerOwner)
       throw tooManyRequests(
-        `You have ${usage.requests} requests at once, this server's limit for one owner (limits.requestsPerOwner). Wait until one has ended.`,
+        `You have ${requests} requests at once, this server's limit for one owner (limits.requestsPerOwner). Wait until one has ended.`,
       );
-    usage.requests += 1;
+    return this.#count(owner, 1);
+  }
+
+  /** Counts bytes of what is not a request yet. */
+  meter(owner: string): ByteMeter {
+    return this.#count(owner, 0);
+  }
+
+  #count(owner: string, requests: number): ByteMeter {
+    const { bodyBytesPerOwner } = this.#options;
+    const usage = this.#usage.get(owner) ?? { ...none };
+    usage.requests += requests;
+    usage.meters += 1;
     this.#usage.set(owner, usage);
     let own = 0;
     let isOver = false;
+    const clear = () => {
+      usage.bytes -= own;
+      own = 0;
+    };
     return {
       addBytes: (count) => {
         if (isOver) return;
@@ -60,13 +84,17 @@ export class OwnerLimits {
         own += count;
         usage.bytes += count;
       },
+      clear,
       release: () => {
         if (isOver) return;
         isOver = true;
-        usage.requests -= 1;
-        usage.bytes -= own;
-        if (usage.requests === 0) this.#usage.delete(owner);
+        clear();
+        usage.requests -= requests;
+        usage.meters -= 1;
+        if (usage.meters === 0) this.#usage.delete(owner);
       },
     };
   }
 }
+
+const none: Readonly<Usage> = { requests: 0, bytes: 0, meters: 0 };

@@ -92,8 +92,8 @@ export async function startServer(input: ConfigInput, options: StartOptions = {}
     const { host, port, stallMs } = config;
     const { keptResponses, keptBytes, keptBytesPerOwner, ...socketLimits } = config.webSocket;
     const kept = { responses: keptResponses, bytes: keptBytes, ownerBytes: keptBytesPerOwner };
-    const webSockets = new WebSockets({ ...shared, ...socketLimits, stallMs, kept });
     const { connections, headersMs, requestMs } = config.limits;
+    const webSockets = new WebSockets({ ...shared, ...socketLimits, stallMs, requestMs, kept });
     const limits = { stallMs, connections, headersMs, requestMs };
     const listening = await listen({ app, exchanges, webSockets, logger, host, port, ...limits });
     mcp.start();

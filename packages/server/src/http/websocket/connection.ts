@@ -14,6 +14,7 @@ import { Memory, type MemoryLimits, type SharedMemory } from "./memory.ts";
 import { Sender } from "./sender.ts";
 import type { SocketApi } from "./socket-api.ts";
 import { Turn } from "./turn.ts";
+import { UnfinishedMessage } from "./unfinished-message.ts";
 
 export interface ConnectionSettings {
   readonly responses: SocketApi;
@@ -23,6 +24,8 @@ export interface ConnectionSettings {
   readonly keepAliveMs: number;
   /** How long a client may be silent when it is asked, or read nothing of what waits for it. */
   readonly stallMs: number;
+  /** How long a message may take to come. */
+  readonly requestMs: number;
   /** How many messages a client may send in a minute. */
   readonly messagesPerMinute: number;
   /** How many pings and pongs a client may send in a minute. */
@@ -64,6 +67,7 @@ export class Connection {
   readonly #timers: NodeJS.Timeout[];
   readonly #messages: FrameRate;
   readonly #pings: FrameRate;
+  readonly #unfinished: UnfinishedMessage;
   #turn: Turn | undefined;
   /** Resolves when the last response has been dealt with. */
   #settled: Promise<void> = Promise.resolve();
@@ -78,6 +82,7 @@ export class Connection {
     this.#options = options;
     this.#messages = new FrameRate(options.messagesPerMinute, this.#heardAtMs);
     this.#pings = new FrameRate(options.pingsPerMinute, this.#heardAtMs);
+    this.#unfinished = new UnfinishedMessage(options.ownerLimits.meter(options.owner));
     this.#sender = new Sender(socket, stream);
     this.#memory = new Memory(options.kept, options.shared);
     const validMs = expiresAtMs - Date.now();
@@ -86,6 +91,8 @@ export class Connection {
       setInterval(this.#look, keepAliveMs),
       setTimeout(isTokenFirst ? this.#expireToken : this.#expire, isTokenFirst ? validMs : lifeMs),
     ];
+    // Before the socket, which reads messages out of it at once.
+    stream.prependListener("data", this.#countBytes);
     socket.on("message", this.#receive);
     socket.on("ping", this.#receivePing);
     socket.on("pong", this.#receivePong);
@@ -115,7 +122,7 @@ export class Connection {
 
   /** Cuts a client that has gone or does not read, and asks others for a sign of life. */
   readonly #look = (): void => {
-    const { socket, stallMs, keepAliveMs } = this.#options;
+    const { socket, stallMs, keepAliveMs, requestMs } = this.#options;
     const patienceMs = Math.max(stallMs, 2 * keepAliveMs);
     const { stalledMs } = this.#sender;
     // One that has something to read yet is not asked, and one that is not read cannot answer.
@@ -124,10 +131,23 @@ export class Connection {
       // First, or it would go on without a reader until the socket is closed.
       this.#turn?.stop(new Error("The client has stopped to read."));
       socket.terminate();
+    } else if (!socket.isPaused && this.#unfinished.ageMs(performance.now()) > requestMs) {
+      this.#refuse(`A message took longer than ${describeMs(requestMs)} to come (limits.requestMs).`);
     } else this.#sender.ping();
   };
 
+  readonly #countBytes = (chunk: Buffer): void => {
+    if (!this.#isOpen) return;
+    try {
+      this.#unfinished.add(chunk.length, performance.now());
+    } catch {
+      this.#refuse("Too much at once of one owner (limits.bodyBytesPerOwner).");
+      this.#options.stream.pause(); // until it is cut
+    }
+  };
+
   readonly #receive = (data: RawData): void => {
+    this.#unfinished.end();
     if (!this.#count(this.#messages, "messages", "messagesPerMinute")) return;
     try {
       const bytes = toBuffer(data);
@@ -139,12 +159,14 @@ export class Connection {
   };
 
   readonly #receivePing = (payload: Buffer): void => {
+    this.#unfinished.leaveOut(payload.length);
     if (!this.#count(this.#pings, "pings", "pingsPerMinute")) return;
     this.#sender.pong(payload);
     this.#holdBack();
   };
 
-  readonly #receivePong = (): void => {
+  readonly #receivePong = (payload: Buffer): void => {
+    this.#unfinished.leaveOut(payload.length);
     this.#count(this.#pings, "pongs", "pingsPerMinute");
   };
 
@@ -153,10 +175,14 @@ export class Connection {
     if (!this.#isOpen) return false;
     this.#heardAtMs = performance.now();
     if (rate.take(this.#heardAtMs)) return true;
-    const most = this.#options[setting];
-    this.#turn?.stop(new Error(`The client has sent too many ${what}.`));
-    this.#leave(`More than ${most} ${what} in a minute (webSocket.${setting}).`, policyViolation);
+    this.#refuse(`More than ${this.#options[setting]} ${what} in a minute (webSocket.${setting}).`);
     return false;
+  }
+
+  /** Ends what runs, and closes: the client has done what it may not. */
+  #refuse(why: string): void {
+    this.#turn?.stop(new Error(why));
+    this.#leave(why, policyViolation);
   }
 
   #take(frame: ClientFrame, bytes: number): void {
@@ -285,6 +311,7 @@ export class Connection {
     clearTimeout(this.#leaving);
     this.#turn?.stop(new Error("The client has gone."));
     this.#memory.close();
+    this.#unfinished.close();
   };
 
   #log(turn: Turn, startedAtMs: number): void {
