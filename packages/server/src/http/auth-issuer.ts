@@ -1,6 +1,6 @@
 // The public keys of an issuer: at a known address, or at the one that its OpenID configuration names.
 
-import { createRemoteJWKSet, errors, type JWTVerifyGetKey, type RemoteJWKSet } from "jose";
+import { createRemoteJWKSet, customFetch, errors, type JWTVerifyGetKey, type RemoteJWKSet } from "jose";
 
 /** The issuer cannot be asked for its keys: no fault of the client. */
 export class IssuerUnavailable extends Error {
@@ -14,13 +14,15 @@ export interface IssuerOptions {
 }
 
 const timeoutMs = 5000;
+/** Documents of issuers have a few kilobytes. */
+const mostBytes = 1_000_000;
 
 /** Finds the key of a token. Keys are kept; an unknown one is asked for, at most every 30 seconds. */
 export function issuerKeys({ issuer, jwksUrl }: IssuerOptions): JWTVerifyGetKey {
   let keys: Promise<RemoteJWKSet> | undefined;
   const find = async () => {
     const url = jwksUrl === undefined ? await discover(issuer) : new URL(jwksUrl);
-    return createRemoteJWKSet(url, { timeoutDuration: timeoutMs });
+    return createRemoteJWKSet(url, { timeoutDuration: timeoutMs, [customFetch]: limitedFetch });
   };
   return async (header, token) => {
     try {
@@ -50,7 +52,7 @@ function isAboutToken(error: unknown): boolean {
 /** Where the keys are, by the issuer's own words. */
 async function discover(issuer: string): Promise<URL> {
   const address = `${issuer.replace(/\/+$/, "")}/.well-known/openid-configuration`;
-  const response = await fetch(address, {
+  const response = await limitedFetch(address, {
     headers: { accept: "application/json" },
     redirect: "error",
     signal: AbortSignal.timeout(timeoutMs),
@@ -66,6 +68,20 @@ async function discover(issuer: string): Promise<URL> {
   if (url === null || !allowed.test(url.protocol))
     throw new Error(`${address} has no usable jwks_uri, but ${JSON.stringify(said.jwks_uri)}`);
   return url;
+}
+
+/** As `fetch`, for documents of a limited size: reading a larger one fails. */
+async function limitedFetch(address: string, init: RequestInit): Promise<Response> {
+  const { body, status, headers } = await fetch(address, init);
+  let bytes = 0;
+  const limit = new TransformStream<Uint8Array, Uint8Array>({
+    transform(chunk, controller) {
+      bytes += chunk.length;
+      if (bytes > mostBytes) throw new Error(`${address} gives more than ${mostBytes} bytes`);
+      controller.enqueue(chunk);
+    },
+  });
+  return new Response(body?.pipeThrough(limit), { status, headers });
 }
 
 function messageOf(error: unknown): string {

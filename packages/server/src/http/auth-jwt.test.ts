@@ -257,6 +257,16 @@ describe("the keys of an issuer", () => {
     expect(await direct.check(await issuer.sign())).toHaveProperty("owner");
   });
 
+  test("may not be without an end", async () => {
+    await using issuer = await startIssuer();
+    issuer.flood = Buffer.alloc(100_000, " ");
+    const discovered = await expectUnavailable(issuer, { issuer: issuer.url });
+    const direct = await expectUnavailable(issuer, { issuer: issuer.url, jwksUrl: issuer.jwksUrl });
+    expect(discovered.warning).toContain("/.well-known/openid-configuration gives more than 1000000 bytes");
+    expect(direct.warning).toContain("cannot be read");
+    expect(direct.warning).not.toContain("timed out");
+  });
+
   test("must be those of the issuer that was asked", async () => {
     await using issuer = await startIssuer();
     issuer.configuration = { issuer: "https://evil.example", jwks_uri: issuer.jwksUrl };

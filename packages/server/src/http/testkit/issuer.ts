@@ -2,6 +2,7 @@
 import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
+import { Readable } from "node:stream";
 import { type CryptoKey, exportJWK, generateKeyPair, type JWK, SignJWT } from "jose";
 
 export interface TokenOptions {
@@ -28,6 +29,8 @@ export interface Issuer extends AsyncDisposable {
   configuration: unknown;
   /** The status of all answers. */
   status: number;
+  /** What all answers repeat without an end. Default: they are what they should be. */
+  flood: Buffer | undefined;
   sign(options?: TokenOptions): Promise<string>;
   /** A new key pair of this issuer; not published yet. */
   newKey(kid: string, alg?: string): Promise<{ privateKey: CryptoKey; jwk: JWK }>;
@@ -40,6 +43,10 @@ export async function startIssuer(): Promise<Issuer> {
     asked.push(request.url ?? "");
     const isKeys = request.url === "/keys";
     response.writeHead(issuer.status, { "content-type": "application/json" });
+    if (issuer.flood) {
+      Readable.from(endless(issuer.flood)).pipe(response);
+      return;
+    }
     response.end(JSON.stringify(isKeys ? { keys } : issuer.configuration));
   });
   server.listen(0, "127.0.0.1");
@@ -54,6 +61,7 @@ export async function startIssuer(): Promise<Issuer> {
     keys,
     configuration: { issuer: url, jwks_uri: `${url}/keys` },
     status: 200,
+    flood: undefined,
     newKey,
     sign: (options = {}) => signed({ issuer: url, key: first.privateKey, ...options }),
     async [Symbol.asyncDispose]() {
@@ -63,6 +71,10 @@ export async function startIssuer(): Promise<Issuer> {
     },
   };
   return issuer;
+}
+
+function* endless(part: Buffer): Generator<Buffer> {
+  while (true) yield part;
 }
 
 async function newKey(kid: string, alg = "ES256") {
