@@ -102,11 +102,9 @@ export const configSchema = group({
     headersMs: milliseconds(100)
       .default(30_000)
       .meta({ description: "How long the headers of a request may take to arrive." }),
-    requestMs: milliseconds(100)
-      .default(120_000)
-      .meta({
-        description: "How long a request may take to arrive, with its body; a WebSocket message too.",
-      }),
+    requestMs: milliseconds(100).default(120_000).meta({
+      description: "How long a request may take to arrive, with its body; a WebSocket message too.",
+    }),
     connections: wholeNumber(1)
       .default(10_000)
       .meta({ description: "How many connections may be open. Further ones are closed at once." }),
