@@ -1,5 +1,6 @@
 // Looks thoroughly at the file of a store: whether SQLite finds it whole, its log, its version. Changes nothing.
 
+import { statSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { inspectStore } from "./inspect-store.ts";
 import { describeDamage } from "./sqlite/broken-wal.ts";
@@ -47,6 +48,9 @@ function walFinding(path: string): StoreFinding {
 }
 
 function databaseFindings(path: string): StoreFinding[] {
+  // Not even looked at: SQLite would delete its log.
+  if (statSync(path).size === 0)
+    return [good("integrity", "empty", "it is empty; the next start makes its tables")];
   const database = new DatabaseSync(path, { readOnly: true, timeout: 1000 });
   try {
     const version = checkVersion(database, path);

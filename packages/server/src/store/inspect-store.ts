@@ -31,7 +31,8 @@ export function inspectStore(url: string, cwd: string): StoreState {
     return unusable(`This user may not write to ${path} and its folder.`);
   try {
     if (isLocked(`${path}-lock`)) return { state: "in_use", path };
-    withDatabase(path, (database) => checkVersion(database, path));
+    // An empty one would be opened at the cost of its log, which SQLite deletes.
+    if (statSync(path).size > 0) withDatabase(path, (database) => checkVersion(database, path));
     return { state: "ready", path };
   } catch (error) {
     return unusable((toStoreError(error, path) as Error).message);

@@ -24,6 +24,6 @@ export function keepBrokenWal(
 }
 
 export function describeDamage({ reason, commits, lost }: Extract<WalState, { state: "broken" }>): string {
-  const after = lost === undefined ? "nothing of it can be read" : `${lost} after the damage cannot`;
-  return `${reason}; ${commits} of its transactions can be read, ${after}`;
+  if (lost === undefined) return `${reason}; nothing of it can be read`;
+  return `${reason}; ${commits} of its transactions can be read, ${lost} cannot`;
 }

@@ -38,6 +38,37 @@ function open(path: string) {
 }
 
 describe("a log", () => {
+  test("beside an empty database, which SQLite would delete, is broken, and kept", async () => {
+    using folder = tempFolder();
+    const path = await killedStore(folder.path);
+    const log = readFileSync(`${path}-wal`);
+    truncateSync(path, 0);
+    expect(inspectWal(path)).toMatchObject({
+      state: "broken",
+      commits: 0,
+      reason: "the database beside it is empty",
+    });
+    const findings = checkStoreFile(`sqlite:${path}`, folder.path);
+    expect(findings).toMatchObject([{ check: "file" }, { code: "broken_wal" }, { code: "empty" }]);
+    expect(readFileSync(`${path}-wal`)).toEqual(log);
+
+    const { store, warnings } = open(path);
+    expect(warnings).toEqual([expect.stringContaining("the database beside it is empty")]);
+    const copies = readdirSync(folder.path).filter((name) => name.startsWith("killed.db-wal-broken-"));
+    expect(readFileSync(join(folder.path, copies[0] ?? ""))).toEqual(log);
+    await store.close();
+  });
+
+  test("whose header was filled with zeros is broken, and one of nothing but zeros is not", async () => {
+    using folder = tempFolder();
+    const path = await killedStore(folder.path);
+    const log = readFileSync(`${path}-wal`);
+    writeFileSync(`${path}-wal`, log.fill(0, 0, 5000));
+    expect(inspectWal(path)).toMatchObject({ state: "broken", reason: "its header is damaged" });
+    writeFileSync(`${path}-wal`, log.fill(0));
+    expect(inspectWal(path).state).toBe("whole");
+  });
+
   test("of a process that was killed is whole, and so is none at all", async () => {
     using folder = tempFolder();
     const path = await killedStore(folder.path);

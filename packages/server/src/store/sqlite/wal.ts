@@ -5,7 +5,7 @@
 // broken and one after it says "committed", something is lost. Frames of an older life of the log have other salts.
 // The format: https://www.sqlite.org/fileformat2.html#walformat
 
-import { closeSync, openSync, readSync } from "node:fs";
+import { closeSync, openSync, readSync, statSync } from "node:fs";
 
 export type WalState =
   /** Not there, empty, or all that was committed can be read. `isPartial`: only the first part was looked at. */
@@ -35,7 +35,11 @@ export function inspectWal(path: string, limitBytes = mostBytes): WalState {
     throw error;
   }
   try {
-    return inspect(file, limitBytes);
+    const found = inspect(file, limitBytes);
+    // SQLite deletes the log of a database that is empty, without a word.
+    const isOrphan = found.state === "whole" && found.commits > 0 && statSync(path).size === 0;
+    if (!isOrphan) return found;
+    return { state: "broken", commits: 0, lost: found.commits, reason: "the database beside it is empty" };
   } finally {
     closeSync(file);
   }
@@ -45,7 +49,7 @@ function inspect(file: number, limitBytes: number): WalState {
   const header = Buffer.alloc(headerBytes);
   const length = readAll(file, header, 0);
   // The log begins with its header: without one, nothing was ever committed to it.
-  if (length < headerBytes || header.every((byte) => byte === 0))
+  if (length < headerBytes || isZero(file, limitBytes))
     return { state: "whole", commits: 0, isPartial: false };
   const magic = header.readUInt32BE(0);
   const isBigEndian = magic === 0x377f0683;
@@ -112,6 +116,17 @@ class Checksum {
   is(bytes: Buffer, place: number): boolean {
     return bytes.readInt32BE(place) === this.#first && bytes.readInt32BE(place + 4) === this.#second;
   }
+}
+
+/** Whether there is nothing but zeros: a place on the disk that was never written to. */
+function isZero(file: number, limitBytes: number): boolean {
+  const chunk = Buffer.alloc(65_536);
+  for (let place = 0; place < limitBytes; place += chunk.length) {
+    const read = readAll(file, chunk, place);
+    if (chunk.subarray(0, read).some((byte) => byte !== 0)) return false;
+    if (read < chunk.length) return true;
+  }
+  return true;
 }
 
 function isPageSize(bytes: number): boolean {
