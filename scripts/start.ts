@@ -1,6 +1,7 @@
 // Behind `npm start`: builds what is needed, and serves the models of this machine, or a stand-in for them.
 import { spawn, spawnSync } from "node:child_process";
 import { existsSync, mkdirSync } from "node:fs";
+import { constants } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
@@ -34,7 +35,7 @@ const server = spawn(process.execPath, [program, ...args], { cwd: root, stdio: "
 process.on("SIGINT", () => {});
 process.on("SIGTERM", () => server.kill("SIGTERM"));
 server.on("close", (code, signal) => {
-  process.exitCode = code ?? (signal === null ? 1 : 130);
+  process.exitCode = code ?? (signal === null ? 1 : 128 + constants.signals[signal]);
   if (code === 1)
     console.error("If another `npm start` runs in this folder: npm start -- --store memory takes no store.");
 });
