@@ -22,7 +22,8 @@ export function isOfServer({ host }: ToolIdentity): boolean {
   return host === "config" || host.startsWith("url:");
 }
 
-/** The host of an MCP server that a request names by its URL. The URL may hold secrets, and a query that changes. */
-export function urlHost({ origin, pathname }: URL): string {
-  return `url:${createHash("sha256").update(`${origin}${pathname}`).digest("base64url").slice(0, 22)}`;
+/** The host of an MCP server that a request names by its URL, which may hold secrets. */
+export function urlHost({ origin, pathname, search }: URL): string {
+  const digest = createHash("sha256").update(`${origin}${pathname}${search}`).digest("base64url");
+  return `url:${digest.slice(0, 22)}`;
 }

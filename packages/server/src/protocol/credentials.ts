@@ -17,12 +17,12 @@ interface Holder {
   readonly input: readonly InputItem[];
 }
 
-/** A tool without what is only for the MCP server that it stands for. */
+/** A tool without what is only for the MCP server that it stands for: headers, and the query of its URL. */
 export function withoutCredentials<T extends JsonObject>(tool: T): T {
   const { type, tools } = tool;
   if (type === "mcp") {
     const { authorization: _secret, headers: _secrets, ...rest } = tool;
-    return rest as T;
+    return (hasQuery(rest) ? { ...rest, server_url: withoutQuery(rest.server_url) } : rest) as T;
   }
   const isNamespace = type === "namespace" && Array.isArray(tools);
   return isNamespace ? { ...tool, tools: (tools as JsonObject[]).map(withoutCredentials) } : tool;
@@ -63,9 +63,20 @@ function collect(tools: readonly JsonObject[]): Record<number, JsonObject> {
   return Object.fromEntries(tools.flatMap((tool, index) => (hasCredentials(tool) ? [[index, tool]] : [])));
 }
 
-function hasCredentials({ type, tools, authorization, headers }: JsonObject): boolean {
-  if (type === "mcp") return authorization !== undefined || headers !== undefined;
+function hasCredentials(tool: JsonObject): boolean {
+  const { type, tools, authorization, headers } = tool;
+  if (type === "mcp") return authorization !== undefined || headers !== undefined || hasQuery(tool);
   return type === "namespace" && Array.isArray(tools) && (tools as JsonObject[]).some(hasCredentials);
+}
+
+/** Many servers take a key there. */
+function hasQuery(tool: JsonObject): tool is JsonObject & { server_url: string } {
+  const { server_url: url } = tool;
+  return typeof url === "string" && /[?#]/.test(url);
+}
+
+function withoutQuery(url: string): string {
+  return url.replace(/[?#].*$/s, "");
 }
 
 function restore<T extends JsonObject>(

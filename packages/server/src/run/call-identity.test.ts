@@ -67,17 +67,19 @@ describe("an approved call", () => {
     expect(answer).toMatchObject({ tool_calls: [{ function: { name: "wiki__pay" } }] });
   });
 
-  test("does not run at another URL under the same label", async () => {
+  test.each([
+    ["host", async () => (await startNotebook()).url],
+    ["query", async (url: string) => `${url}?tenant=b`],
+  ])("does not run at another URL under the same label: another %s", async (_what, change) => {
     const { files, wiki, service, server } = await twoServers([asks, "Well."]);
-    const other = await startNotebook();
     const first = await plain(service, { input: "Go", tools: [server] });
     const next = await plain(service, {
       input: [approve(requestIn(first).id)],
-      tools: [{ ...server, server_url: other.url }],
+      tools: [{ ...server, server_url: await change(server.server_url) }],
       previous_response_id: first.id,
     });
     expect(inShort(next.output)[0]).toMatch(/^pay: ! .*was not run/);
-    expect([files.calls, wiki.calls, other.calls]).toEqual([[], [], []]);
+    expect([files.calls, wiki.calls]).toEqual([[], []]);
   });
 
   test("runs where it belongs, also when another server comes to have its name", async () => {

@@ -34,7 +34,12 @@ test("of a background run are sealed while it waits and works, serve it, and are
     store,
     gate: () => released.promise,
   });
-  const secret = { ...free, authorization: token, headers: { "x-key": `${token}-2` } };
+  const secret = {
+    ...free,
+    server_url: `${free.server_url}?key=${token}-3`,
+    authorization: token,
+    headers: { "x-key": `${token}-2` },
+  };
   const input = [
     { role: "user", content: "Go" },
     { type: "additional_tools", tools: [{ ...secret, server_label: "more" }] },
@@ -54,6 +59,8 @@ test("of a background run are sealed while it waits and works, serve it, and are
   const sink = collector();
   await service.follow("ada", id, -1, sink, never);
   expect(inShort(lastResponse(sink.events).output).at(-2)).toBe("look: look 1 done");
+  expect(JSON.stringify(sink.events)).not.toContain(token);
+  expect(notebook.urls.every((url) => url.endsWith(`?key=${token}-3`))).toBe(true);
   for (const headers of notebook.headers) {
     expect(headers.get("authorization")).toBe(`Bearer ${token}`);
     expect(headers.get("x-key")).toBe(`${token}-2`);

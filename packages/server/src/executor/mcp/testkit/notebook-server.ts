@@ -23,6 +23,7 @@ export interface Notebook {
   readonly calls: string[];
   readonly lists: { count: number };
   readonly headers: Headers[];
+  readonly urls: string[];
   /** Calls that were cancelled. */
   readonly aborted: string[];
   /** Resolves when the next call of this tool has come. */
@@ -44,6 +45,7 @@ export async function startNotebook({ gate, intercept }: NotebookOptions = {}): 
   const calls: string[] = [];
   const aborted: string[] = [];
   const headers: Headers[] = [];
+  const urls: string[] = [];
   const lists = { count: 0 };
   const waiting = new Map<string, (() => void)[]>();
   const say = (text: string): CallToolResult => ({ content: [{ type: "text", text }] });
@@ -70,6 +72,7 @@ export async function startNotebook({ gate, intercept }: NotebookOptions = {}): 
   const listener = getRequestListener(
     async (request) => {
       headers.push(new Headers(request.headers));
+      urls.push(request.url);
       return intercept?.(request) ?? handler.fetch(request);
     },
     { overrideGlobalObjects: false },
@@ -88,6 +91,7 @@ export async function startNotebook({ gate, intercept }: NotebookOptions = {}): 
     calls,
     lists,
     headers,
+    urls,
     aborted,
     arrival: (name) => new Promise((resolve) => waiting.set(name, [...(waiting.get(name) ?? []), resolve])),
   };
