@@ -25,6 +25,9 @@ function canonicalObject(value: Record<string, unknown>, validation: Validation)
   validation.spend(keys.length);
   return `{${keys
     .toSorted()
-    .map((key) => `${JSON.stringify(key)}:${canonical(value[key], validation)}`)
+    .map((key) => {
+      validation.spend(key.length >>> 4);
+      return `${JSON.stringify(key)}:${canonical(value[key], validation)}`;
+    })
     .join()}}`;
 }

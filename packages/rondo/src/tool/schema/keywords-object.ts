@@ -41,7 +41,10 @@ function required({ argument, schema, path }: Given): Check {
     for (const name of names)
       if (!has(value, name)) {
         const known = !place && Object.hasOwn(properties, name) ? properties[name] : undefined;
-        isFine = validation.fail({ outer: place, step: name }, `expected ${expectation(known)}, got nothing`);
+        isFine = validation.fail(
+          { outer: place, step: name },
+          () => `expected ${expectation(known)}, got nothing`,
+        );
       }
     return isFine;
   };

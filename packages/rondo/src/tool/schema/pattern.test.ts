@@ -90,6 +90,13 @@ test.each([
   expect(stepsFor(8000)).toBeLessThan(2.5 * stepsFor(4000));
 });
 
+test.each(["(?:){4000000000}", "((?:){9999999}){9999999}", "(?:a{0}){4000000000}"])(
+  "%s repeats nothing, which takes no time",
+  (source) => {
+    expect(match(source, "a").fits).toBe(true);
+  },
+);
+
 test("a pattern that looks ahead at each place pays for each", () => {
   let left = 100_000;
   const spend = (steps: number) => {
@@ -106,6 +113,7 @@ test.each([
   ["(?<n>a)\\k<n>", "Backreferences"],
   ["(?i:a)", "Groups with flags"],
   ["(?:(?:(?:ab){50}){50}){50}", "too large"],
+  ["\\p{L}".repeat(501), "too large"],
   ["a".repeat(4001), "at most 4000"],
   [`${"(".repeat(200)}a${")".repeat(200)}`, "more than 100 levels"],
 ])("%s is refused", (source, message) => {

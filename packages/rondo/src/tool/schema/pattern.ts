@@ -16,6 +16,8 @@ export interface PatternRoom {
 /** For all patterns of a schema. */
 export const maxInstructions = 10_000;
 const maxLength = 4000;
+/** Letters of all languages are hundreds of ranges, which take `RegExp` as long to prepare as many instructions. */
+const propertyInstructions = 20;
 /** One step of a match takes much less time than a step of a validation. */
 const matchStepsPerStep = 4;
 
@@ -39,13 +41,14 @@ interface Program {
 export function compilePattern(source: string, room: PatternRoom = { left: maxInstructions }): Pattern {
   if (source.length > maxLength)
     throw new Error(`The pattern has ${source.length} characters; at most ${maxLength} are allowed.`);
-  const grow = () => {
-    room.left -= 1;
+  const grow = (instructions = 1) => {
+    room.left -= instructions;
     if (room.left < 0)
       throw new Error(
         `The pattern ${JSON.stringify(source.slice(0, 60))} is too large, alone or with the others of its schema. Repeat less, or use maxLength.`,
       );
   };
+  grow(propertyInstructions * (source.match(/\\p/gi)?.length ?? 0));
   const program = toProgram(parsePattern(source), false, grow);
   return (text, spend) => matches(program, text, undefined, spend);
 }
@@ -95,7 +98,12 @@ function toProgram(node: PatternNode, isBackward: boolean, grow: () => void): Pr
       return;
     }
     if (inner.kind === "char" && min > 1) add({ op: "chars", fits: inner.fits, min, max: min });
-    else for (let count = 0; count < min; count++) emit(inner);
+    else
+      for (let count = 0; count < min; count++) {
+        const before = instructions.length;
+        emit(inner);
+        if (instructions.length === before) break; // nothing, however often
+      }
     if (max === Number.POSITIVE_INFINITY) {
       const at = instructions.length;
       const split = add({ op: "split", first: at + 1, second: 0 });

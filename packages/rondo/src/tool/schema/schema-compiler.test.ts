@@ -279,6 +279,28 @@ describe("takes twice as long for twice the value", () => {
   });
 });
 
+describe("work that has nothing to do with the number of keywords", () => {
+  test("is not done for words that nobody reads", () => {
+    const validation = new Validation();
+    let worded = 0;
+    const fail = () => validation.fail(undefined, () => `complaint ${++worded}`);
+    expect(validation.silently(fail)).toBe(false);
+    expect(worded).toBe(0);
+    for (let count = 0; count < 100; count++) fail();
+    expect(worded).toBe(20);
+    expect(validation.issues).toHaveLength(20);
+  });
+
+  test.each<[string, object, unknown]>([
+    ["long keys", { uniqueItems: true }, [{ ["k".repeat(100_000)]: 1 }]],
+    ["numbers of hundreds of digits", { items: { multipleOf: 5e-324 } }, Array(400).fill(1.7e308)],
+  ])("is paid for with %s", (_, schema, value) => {
+    const check = () =>
+      new SchemaCompiler(2020).compile(schema).check(value, undefined, new Validation(5000), undefined);
+    expect(check).toThrow("takes too many steps");
+  });
+});
+
 test("a refusal stays short, however much is wrong", () => {
   const issues = compileJsonSchema({ items: { enum: Array.from({ length: 5000 }, (_, n) => n) } })(
     Array.from({ length: 5000 }, () => "x"),
@@ -324,6 +346,17 @@ describe("a schema that cannot be used is refused", () => {
       "alternatives that are no list",
       { properties: { a: { anyOf: {} } } },
       "schema.properties.a.anyOf: expected a list of schemas",
+    ],
+    ["an $id that is too long", { $id: `a/${"a".repeat(1000)}` }, "An $id in the schema has more than 1000"],
+    [
+      "an $id that is too long with the one around it",
+      { $id: `${"a".repeat(600)}/`, properties: { b: { $id: "b".repeat(500) } } },
+      "An $id in the schema has more than 1000",
+    ],
+    [
+      "an $id that is too long on the way of a $ref",
+      { default: { $id: "a".repeat(2000), b: {} }, properties: { b: { $ref: "#/default/b" } } },
+      "An $id in the schema has more than 1000",
     ],
     ["a multiple of 0", { multipleOf: 0 }, "schema.multipleOf: expected a number above 0"],
   ])("with %s", (_, schema, message) => {

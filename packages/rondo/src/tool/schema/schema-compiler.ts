@@ -12,6 +12,8 @@ import { wrong } from "./wrong.ts";
 /** The limits of a schema. */
 const maxSubschemas = 10_000;
 const maxLevels = 200;
+/** Every name below an `$id` holds all of it. */
+const maxIdLength = 1000;
 
 export type Check = (
   value: unknown,
@@ -134,7 +136,7 @@ export class SchemaCompiler {
   /** Notes by which names a schema can be referred to. Gives the base of the references in it. */
   #register(schema: Readonly<Record<string, unknown>>, base: string): string {
     const id = schema["$id"] ?? (this.draft === 4 ? schema["id"] : undefined);
-    const url = typeof id === "string" ? URL.parse(id, base) : null;
+    const url = resolveId(id, base);
     let inner = base;
     if (url && url.hash.length > 1) this.#anchors.set(url.href, schema);
     else if (url) {
@@ -170,8 +172,7 @@ export class SchemaCompiler {
       if (typeof at !== "object" || at === null || !Object.hasOwn(at, key)) return undefined;
       at = (at as Record<string, unknown>)[key];
       const { $id } = Object(at) as { $id?: unknown };
-      const url = typeof $id === "string" ? URL.parse($id, base) : null;
-      if (url) base = url.href;
+      base = resolveId($id, base)?.href ?? base;
     }
     return at === undefined ? undefined : { schema: at, base };
   }
@@ -182,6 +183,14 @@ const nothing = new SchemaNode("false");
 nothing.checks.push((value, place, validation) =>
   validation.refuse(place, "expected nothing, because the schema allows no value here", value),
 );
+
+function resolveId(id: unknown, base: string): URL | null {
+  if (typeof id !== "string") return null;
+  const url = id.length > maxIdLength ? undefined : URL.parse(id, base);
+  if (url === undefined || (url && url.href.length > maxIdLength))
+    throw new Error(`An $id in the schema has more than ${maxIdLength} characters. Use a shorter one.`);
+  return url;
+}
 
 function decoded(text: string): string {
   try {

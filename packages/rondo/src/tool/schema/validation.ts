@@ -28,6 +28,8 @@ export class Validation {
   readonly issues: InputIssue[] = [];
   #stepsLeft: number;
   #depth = 0;
+  /** How many checks are under way whose complaints nobody reads. */
+  #silent = 0;
 
   constructor(steps = maxSteps) {
     this.#stepsLeft = steps;
@@ -51,23 +53,23 @@ export class Validation {
     this.#depth -= 1;
   }
 
-  /** Always false, so that a check can return it. */
-  fail(place: Place | undefined, message: string): false {
-    if (this.issues.length < maxIssues) this.issues.push({ path: shorten(pathOf(stepsTo(place))), message });
+  /** Always false, so that a check can return it. Words cost more than a step, so only what is read is worded. */
+  fail(place: Place | undefined, message: () => string): false {
+    if (this.#silent === 0 && this.issues.length < maxIssues)
+      this.issues.push({ path: shorten(pathOf(stepsTo(place))), message: message() });
     return false;
   }
 
   /** Fails with the value that came. */
   refuse(place: Place | undefined, message: string, value: unknown): false {
-    if (this.issues.length >= maxIssues) return false;
-    return this.fail(place, `${message}, got ${describe(value)}`);
+    return this.fail(place, () => `${message}, got ${describe(value)}`);
   }
 
   /** Runs a check whose complaints count only as a whole. */
   silently<T>(check: () => T): T {
-    const { length } = this.issues;
+    this.#silent += 1;
     const result = check();
-    this.issues.length = length;
+    this.#silent -= 1;
     return result;
   }
 }
