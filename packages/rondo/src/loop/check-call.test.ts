@@ -83,6 +83,12 @@ describe("a call is rejected, and answered with why", () => {
     });
   });
 
+  test("when megabytes of arguments were cut off: they are quoted in part", async () => {
+    const { error } = await rejected({ arguments: `{"a":"${"x".repeat(2_000_000)}`, isTruncated: true });
+    expect(error).toContain('They were: {"a":"xxx');
+    expect(error.length).toBeLessThan(1000);
+  });
+
   test("when it is not approved", async () => {
     const canUseTool = async () => ({ continue: false, reason: "ask me first" });
     expect(await rejected(callAdd, { canUseTool })).toMatchObject({

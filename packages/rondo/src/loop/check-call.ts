@@ -6,7 +6,7 @@ import { checkBoolean, checkOptions, checkPlainObject } from "../error/check.ts"
 import { InvalidInputError } from "../error/input-error.ts";
 import { copyData } from "../json/copy.ts";
 import { objectIn } from "../json/object-in.ts";
-import { parseArguments } from "../model/parse-arguments.ts";
+import { parseArguments, quoteArguments } from "../model/parse-arguments.ts";
 import type { AnyTool } from "../tool/tool.ts";
 import type { RejectReason } from "./events.ts";
 import type { OfferedTools } from "./offered-tools.ts";
@@ -83,7 +83,7 @@ export async function checkCall(
   if (raw.isTruncated)
     return reject(
       "truncated",
-      `The arguments of '${tool.name}' were cut off and not run. Call it again with shorter arguments. They were: ${raw.arguments}`,
+      `The arguments of '${tool.name}' were cut off and not run. Call it again with shorter arguments. They were: ${quoteArguments(raw.arguments)}`,
     );
 
   // Nearly always it is proper JSON that fits.

@@ -148,9 +148,13 @@ function reasonOf(raw: string): string {
 }
 
 function complaint(received: string, raw: string, schema: JsonSchema | undefined): string {
-  const quoted = raw.length > maxQuotedLength ? `${raw.slice(0, maxQuotedLength)}…` : raw;
   const what = received === "" ? "received" : `received ${received}`;
-  return `Invalid JSON: expected one JSON object${shapeOf(schema)}, ${what}: ${quoted}`;
+  return `Invalid JSON: expected one JSON object${shapeOf(schema)}, ${what}: ${quoteArguments(raw)}`;
+}
+
+/** The arguments as an error quotes them: what is long is cut. */
+export function quoteArguments(raw: string): string {
+  return raw.length > maxQuotedLength ? `${raw.slice(0, maxQuotedLength)}…` : raw;
 }
 
 /** ` with "a" (number), "note" (string, optional)`. */

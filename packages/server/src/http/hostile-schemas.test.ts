@@ -1,7 +1,7 @@
 // Schemas and JSON that would block or break a server that believed in them: each request gets a clear answer, and
 // the server goes on.
 
-import { startModelServer } from "rondo/testing";
+import { type ServerStep, startModelServer } from "rondo/testing";
 import { describe, expect, test, vi } from "vitest";
 import { resolveConfig } from "../config/check-config.ts";
 import type { ResponseObject } from "../protocol/response.ts";
@@ -142,6 +142,42 @@ describe("JSON that is deeper than the stack is a 400", () => {
     await using server = await start(model.url);
     const refused = await send(server, path, body);
     expect([refused.status, await refused.json()]).toEqual([400, { error: expect.anything() }]);
+    expect(await isHealthy(server)).toBe(true);
+  });
+});
+
+describe("a call whose arguments are deeper than the stack is refused", () => {
+  const deep = `${'{"a":'.repeat(100_000)}{}${"}".repeat(100_000)}`;
+  const message = (args: string) =>
+    `{"tool_calls":[{"index":0,"id":"c1","type":"function","function":{"name":"run","arguments":${args}}}]}`;
+  const streamed = (args: string) => ({
+    raw: [
+      `data: {"choices":[{"index":0,"delta":${message(args)}}]}\n\n`,
+      'data: {"choices":[{"index":0,"delta":{},"finish_reason":"tool_calls"}]}\n\ndata: [DONE]\n\n',
+    ],
+  });
+  const whole = (args: string) => ({
+    body: `{"choices":[{"index":0,"message":${message(args)},"finish_reason":"tool_calls"}]}`,
+    headers: { "content-type": "application/json" },
+  });
+  const text = (args: string) => `<tool_call>{"name":"run","arguments":${args}}</tool_call>`;
+  test.each<[string, ServerStep]>([
+    ["as text in a stream", streamed(JSON.stringify(deep))],
+    ["as an object in a stream", streamed(deep)],
+    ["as text in a whole answer", whole(JSON.stringify(deep))],
+    ["as an object in a whole answer", whole(deep)],
+    ["with other quotes", streamed(JSON.stringify(deep.replaceAll('"', "'")))],
+    ["as JSON in a string", streamed(JSON.stringify(JSON.stringify(deep)))],
+    ["as JSON in a property", streamed(JSON.stringify(JSON.stringify({ a: deep })))],
+    ["in the text", text(deep)],
+  ])("%s", async (_, answer) => {
+    await using model = await startModelServer([answer, "I give up."]);
+    await using server = await start(model.url);
+    const made = await post(server, { tools: [withProperty({ type: "object" })] });
+    const { status, output } = (await made.json()) as ResponseObject;
+    expect(status).toBe("completed");
+    expect(output.map(({ type }) => type)).toEqual(["mcp_call", "message"]);
+    expect(JSON.stringify(model.requests[1])).toMatch(/Invalid (JSON|input)/);
     expect(await isHealthy(server)).toBe(true);
   });
 });

@@ -25,6 +25,26 @@ function callsOf({ deltas, calls, ids }: Summary): string[] {
 const one = ['add({"a":1})'];
 const two = ['add({"a":1})', 'add({"a":2})'];
 
+describe("arguments as an object that JSON cannot say again", () => {
+  const nested = (depth: number) => JSON.parse(`{"a":${"[".repeat(depth)}${"]".repeat(depth)}}`) as object;
+  test.each([
+    ["a number without end", JSON.parse('{"a":1e999}'), "add((a number that is too large))"],
+    ["as deep as may be", nested(199), `add(${JSON.stringify(nested(199))})`],
+    ["deeper than may be", nested(201), "add((JSON that is nested more than 200 levels deep))"],
+    ["deeper than the stack", nested(100_000), "add((JSON that is nested more than 200 levels deep))"],
+  ])("are neither changed nor left out: %s", (_, args, call) => {
+    expect(callsOf(readAll(callChunks([add(args, { index: 0, id: "a" })])))).toEqual([call]);
+  });
+});
+
+test("a name and an id without end are not kept", () => {
+  const { calls, ids } = readAll(
+    callChunks([{ index: 0, id: "i".repeat(100_000), name: "n".repeat(100_000), arguments: "{}" }]),
+  );
+  expect(calls[0]?.name).toBe("n".repeat(1024));
+  expect(ids[0]).toMatch(/^call_\w{24}$/);
+});
+
 describe("one call, whatever says so", () => {
   test.each<[string, unknown[][]]>([
     ["id missing", [[add('{"a"', { index: 0 })], [more(":1}", { index: 0 })]]],

@@ -3,9 +3,7 @@
 import type { ModelDelta } from "../provider.ts";
 import { isClosedJson, JsonScanner } from "./json-scanner.ts";
 import { NewText } from "./new-text.ts";
-import type { CallPiece } from "./read-piece.ts";
-
-const maxNameLength = 1024;
+import { type CallPiece, maxNameLength } from "./read-piece.ts";
 
 interface PendingCallOptions {
   readonly rawId: string;
@@ -123,7 +121,6 @@ export class PendingCall {
     if (name === this.name) return;
     // Some servers send the name so far instead of its next piece.
     if (this.name !== "" && name.startsWith(this.name)) this.name = name;
-    // A name that long is no tool's: its rest need not be kept.
     else if (this.name.length < maxNameLength && this.isNamePiece(name)) this.name += name;
   }
 

@@ -1,5 +1,12 @@
 // Reads one entry of `tool_calls`, in all the shapes in which servers send it.
 
+import { jsonFlaw } from "../../json/json-flaw.ts";
+
+/** A name that long is no tool's: its rest need not be kept. */
+export const maxNameLength = 1024;
+/** Some gateways keep a model's signed thoughts in an id. What is longer still is no id. */
+const maxIdLength = 65_536;
+
 /** A piece of a call; text that did not come is empty. */
 export interface CallPiece {
   readonly index: number | string | undefined;
@@ -22,7 +29,7 @@ export function readPiece(entry: unknown): CallPiece | undefined {
   const piece: CallPiece = {
     index: readIndex(index),
     id: readText(id),
-    name: typeof body["name"] === "string" ? body["name"] : "",
+    name: typeof body["name"] === "string" ? body["name"].slice(0, maxNameLength) : "",
     arguments: text,
     isWhole,
   };
@@ -37,16 +44,14 @@ function readIndex(index: unknown): number | string | undefined {
 }
 
 function readText(value: unknown): string {
-  if (typeof value === "string") return value.trim();
+  if (typeof value === "string") return value.length > maxIdLength ? "" : value.trim();
   return typeof value === "number" && Number.isFinite(value) ? String(value) : "";
 }
 
 function readArguments(value: unknown): { text: string; isWhole: boolean } {
   if (typeof value === "string") return { text: value, isWhole: false };
   if (value === undefined || value === null) return { text: "", isWhole: false };
-  try {
-    return { text: JSON.stringify(value) ?? "", isWhole: true };
-  } catch {
-    return { text: "", isWhole: false };
-  }
+  // Written as JSON it would lose the number, or overflow the stack: no JSON keeps the call from being run.
+  const flaw = jsonFlaw(value);
+  return { text: flaw === undefined ? JSON.stringify(value) : `(${flaw})`, isWhole: true };
 }
