@@ -1,8 +1,10 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { setLogger } from "../error/logger.ts";
+import { tool } from "../index.ts";
 import type { Message } from "../model/message.ts";
 import { scriptedModel } from "../testing/index.ts";
 import { flawsOf } from "../testkit/flaws-of.ts";
+import type { StandardSchema } from "../tool/standard-schema.ts";
 import type { LoopOptions } from "./options.ts";
 import { add, callAdd, eventsOf, fail, prompt } from "./testkit/loop-kit.ts";
 
@@ -86,6 +88,51 @@ describe("a call is rejected, and answered with why", () => {
   test("when megabytes of arguments were cut off: they are quoted in part", async () => {
     const event = await rejected({ arguments: `{"a":"${"x".repeat(2_000_000)}`, isTruncated: true });
     expect(event).toMatchObject({ error: expect.stringMatching(/They were: \{"a":"x{100,300}…$/) });
+  });
+
+  describe("when its check takes all of its budget", () => {
+    const $defs: Record<string, object> = { d40: {} };
+    for (let level = 0; level < 40; level++) {
+      const $ref = `#/$defs/d${level + 1}`;
+      $defs[`d${level}`] = { allOf: [{ $ref }, { $ref }] };
+    }
+    const input = { type: "object", properties: { a: { $ref: "#/$defs/d0" } }, $defs };
+    const slow = tool("slow", "Has definitions that each refer to the next one twice.", input, () => "never");
+    const calls = Array.from({ length: 4 }, (_, a) => ({ name: "slow", input: { a } }));
+
+    test("others have their turn after each", async () => {
+      using model = scriptedModel([{ calls }, "Sorry."]);
+      let turns = 0;
+      const timer = setInterval(() => turns++);
+      const events = await eventsOf(prompt, { model, tools: [slow] });
+      clearInterval(timer);
+      expect(events.filter(({ type }) => type === "call.rejected")).toHaveLength(4);
+      expect(turns).toBeGreaterThanOrEqual(4);
+    });
+
+    test("the run can be aborted before all are checked", async () => {
+      using model = scriptedModel([{ calls }]);
+      const abort = new AbortController();
+      const timer = setTimeout(() => abort.abort());
+      const events = await eventsOf(prompt, { model, tools: [slow], signal: abort.signal });
+      clearTimeout(timer);
+      expect(events.at(-1)).toMatchObject({ type: "run.finished", reason: "aborted" });
+    });
+  });
+
+  test("when the input does not fit: it is checked once", async () => {
+    let checks = 0;
+    const schema: StandardSchema<{ a: number }> = {
+      "~standard": {
+        version: 1,
+        vendor: "test",
+        validate: () => ({ issues: [{ message: `refused ${++checks}` }] }),
+        jsonSchema: { input: () => ({ type: "object" }) },
+      },
+    };
+    const picky = tool("add", "Takes nothing.", schema, () => "never");
+    expect(await rejected({ input: { a: 1 } }, { tools: [picky] })).toMatchObject({ reason: "invalid" });
+    expect(checks).toBe(1);
   });
 
   test("when it is not approved", async () => {

@@ -64,6 +64,12 @@ const gates = [
   ["beforeCall", "blocked", "Tool use blocked"],
 ] as const;
 
+/**
+ * After a check that took longer, timers and sockets have their turn: a hostile schema takes all of its budget, an
+ * answer has many calls, and promises alone do not let anything else run.
+ */
+const maxBlockMs = 10;
+
 /** `decided` is the tool, if the name is not to be looked up. Throws only what `canUseTool` and `beforeCall` throw: that ends the run. */
 export async function checkCall(
   raw: RawCall,
@@ -86,16 +92,28 @@ export async function checkCall(
       `The arguments of '${tool.name}' were cut off and not run. Call it again with shorter arguments. They were: ${quoteArguments(raw.arguments)}`,
     );
 
+  /** What was wrong with inputs, as JSON: repair may come back to one. */
+  const problems = new Map<string, string>();
+  const problemOf = async (value: Record<string, unknown>) => {
+    const known = problems.size > 0 ? problems.get(JSON.stringify(value)) : undefined;
+    if (known !== undefined) return known;
+    const start = performance.now();
+    const problem = await inputProblem(tool, value);
+    if (problem !== undefined) problems.set(JSON.stringify(value), problem);
+    if (performance.now() - start > maxBlockMs) await untilAborted(nextTurnOfLoop(), signal);
+    return problem;
+  };
+
   // Nearly always it is proper JSON that fits.
   const written = objectIn(raw.arguments);
   let input = written && withoutFixed(tool, written);
-  if (!input || (await inputProblem(tool, input)) !== undefined) {
-    const accepts = async (value: Record<string, unknown>) => (await inputProblem(tool, value)) === undefined;
+  if (!input || (await problemOf(input)) !== undefined) {
+    const accepts = async (value: Record<string, unknown>) => (await problemOf(value)) === undefined;
     const repair = options.repairArguments ?? options.model?.profile.repairArguments;
     const parsed = await parseArguments(raw.arguments, accepts, tool.metadata.inputSchema, { repair });
     if ("error" in parsed) return reject("invalid", `${parsed.error}\nCall the tool again with valid JSON.`);
     input = withoutFixed(tool, parsed.input);
-    const problem = await inputProblem(tool, input);
+    const problem = await problemOf(input);
     if (problem !== undefined) return reject("invalid", problem);
   }
 
@@ -126,6 +144,12 @@ function checkDecision(decision: CallDecision | undefined | null): CallDecision 
   if (decision.modifiedInput !== undefined && decision.modifiedInput !== null)
     checkPlainObject("decision.modifiedInput", decision.modifiedInput);
   return decision;
+}
+
+function nextTurnOfLoop(): Promise<void> {
+  return new Promise((resolve) => {
+    setTimeout(resolve);
+  });
 }
 
 /** What is wrong with an input, if anything. The turn validates it again when it runs. */
