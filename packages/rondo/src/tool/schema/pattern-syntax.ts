@@ -16,8 +16,25 @@ export type CharTest = (codePoint: number) => boolean;
 const maxDepth = 100;
 
 export function parsePattern(source: string): PatternNode {
-  RegExp(source, "u"); // throws for what is not a pattern
+  checkSyntax(source);
   return new PatternReader(source).choice(0);
+}
+
+/** The `\p{…}` that `RegExp` knows. There are a few thousand in all. */
+const knownProperties = new Set<string>();
+
+/**
+ * Throws for what is not a pattern. `\p{…}` takes `RegExp` as long as hundreds of other characters, so each is tried
+ * once; `\d` may stand wherever it may.
+ */
+function checkSyntax(source: string): void {
+  const plain = source.replace(/\\(?:[pP]\{[^}]*\}|.)/gs, (sequence) => {
+    if (sequence.length === 2) return sequence;
+    if (!knownProperties.has(sequence)) RegExp(sequence, "u");
+    knownProperties.add(sequence);
+    return "\\d";
+  });
+  RegExp(plain, "u");
 }
 
 class PatternReader {
@@ -106,11 +123,15 @@ function literal(text: string): CharTest {
 
 /** One character against a native expression takes constant time; the answers for ASCII are kept. */
 function charClass(source: string): CharTest {
-  const native = new RegExp(`^(?:${source})$`, "u");
+  let native: RegExp | undefined;
   const known: (boolean | undefined)[] = [];
+  const test = (codePoint: number) => {
+    native ??= new RegExp(`^(?:${source})$`, "u");
+    return native.test(String.fromCodePoint(codePoint));
+  };
   return (codePoint) => {
-    if (codePoint > 127) return native.test(String.fromCodePoint(codePoint));
-    known[codePoint] ??= native.test(String.fromCharCode(codePoint));
+    if (codePoint > 127) return test(codePoint);
+    known[codePoint] ??= test(codePoint);
     return known[codePoint];
   };
 }

@@ -112,8 +112,11 @@ test.each([
   ["(a)\\1", "Backreferences"],
   ["(?<n>a)\\k<n>", "Backreferences"],
   ["(?i:a)", "Groups with flags"],
+  ["\\p{Nothing}", "Invalid property name"],
+  ["[\\p{L}-z]", "Invalid character class"],
+  ["\\\\p{L}", "Invalid regular expression"],
   ["(?:(?:(?:ab){50}){50}){50}", "too large"],
-  ["\\p{L}".repeat(501), "too large"],
+  ["\\p{L}".repeat(51), "too large"],
   ["a".repeat(4001), "at most 4000"],
   [`${"(".repeat(200)}a${")".repeat(200)}`, "more than 100 levels"],
 ])("%s is refused", (source, message) => {

@@ -17,7 +17,7 @@ export interface PatternRoom {
 export const maxInstructions = 10_000;
 const maxLength = 4000;
 /** Letters of all languages are hundreds of ranges, which take `RegExp` as long to prepare as many instructions. */
-const propertyInstructions = 20;
+const propertyInstructions = 200;
 /** One step of a match takes much less time than a step of a validation. */
 const matchStepsPerStep = 4;
 

@@ -13,7 +13,7 @@ import { wrong } from "./wrong.ts";
 const maxSubschemas = 10_000;
 const maxLevels = 200;
 /** Every name below an `$id` holds all of it. */
-const maxIdLength = 1000;
+const maxIdLength = 300;
 
 export type Check = (
   value: unknown,
