@@ -180,6 +180,7 @@ const lookalikes = [
   "[TOOL",
   "[add]",
   "[add(1)]",
+  "[add(a=1, a=2)]",
   "[add(a=1)] would add",
   "[]",
   "{}",

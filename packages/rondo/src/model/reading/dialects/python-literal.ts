@@ -20,12 +20,13 @@ const codeLengths: Readonly<Record<string, number>> = { x: 2, u: 4, U: 8 };
  * Everything else stays as it is, so whether the result is JSON remains to be seen.
  */
 export function pythonToJson(text: string): string {
-  let json = "";
+  const pieces: string[] = [];
   let copied = 0;
   /** Where a comma is that nothing has followed yet. */
   let comma = -1;
+  const levels: Level[] = [];
   const replace = (start: number, end: number, by: string) => {
-    json += text.slice(copied, start) + by;
+    pieces.push(text.slice(copied, start), by);
     copied = end;
   };
   for (let at = 0; at < text.length; ) {
@@ -34,20 +35,42 @@ export function pythonToJson(text: string): string {
     if (char === "'" || char === '"') {
       end = stringEnd(text, at);
       replace(at, end, JSON.stringify(unescaped(text.slice(at + 1, end - 1))));
-    } else if (char === "(") replace(at, end, "[");
-    else if (")]}".includes(char)) {
+    } else if ("([{".includes(char)) {
+      if (char === "(") replace(at, end, "[");
+      levels.push({ opened: pieces.length - 1, hasComma: false, isEmpty: true });
+    } else if (")]}".includes(char)) {
       if (comma >= 0) replace(comma, comma + 1, "");
-      if (char === ")") replace(at, end, "]");
+      const level = levels.pop();
+      if (char === ")") {
+        // Without a comma it is no tuple, but the value itself: `(1)` is 1.
+        const isTuple = !level || level.hasComma || level.isEmpty;
+        if (!isTuple) pieces[level.opened] = "";
+        replace(at, end, isTuple ? "]" : "");
+      }
     } else if (isLetter(char)) {
       while (end < text.length && isLetter(text[end] as string)) end++;
       const word = end - at > 5 ? undefined : words[text.slice(at, end)];
       if (word !== undefined) replace(at, end, word);
     }
-    if (char === ",") comma = at;
-    else if (char.trim() !== "") comma = -1;
+    const level = levels.at(-1);
+    if (char === ",") {
+      comma = at;
+      if (level) level.hasComma = true;
+    } else if (char.trim() !== "") {
+      comma = -1;
+      if (level && !"([{".includes(char)) level.isEmpty = false;
+    }
     at = end;
   }
-  return json + text.slice(copied);
+  return pieces.join("") + text.slice(copied);
+}
+
+/** Brackets that are open. */
+interface Level {
+  /** Where its bracket is among the pieces. */
+  readonly opened: number;
+  hasComma: boolean;
+  isEmpty: boolean;
 }
 
 function stringEnd(text: string, start: number): number {

@@ -47,8 +47,8 @@ function* readList(cursor: Cursor, tools: OfferedTools): Reading<TextCall[] | un
 }
 
 function* readArguments(cursor: Cursor, name: string): Reading<TextCall | undefined> {
-  const members: string[] = [];
-  const call = (isCut: boolean) => ({ name, arguments: `{${members.join(", ")}}`, isCut });
+  const members = new Map<string, string>();
+  const call = (isCut: boolean) => ({ name, arguments: `{${[...members.values()].join(", ")}}`, isCut });
   for (;;) {
     const char = yield* skipSpace(cursor);
     if (char === undefined) return call(true);
@@ -62,12 +62,13 @@ function* readArguments(cursor: Cursor, name: string): Reading<TextCall | undefi
     }
     const key = yield* readKey(cursor);
     if (key === undefined) return call(true);
-    if (key === "") return undefined;
+    // Python takes no key twice: which of the two is meant is not known.
+    if (key === "" || members.has(key)) return undefined;
     const value = yield* readValue(cursor);
     if (value === undefined) return call(true);
     const json = toJson(value);
     if (json === undefined) return undefined;
-    members.push(`${JSON.stringify(key)}: ${json}`);
+    members.set(key, `${JSON.stringify(key)}: ${json}`);
   }
 }
 
