@@ -72,6 +72,8 @@ export class Connection {
   /** Why the connection was ended from here. */
   #fault: Error | undefined;
   #isOpen = false;
+  /** What has to end where connecting has failed, or was given up. */
+  #connecting: { readonly transport: Transport; readonly end: Promise<void> } | undefined;
 
   constructor(options: CheckedMcpOptions, events: ConnectionEvents) {
     this.#options = options;
@@ -109,8 +111,11 @@ export class Connection {
     const timeout = Math.min(this.#options.connectTimeoutMs, forever);
     const timeIsUp = AbortSignal.timeout(timeout);
     try {
-      const connecting = this.#client.connect(await this.#transport(), { signal, timeout });
+      const transport = await this.#transport();
+      const connecting = this.#client.connect(transport, { signal, timeout });
+      this.#connecting = { transport, end: connecting.catch(() => {}) };
       await untilAborted(connecting, AbortSignal.any([signal, timeIsUp]));
+      this.#connecting = undefined;
       this.#isOpen = true;
     } catch (error) {
       void this.close(); // a process may take its time
@@ -156,6 +161,9 @@ export class Connection {
   async close(): Promise<void> {
     this.#isOpen = false;
     await this.#client.close().catch(() => {});
+    // While it connects, the client does not close its transport, and the SDK probes with a process of its own.
+    await this.#connecting?.transport.close().catch(() => {});
+    await this.#connecting?.end;
   }
 
   async #transport(): Promise<Transport> {

@@ -61,6 +61,8 @@ class ConnectedServer implements McpServer {
   readonly #listeners = new Set<() => void>();
   readonly #definitions = new WeakMap<AnyTool, McpTool>();
   readonly #prefixed = new WeakMap<AnyTool, AnyTool>();
+  /** Connections that could not be opened, and are being closed. */
+  readonly #ending = new Set<Promise<void>>();
   #connecting: Promise<Connection> | undefined;
   #connection: Connection | undefined;
   #wasConnected = false;
@@ -116,6 +118,8 @@ class ConnectedServer implements McpServer {
     this.#listeners.clear();
     const open = await this.#connecting?.catch(() => undefined);
     await (open ?? this.#connection)?.close();
+    // A process that did not start in time may take a while to end.
+    await Promise.all(this.#ending);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -157,6 +161,8 @@ class ConnectedServer implements McpServer {
     try {
       await connection.open(this.#closing.signal);
     } catch (error) {
+      const ending = connection.close().finally(() => this.#ending.delete(ending));
+      this.#ending.add(ending);
       this.#failures += 1;
       this.#nextTryAt =
         performance.now() + Math.min(longestDelayMs, firstDelayMs * 2 ** (this.#failures - 1));

@@ -1,4 +1,7 @@
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
+import { tempFolder } from "../../store/testkit/temp-folder.ts";
 import { McpTools, type McpToolsOptions } from "./mcp-tools.ts";
 import { type NotebookOptions, startNotebook } from "./testkit/notebook-server.ts";
 
@@ -79,12 +82,20 @@ test("a server of others, which nobody here can reach, is left out with a word",
   expect([offered, lists, ignored]).toEqual([[], [], ["the MCP server 'notes'"]]);
 });
 
-test("a server of the config that hangs holds up one request a little, and no other", async () => {
+test("a server of the config that hangs holds up one request a little and no other, and ends with us", async () => {
+  using folder = tempFolder();
+  const pidFile = join(folder.path, "pid");
+  const script = `require("node:fs").writeFileSync(${JSON.stringify(pidFile)}, String(process.pid)); setInterval(() => {}, 1000)`;
   const { mcp } = await started({
     patienceMs: 20,
-    servers: { slow: { command: process.execPath, args: ["-e", "setInterval(() => {}, 1000)"] } },
+    servers: { slow: { command: process.execPath, args: ["-e", script] } },
   });
   const first = await mcp.offer([], "ada");
   const second = await mcp.offer([], "ada");
   expect([first.offered, second.offered]).toEqual([[], []]);
+  const readPid = () => (existsSync(pidFile) ? Number(readFileSync(pidFile, "utf8")) : 0);
+  await expect.poll(readPid).toBeGreaterThan(0);
+  const pid = readPid();
+  await mcp.close();
+  expect(() => process.kill(pid, 0)).toThrow(/ESRCH/);
 });
