@@ -96,20 +96,22 @@ describe("a request with an Idempotency-Key", () => {
     expect(model.requests).toHaveLength(1);
   });
 
-  test("is not finished for clients that leave too many behind", async () => {
+  test("is not finished for clients that leave too many behind, each owner by itself", async () => {
     const forever = new Promise<never>(() => {});
     const runs = { concurrency: 1, leaseMs: 30_000, maxAttempts: 2 };
     const { send, service, model } = await start({ waitFor: forever }, { runs });
-    for (const key of ["a", "b"]) {
+    for (const [index, owner] of ["ada", "ada", "bob"].entries()) {
       const leaving = new AbortController();
-      const left = send(key, {}, { signal: leaving.signal });
-      await model.request(key === "a" ? 0 : 1);
+      const headers = { authorization: owner };
+      const left = send(`key-${index}`, {}, { signal: leaving.signal, headers });
+      await model.request(index);
       leaving.abort();
       await expect(left).rejects.toThrow("aborted");
     }
-    const statuses = async () =>
-      (await service.list("ada", { limit: 10, order: "asc" })).data.map(({ status }) => status).toSorted();
-    await vi.waitFor(async () => expect(await statuses()).toEqual(["cancelled", "in_progress"]));
+    const statuses = async (owner: string) =>
+      (await service.list(owner, { limit: 10, order: "asc" })).data.map(({ status }) => status).toSorted();
+    await vi.waitFor(async () => expect(await statuses("ada")).toEqual(["cancelled", "in_progress"]));
+    expect(await statuses("bob")).toEqual(["in_progress"]);
   });
 
   test("gives the same stream, from its start, also while it runs", async () => {

@@ -381,7 +381,7 @@ export class Responses {
       this.#active.hold(lease, (stopped) => {
         if (!repeatKey) return work(planned, gone, stopped, lease);
         // A client that has left will ask again, and wants to know how it ended.
-        return this.#leftBehind.watch(gone, (left) => work(planned, left, stopped, lease));
+        return this.#leftBehind.watch(prepared.owner, gone, (left) => work(planned, left, stopped, lease));
       }),
     );
   }
