@@ -19,16 +19,21 @@ export function openCallDecider(
     const open = new Map(progress.openCalls.map((call) => [call.callId, call]));
     return ({ id }) => {
       const call = open.get(id);
-      return call && decide(plan, call);
+      return call ? decide(plan, call) : unknownCall;
     };
   }
   const approved = new Map(plan.approved?.map((request) => [request.id, request]));
   return ({ id }) => {
     const request = approved.get(id);
-    if (!request) return undefined;
+    if (!request) return unknownCall;
     return whereItBelongs(plan, plan.offer.findSame(request.identity), { ...request, isApproved: true });
   };
 }
+
+/** A name alone is not enough to run a call: it may mean another tool by now. */
+const unknownCall: OpenCallDecision = {
+  error: "It is not known where this call belongs, so it was not run. Call the tool again.",
+};
 
 /** Whether a call may be run (again) after a crash. */
 export function mayRunAgain({ offer }: Plan, call: OpenCall): boolean {
