@@ -7,6 +7,7 @@ import { Turn } from "../turn/turn.ts";
 import type { TurnOptions } from "../turn/turn-options.ts";
 import type { LoopEvent, ReadyCall } from "./events.ts";
 import type { LoopOptions } from "./options.ts";
+import type { RunState } from "./state.ts";
 import { type CallOutcome, errorText, failure, success, toToolMessage } from "./tool-result.ts";
 
 /** A call, with what is known of its answer before any tool runs. */
@@ -29,6 +30,7 @@ export async function* runCalls(
   calls: readonly CallToAnswer[],
   answers: (answer: ToolFinished) => void,
   options: LoopOptions,
+  state: RunState,
   signal: AbortSignal,
 ): AsyncGenerator<LoopEvent, void, void> {
   const outcomes = calls.map((call) => call.outcome);
@@ -70,7 +72,7 @@ export async function* runCalls(
         const index = started++;
         if (!call.tool || signal.aborted) continue;
         const { id, name, input } = call;
-        yield { type: "tool.started", id, name, input };
+        yield { type: "tool.started", id, name, input, state };
         if (!signal.aborted) start(call, index);
         continue;
       }

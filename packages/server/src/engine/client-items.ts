@@ -35,7 +35,6 @@ function readable(item: Fields, tools: readonly ToolDefinition[], pairs: Readonl
     case "message":
     case "function_call_output":
     case "custom_tool_call_output":
-    case "mcp_call":
       return item;
     case "agent_message":
       return { type: "message", role: "user", content: item["content"] ?? "" };

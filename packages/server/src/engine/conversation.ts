@@ -130,13 +130,6 @@ class Builder {
         this.#call(group, isClosed, fields["call_id"], fields["name"], text);
         return;
       }
-      case "mcp_call": {
-        const place = `${this.#messages.length}_${this.#draft?.calls.length ?? 0}`;
-        const id = asText(fields["id"] ?? `mcp_${place}`);
-        this.#addResult(id, { content: outcomeOf(fields), images: [] });
-        this.#call(group, isClosed, id, fields["name"], fields["arguments"]);
-        return;
-      }
       case "function_call_output":
       case "custom_tool_call_output":
         if (this.#draft?.calls.some(({ id }) => id === fields["call_id"])) this.#draft.hasOutput = true;
@@ -248,24 +241,6 @@ class Builder {
 
 function asText(value: JsonValue | undefined): string {
   return typeof value === "string" ? value : JSON.stringify(value ?? null);
-}
-
-/** What a call that the server has run has given, for the model to read. */
-export function outcomeOf({
-  output,
-  error,
-}: {
-  output?: JsonValue | undefined;
-  error?: JsonValue | undefined;
-}): string {
-  return asText(errorText(error) ?? output ?? "The outcome of this call is not known.");
-}
-
-/** The error of a call, as this server words it or as another does. */
-function errorText(error: JsonValue | undefined): JsonValue | undefined {
-  if (typeof error !== "object" || error === null || Array.isArray(error)) return error ?? undefined;
-  const text = contentText(error["content"] ?? "");
-  return text === "" ? (error["message"] ?? error) : text;
 }
 
 const notRun: Result = { content: "This call was not run.", images: [] };

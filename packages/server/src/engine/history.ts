@@ -1,5 +1,6 @@
 // What came before a request: its chain of responses, and the items that it refers to.
 
+import type { Executors } from "../executor/executors.ts";
 import { invalidRequest, notFound } from "../protocol/api-error.ts";
 import type { InputItem } from "../protocol/items.ts";
 import { isTerminal } from "../protocol/status.ts";
@@ -40,7 +41,13 @@ export async function resolveReferences(
   store: Store | undefined,
   owner: string,
   input: readonly InputItem[],
+  executors: Pick<Executors, "readCall">,
 ): Promise<Entry[]> {
+  const refersToStored = (item: InputItem) => {
+    if (item.type === "item_reference" || item.type === "mcp_approval_request") return true;
+    const call = executors.readCall(item);
+    return call !== undefined && call.result === undefined;
+  };
   const ids = input.flatMap((item) => (refersToStored(item) && item.id ? [item.id] : []));
   if (ids.length === 0) return input.map((item) => ({ item }));
   const found = new Map(((await store?.items(owner, ids)) ?? []).map((item) => [item.id, item]));
@@ -56,19 +63,14 @@ export async function resolveReferences(
   });
 }
 
-function refersToStored({ type, output, error }: InputItem): boolean {
-  if (type === "item_reference" || type === "mcp_approval_request") return true;
-  return type === "mcp_call" && (output ?? error ?? null) === null;
-}
+const entriesByLink = new WeakMap<ChainLink, readonly Entry[]>();
 
-const known = new WeakMap<ChainLink, readonly Entry[]>();
-
-/** A store may give the same links again and again; what they come to is then the same too. */
+/** A store may give the same links again and again, so the derived entries can be cached. */
 function entriesOf(link: ChainLink): readonly Entry[] {
-  const before = known.get(link);
+  const before = entriesByLink.get(link);
   if (before) return before;
   const entries = linkEntries(link);
-  known.set(link, entries);
+  entriesByLink.set(link, entries);
   return entries;
 }
 

@@ -4,15 +4,15 @@
 import { type LoopEvent, type Message, type RunReason, run } from "rondo";
 import type { ApiError } from "../protocol/api-error.ts";
 import type { ResponseObject } from "../protocol/response.ts";
+import { callDecider } from "./decide-call.ts";
 import { toApiError, toResponseError } from "./failure.ts";
 import type { Journal } from "./journal.ts";
-import { openCallDecider } from "./open-calls.ts";
 import { Output } from "./output.ts";
 import { loopOptions, type Plan } from "./plan.ts";
 import { type Present, planParts } from "./present.ts";
 import { type Outcome, Recorder } from "./recorder.ts";
-import { restOf, unforced } from "./rest.ts";
 import type { Progress } from "./resume.ts";
+import { turnId } from "./turn-id.ts";
 import { noUsage } from "./usage.ts";
 
 export interface RunContext {
@@ -48,7 +48,8 @@ export type RunHead = Pick<
   | "approvalIdFor"
   | "messages"
   | "offer"
-  | "lists"
+  | "executors"
+  | "announcements"
   | "approved"
 >;
 
@@ -57,7 +58,7 @@ export type RunHead = Pick<
  * only when the run cannot be kept: the store fails, or the run belongs to another worker.
  */
 export async function runResponse(plan: Plan, context: RunContext): Promise<RunEnd> {
-  const release = plan.hold?.();
+  const release = plan.offer.hold?.();
   try {
     return await record(plan, context, (parts) => runLoop(plan, context, parts));
   } finally {
@@ -89,7 +90,7 @@ async function record(
     sealThought: plan.sealThought,
     items: progress?.items,
     openText: progress?.openText,
-    turn: progress?.turn,
+    answer: progress?.answer,
   });
   if (!progress?.isAnnounced && !context.isUnheard) {
     const response = present(planParts(plan, "in_progress", output.items));
@@ -100,19 +101,7 @@ async function record(
   // What is not stored cannot fail to be.
   const signal = anyOf(plan.request.store ? [...context.signals, journal.broken] : context.signals);
   const messages = [...plan.messages, ...(progress?.messages ?? [])];
-  const recorder = new Recorder({
-    journal,
-    output,
-    offer: plan.offer,
-    tools: plan.request.tools,
-    messages,
-    runsNothing: plan.request.tool_choice === "none",
-    approvalIdFor: plan.approvalIdFor,
-    signal,
-    openCalls: progress?.openCalls,
-    usage: progress?.usage,
-    finishReason: progress?.lastAnswer?.finishReason,
-  });
+  const recorder = new Recorder({ journal, output, plan, messages, signal, progress });
 
   let outcome: Outcome;
   let failure: ApiError | undefined;
@@ -120,7 +109,7 @@ async function record(
     // What a crash has cut off is closed; the model is asked again.
     output.closeText("incomplete");
     if (!progress?.isAnnounced) {
-      for (const list of plan.lists ?? []) output.addList(list);
+      for (const item of plan.announcements ?? []) output.announce(item);
       recorder.begin(plan.approved ?? []);
     }
     const reason = await work({ recorder, output, messages, signal });
@@ -174,29 +163,27 @@ interface LoopParts {
   readonly signal: AbortSignal;
 }
 
-/** Runs the loop to its end, and gives why it has ended. */
+/** Runs the loop to its end, and gives why it ended. */
 async function runLoop(plan: Plan, context: RunContext, parts: LoopParts): Promise<RunReason> {
-  const { journal, onEvent } = context;
+  const { journal, onEvent, progress } = context;
   const { recorder, output, messages, signal } = parts;
-  const rest = restOf(plan, context.progress);
-  if (rest.reason) return rest.reason;
   const events = run(messages, {
-    ...loopOptions(context.progress?.lastAnswer ? unforced(plan) : plan),
-    ...rest.options,
-    decideOpenCall: openCallDecider(plan, context.progress),
+    ...loopOptions(plan),
+    decideCall: callDecider(plan, progress),
+    ...(progress?.state && { state: progress.state }),
     asksForWholeAnswers: context.isUnheard === true,
     tellsCallPieces: false,
-    turnIdFor: (callId) => `${plan.id}:${output.turn}:${callId}`,
+    turnIdFor: (callId) => turnId(plan.id, output.answer, callId),
     signal,
   });
   let reason: RunReason = "aborted";
   for await (const event of events) {
     onEvent?.(event);
+    recorder.accept(event);
     if (event.type === "run.finished") {
-      reason = rest.toReason(event.reason, recorder.finishReason);
+      reason = event.reason;
       continue; // the last event; to leave the loop here would be to abort a run that is over
     }
-    recorder.accept(event);
     // The end of an answer is written with what follows at once: the start of a tool, or the end of the run.
     if (event.type === "tool.started" || event.type === "tool.finished") await journal.settle();
     else if (event.type !== "model.finished" && journal.isHeldBack) await journal.settle();

@@ -147,7 +147,7 @@ export class Responses {
     const { request: given, warnings } = parseCreateRequest(body, {
       limits,
       isStrict,
-      isKnownTool: (tool) => executors.some((executor) => executor.canExecute(tool)),
+      isKnownTool: (tool) => executors.canExecute(tool),
       takesNoInput: isWarmUp,
       urls,
     });

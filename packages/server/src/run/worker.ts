@@ -8,7 +8,7 @@ import { readProgress } from "../engine/resume.ts";
 import { endResponse, runResponse } from "../engine/run-response.ts";
 import { sealer } from "../engine/seal.ts";
 import { readSteps } from "../engine/steps.ts";
-import { nothing } from "../executor/offer.ts";
+import { emptyOffer } from "../executor/offer.ts";
 import { ApiError } from "../protocol/api-error.ts";
 import { withCredentials } from "../protocol/credentials.ts";
 import type { EventBody } from "../protocol/events.ts";
@@ -252,7 +252,12 @@ export class Worker {
     const { store, hub, present, observer, planner, now } = this.#options;
     const { response } = claim;
     const left = await store.resume(claim);
-    const progress = readProgress(readSteps(left.steps), left.output, await this.#allEvents(response));
+    const progress = readProgress(
+      response.id,
+      readSteps(left.steps),
+      left.output,
+      await this.#allEvents(response),
+    );
     const journal = new Journal({
       kept: { store, lease: claim },
       logsEvents: true,
@@ -278,10 +283,10 @@ export class Worker {
     };
     try {
       const { input, ...request } = this.#storedRequest(response, left);
-      const head = { ...response, request, messages: [], offer: nothing };
+      const head = { ...response, request, messages: [], offer: emptyOffer, executors: planner.executors };
       const refusal = this.#refusal(claim);
       const planned: Planned | ApiError | "cancelled" =
-        refusal ?? (await planRun({ ...head, input, names: progress.names }, planner).catch(toRefusal));
+        refusal ?? (await planRun({ ...head, input, progress }, planner).catch(toRefusal));
       const end = await (typeof planned === "object" && "plan" in planned
         ? runResponse(planned.plan, context)
         : endResponse(head, context, planned));

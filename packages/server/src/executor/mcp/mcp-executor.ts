@@ -1,19 +1,22 @@
 // The tools of MCP servers: those of the config, and those that a request names by their URLs.
 
-import type { AnyTool, JsonObject } from "rondo";
-import type { McpServer, McpToolDefinition } from "rondo/mcp";
+import type { AnyTool } from "rondo";
+import type { McpServer } from "rondo/mcp";
 import { invalidRequest } from "../../protocol/api-error.ts";
-import type { McpListedTool, McpListToolsItem } from "../../protocol/items.ts";
 import type { ToolDefinition } from "../../protocol/tools.ts";
-import { type ToolIdentity, urlHost } from "../tool-identity.ts";
+import type { Announcement, OfferedTool, OfferRequest, ToolExecutor, ToolOffer } from "../executor.ts";
+import { isLocalServer } from "../local/local-executor.ts";
+import { urlHost } from "../tool-identity.ts";
 import { ConfiguredServer, type McpServerSettings } from "./configured-server.ts";
+import { mcpItems } from "./mcp-items.ts";
 import { redact } from "./redact.ts";
 import { readRequestServer, type ServerDefinition } from "./request-server.ts";
 import { ServerPool } from "./server-pool.ts";
 import { approvalTest, type ToolTest, toolFilter } from "./tool-filter.ts";
+import { toolList } from "./tool-list.ts";
 import { type Resolve, refusalIn, type UrlGuard, urlGuard } from "./url-guard.ts";
 
-export interface McpToolsOptions {
+export interface McpExecutorOptions {
   /** By label. */
   readonly servers: Readonly<Record<string, McpServerSettings>>;
   /** Hosts that requests may name although their addresses are private. */
@@ -25,26 +28,7 @@ export interface McpToolsOptions {
   readonly resolve?: Resolve | undefined;
 }
 
-/** A tool of an MCP server for one run. */
-export interface McpOffered {
-  readonly tool: AnyTool;
-  /** The same tool under a longer name, for where another has its name. */
-  readonly prefixed: () => AnyTool;
-  readonly identity: ToolIdentity;
-  readonly needsApproval: boolean;
-}
-
-export interface McpOffer {
-  readonly offered: readonly McpOffered[];
-  /** What the servers have that the request has named, or why they do not tell. */
-  readonly lists: readonly Omit<McpListToolsItem, "id">[];
-  /** What of the request is left out. */
-  readonly ignored: readonly string[];
-  /** Keeps the servers connected until what this gives is called. */
-  readonly hold: () => () => void;
-}
-
-const noServers: McpOffer = { offered: [], lists: [], ignored: [], hold: () => () => {} };
+const noTools: ToolOffer = { tools: [] };
 
 /** A server for one run. */
 interface Source {
@@ -59,12 +43,14 @@ interface Source {
   readonly hold?: () => () => void;
 }
 
-export class McpTools {
+export class McpExecutor implements ToolExecutor {
+  readonly kind = "mcp";
+  readonly items = mcpItems;
   readonly #configured: ReadonlyMap<string, ConfiguredServer>;
   readonly #pool: ServerPool;
   readonly #guard: UrlGuard;
 
-  constructor({ servers, allowPrivate, onWarning, patienceMs, resolve }: McpToolsOptions) {
+  constructor({ servers, allowPrivate, onWarning, patienceMs, resolve }: McpExecutorOptions) {
     this.#configured = new Map(
       Object.entries(servers).map(([label, settings]) => [
         label,
@@ -73,6 +59,11 @@ export class McpTools {
     );
     this.#guard = urlGuard({ allowPrivate, resolve });
     this.#pool = new ServerPool({ guard: this.#guard, onWarning });
+  }
+
+  /** A definition of an MCP server, of the config or by its URL. */
+  canExecute(definition: ToolDefinition): boolean {
+    return definition.type === "mcp" && !isLocalServer(definition);
   }
 
   /** Begins to connect to the servers of the config. Nothing waits for that. */
@@ -87,20 +78,12 @@ export class McpTools {
     ]);
   }
 
-  /**
-   * The tools for a request of this owner; `isServer` tells which of its tools stand for servers. Throws an
-   * `ApiError` for a server that cannot be meant.
-   */
-  async offer(
-    requested: readonly ToolDefinition[],
-    owner: string,
-    isServer: (definition: ToolDefinition) => boolean = isMcp,
-  ): Promise<McpOffer> {
-    if (this.#configured.size === 0 && !requested.some(isServer)) return noServers;
+  /** The tools for a request of this owner. Throws an `ApiError` for a server that cannot be used. */
+  async offer({ definitions, owner }: OfferRequest): Promise<ToolOffer> {
+    if (this.#configured.size === 0 && definitions.length === 0) return noTools;
     const ignored: string[] = [];
     const sources = new Map<string, Source>();
-    for (const [index, tool] of requested.entries()) {
-      if (!isServer(tool)) continue;
+    for (const { definition: tool, index } of definitions) {
       const definition = tool as ServerDefinition;
       const source = this.#namedSource(definition, owner, `tools[${index}]`);
       if (!source) ignored.push(`the MCP server '${definition.server_label}'`);
@@ -117,8 +100,8 @@ export class McpTools {
 
     const found = await Promise.all(Array.from(sources.values(), toolsOf));
     return {
-      offered: found.flatMap(({ offered }) => offered),
-      lists: found.flatMap(({ list }) => list ?? []),
+      tools: found.flatMap(({ tools }) => tools),
+      announcements: found.flatMap(({ list }) => list ?? []),
       ignored,
       hold: () => {
         const releases = Array.from(sources.values(), (source) => source.hold?.());
@@ -176,11 +159,6 @@ export class McpTools {
   }
 }
 
-/** Whether it names an MCP server. */
-export function isMcp({ type, server_label: label }: ToolDefinition): boolean {
-  return type === "mcp" && label !== "local";
-}
-
 const all: ToolTest = () => true;
 
 /** What the request says can only make it stricter than the config. */
@@ -201,32 +179,25 @@ function configuredSource(configured: ConfiguredServer, definition: ToolDefiniti
   };
 }
 
-async function toolsOf({ host, label, server, isAllowed, needsApproval, isNamed, list }: Source) {
+async function toolsOf(source: Source): Promise<{ tools: OfferedTool[]; list: Announcement | undefined }> {
+  const { host, label, server, isAllowed, needsApproval, isNamed, list } = source;
   const listed = await list();
-  const head = { type: "mcp_list_tools", server_label: label } as const;
   if (listed instanceof Error)
-    return { offered: [], list: isNamed ? { ...head, tools: [], error: listed.message } : undefined };
+    return { tools: [], list: isNamed ? toolList(label, { error: listed.message }) : undefined };
   const allowed = listed.flatMap((tool) => {
     const definition = server.definitionOf(tool);
     return definition && isAllowed(definition) ? [{ tool, definition }] : [];
   });
-  const offered = allowed.map(
-    ({ tool, definition }): McpOffered => ({
+  const tools = allowed.map(
+    ({ tool, definition }): OfferedTool => ({
       tool,
       prefixed: () => server.prefixed(tool),
       identity: { host, label, name: definition.name },
+      runsHere: true,
+      items: mcpItems,
       needsApproval: needsApproval(definition),
     }),
   );
-  const tools = allowed.map(({ definition }) => listedTool(definition));
-  return { offered, list: isNamed ? { ...head, tools, error: null } : undefined };
-}
-
-function listedTool({ name, description, inputSchema, annotations }: McpToolDefinition): McpListedTool {
-  return {
-    name,
-    description: description ?? null,
-    input_schema: inputSchema as JsonObject,
-    annotations: (annotations as JsonObject | undefined) ?? null,
-  };
+  const definitions = allowed.map(({ definition }) => definition);
+  return { tools, list: isNamed ? toolList(label, { tools: definitions }) : undefined };
 }
