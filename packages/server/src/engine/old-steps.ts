@@ -24,20 +24,30 @@ export type OldStep =
       readonly isRefused?: true;
     };
 
+/** The limits of the run, which the state depends on. */
+export interface StepLimits {
+  /** How many times the model is asked at most. */
+  readonly maxTurns: number;
+  readonly maxToolCalls: number;
+}
+
 /** The same steps in the second version, the last one with the state that the run was in. */
-export function upgradeSteps(steps: readonly OldStep[]): RunStep[] {
+export function upgradeSteps(steps: readonly OldStep[], limits: StepLimits): RunStep[] {
   const upgraded = steps.map((step): RunStep => {
     if (step.type !== "turn") return { version: 1, ...step };
     const { turn: answer, message, usage, calls } = step;
     return { version: 1, type: "answer", answer, message, usage, calls };
   });
   const last = upgraded.at(-1);
-  const state = stateOf(steps);
+  const state = stateOf(steps, limits);
   return last && state ? [...upgraded.slice(0, -1), { ...last, state }] : upgraded;
 }
 
 /** Undefined before the first round: a run without a state counts that itself. */
-function stateOf(steps: readonly OldStep[]): RunState | undefined {
+function stateOf(
+  steps: readonly OldStep[],
+  { maxTurns, maxToolCalls }: StepLimits,
+): RunState | undefined {
   let answers = 0;
   let rounds = 0;
   let started = new Set<string>();
@@ -68,15 +78,20 @@ function stateOf(steps: readonly OldStep[]): RunState | undefined {
   }
   if (answers === 0 && started.size === 0) return undefined;
   const waiting = [...open.values()].filter((call) => isRunnable(call) && !started.has(call.callId));
+  const maxRounds = maxTurns - (steps[0]?.type === "approved" ? 0 : 1);
+  const isLastRound = rounds > maxRounds && ![...open.values()].some(({ shown }) => !("item" in shown));
+  const mayRun = isLastRound || isLimited ? 0 : Math.max(0, maxToolCalls - callsRun - started.size);
+  const overLimit = waiting.slice(mayRun).map(({ callId }) => callId);
+  const limit = isLastRound ? "max_turns" : isLimited || overLimit.length > 0 ? "max_tool_calls" : undefined;
   return {
     version: 1,
     answers,
     rounds,
-    callsRun: callsRun + started.size + (isLimited ? 0 : waiting.length),
+    callsRun: callsRun + started.size + waiting.length - overLimit.length,
     fruitlessAnswers: 0,
     finishReason,
-    ...(isLimited && { limit: started.size > 0 ? "max_tool_calls" : "max_turns" }),
-    ...(isLimited && { overLimit: waiting.map(({ callId }) => callId) }),
+    ...(limit && { limit }),
+    ...(overLimit.length > 0 && { overLimit }),
     ...(isFinalAnswer && { isFinalAnswer: true as const }),
   };
 }

@@ -5,7 +5,7 @@ import type { ShownCall } from "../executor/executor.ts";
 import type { ToolIdentity } from "../executor/tool-identity.ts";
 import type { ResponseUsage } from "../protocol/response.ts";
 import type { Step } from "../store/store.ts";
-import { type OldStep, upgradeSteps } from "./old-steps.ts";
+import { type OldStep, type StepLimits, upgradeSteps } from "./old-steps.ts";
 
 /** A call of one answer of the model. */
 export interface StoredCall {
@@ -64,7 +64,7 @@ export function toStep(step: NewStep): Step {
 }
 
 /** Steps of any version. Throws for those of a later one. */
-export function readSteps(steps: readonly Step[]): RunStep[] {
+export function readSteps(steps: readonly Step[], limits: StepLimits): RunStep[] {
   const newest = Math.max(0, ...steps.map(({ version }) => (typeof version === "number" ? version : 1)));
   if (newest > stepVersion)
     throw new Error(
@@ -73,5 +73,5 @@ export function readSteps(steps: readonly Step[]): RunStep[] {
   const read = steps as unknown as (RunStep | OldStep)[];
   const isOld = (step: RunStep | OldStep): step is OldStep => !("version" in step);
   const old = read.filter(isOld);
-  return [...upgradeSteps(old), ...read.filter((step): step is RunStep => !isOld(step))];
+  return [...upgradeSteps(old, limits), ...read.filter((step): step is RunStep => !isOld(step))];
 }

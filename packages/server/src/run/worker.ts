@@ -254,7 +254,7 @@ export class Worker {
     const left = await store.resume(claim);
     const progress = readProgress(
       response.id,
-      readSteps(left.steps),
+      readSteps(left.steps, limitsOf(response, planner)),
       left.output,
       await this.#allEvents(response),
     );
@@ -328,6 +328,12 @@ export class Worker {
       if (page.length < eventsPage) return events;
     }
   }
+}
+
+function limitsOf({ request }: StoredResponse, { maxAgenticTurns }: PlannerOptions) {
+  const { max_agentic_turns: own = maxAgenticTurns, max_tool_calls: maxToolCalls = Number.POSITIVE_INFINITY } =
+    fromStoredRequest(request);
+  return { maxTurns: Math.min(own, maxAgenticTurns), maxToolCalls };
 }
 
 function toStored({ type, ...rest }: EventBody, sequence: number): StoredEvent {
