@@ -44,10 +44,7 @@ export function upgradeSteps(steps: readonly OldStep[], limits: StepLimits): Run
 }
 
 /** Undefined before the first round: a run without a state counts that itself. */
-function stateOf(
-  steps: readonly OldStep[],
-  { maxTurns, maxToolCalls }: StepLimits,
-): RunState | undefined {
+function stateOf(steps: readonly OldStep[], { maxTurns, maxToolCalls }: StepLimits): RunState | undefined {
   let answers = 0;
   let rounds = 0;
   let started = new Set<string>();

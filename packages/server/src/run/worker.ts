@@ -331,8 +331,10 @@ export class Worker {
 }
 
 function limitsOf({ request }: StoredResponse, { maxAgenticTurns }: PlannerOptions) {
-  const { max_agentic_turns: own = maxAgenticTurns, max_tool_calls: maxToolCalls = Number.POSITIVE_INFINITY } =
-    fromStoredRequest(request);
+  const {
+    max_agentic_turns: own = maxAgenticTurns,
+    max_tool_calls: maxToolCalls = Number.POSITIVE_INFINITY,
+  } = fromStoredRequest(request);
   return { maxTurns: Math.min(own, maxAgenticTurns), maxToolCalls };
 }
 
