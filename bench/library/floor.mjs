@@ -1,7 +1,7 @@
-// What both floors share: a tool loop by hand, with nothing that is not needed to get the answer.
+// Shared by both floors: a minimal hand-written tool loop.
 import { sseParser } from "./sse-lines.mjs";
 
-/** The tool, as the API wants it. */
+/** The tool, in the format of the API. */
 export const tools = [
   {
     type: "function",
@@ -17,7 +17,7 @@ export const tools = [
   },
 ];
 
-/** `post` sends a body and gives each piece of the answer's text to a function. */
+/** `post` sends a body and passes each chunk of the answer to a function. */
 export async function runLoop(post, prompt, onCall) {
   const messages = [{ role: "user", content: prompt }];
   const outcome = { text: "", pieces: 0 };

@@ -1,4 +1,4 @@
-// This project, as it is built for users.
+// This project, as built for users.
 import { Client, openaiCompatible, tool } from "rondo";
 
 export function contender(url, onCall) {

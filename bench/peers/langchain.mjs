@@ -20,7 +20,7 @@ export function contender(url, onCall) {
       streamMode: "messages",
       recursionLimit: 10_000,
     })) {
-      // The results of tools come in the same stream.
+      // Tool results are in the same stream.
       if (message.getType() !== "ai" || message.text === "") continue;
       outcome.text += message.text;
       outcome.pieces++;

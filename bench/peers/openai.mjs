@@ -1,4 +1,4 @@
-// The `openai` package with a tool loop by hand, as its documentation shows for streams.
+// The `openai` package with a hand-written tool loop, as its documentation shows for streams.
 import OpenAI from "openai";
 import { tools } from "../library/floor.mjs";
 

@@ -1,4 +1,4 @@
-// The load generator: a process of its own that asks a server what it is told to by messages, and answers with times.
+// The load generator: a separate process that sends requests to a server as instructed, and reports times.
 import { Agent, type IncomingMessage, request } from "node:http";
 import { text } from "node:stream/consumers";
 import type { Body, LoadRequest, LoadResult } from "./load-messages.ts";
@@ -69,7 +69,7 @@ async function sendRequests({ url, body, count, connections }: LoadRequest & { t
   return timesMs;
 }
 
-/** Reads to the end, and counts the pieces of text and what is in them. */
+/** Reads to the end, and counts the text deltas and their length. */
 async function readStream(url: string, body: Body): Promise<{ pieces: number; characters: number }> {
   const incoming = await post(url, body);
   let pieces = 0;
@@ -91,7 +91,7 @@ async function readStream(url: string, body: Body): Promise<{ pieces: number; ch
   return { pieces, characters };
 }
 
-/** The time until a piece of text is there, whichever API it comes by. */
+/** The time until the first text delta, for either API. */
 async function firstTokenMs(url: string, body: Body): Promise<number> {
   const start = performance.now();
   const incoming = await post(url, body);
@@ -114,7 +114,7 @@ async function openAndHold(url: string, body: Body): Promise<IncomingMessage> {
     received = (received + part).slice(-4000);
     if (/ word"/.test(received)) resolve(incoming);
   });
-  // Ends that we bring about ourselves are errors too.
+  // Aborts of our own are errors too.
   incoming.on("error", () => reject(new Error(`A stream has ended after ${received}.`)));
   return promise;
 }
