@@ -98,8 +98,7 @@ function installPeers(): void {
     shell: true,
     stdio: "inherit",
   });
-  if (status !== 0)
-    throw new Error(`The peers could not be installed in ${folder}; --no-peers skips them.`);
+  if (status !== 0) throw new Error(`The peers could not be installed in ${folder}; --no-peers skips them.`);
 }
 
 function onProgress(text: string): void {

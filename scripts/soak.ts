@@ -78,7 +78,9 @@ async function loadTrial(): Promise<void> {
     });
     flaws.push(...report.flaws);
     const seconds = Number(secondsSince(start));
-    console.log(`  ${report.events} events in ${seconds} s: ${Math.round(report.events / seconds)} per second`);
+    console.log(
+      `  ${report.events} events in ${seconds} s: ${Math.round(report.events / seconds)} per second`,
+    );
   };
   await round();
   await round();

@@ -1,4 +1,4 @@
-// Which pieces make up which call, and under which id.
+// Which chunks belong to which call, and its id.
 
 import { add, addArguments, added, calls, chunk, more, type QuirkCase } from "../quirk-case.ts";
 
