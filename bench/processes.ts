@@ -64,7 +64,7 @@ function urlIn(output: Readable | null): Promise<string> {
     const url = / ?at (http:\/\/\S+\/v1)/.exec(printed)?.[1];
     if (url !== undefined) resolve(url);
   });
-  output?.once("end", () => reject(new Error(`A server has ended before it told its URL: ${printed}`)));
+  output?.once("end", () => reject(new Error(`A server exited before it printed its URL: ${printed}`)));
   return promise;
 }
 
@@ -85,7 +85,7 @@ export function startLoad(): LoadProcess {
 export interface ContenderFigure {
   readonly milliseconds: number;
   /** The number of deltas of an answer's text. */
-  readonly pieces: number;
+  readonly deltas: number;
 }
 
 /** Runs a contender for one measure. */
@@ -114,7 +114,7 @@ async function messageOf(child: ChildProcess): Promise<unknown> {
   const { signal } = ended;
   try {
     const ends = once(child, "exit", { signal }).then(([code]) => {
-      throw new Error(`A process of the benchmark has ended with code ${String(code)}.`);
+      throw new Error(`A process of the benchmark exited with code ${String(code)}.`);
     });
     const [message] = (await Promise.race([once(child, "message", { signal }), ends])) as unknown[];
     return message;

@@ -15,7 +15,7 @@ function checkOn(version: string) {
 }
 
 test.each(["0.12.18", "9.11.2", "20.20.2", "23.11.1"])(
-  "Node %s is refused with a reason and a remedy",
+  "Node %s is rejected, with the reason and a fix",
   (version) => {
     const { status, stdout, stderr } = checkOn(version);
     expect(status).toBe(1);

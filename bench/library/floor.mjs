@@ -20,7 +20,7 @@ export const tools = [
 /** `post` sends a body and passes each chunk of the answer to a function. */
 export async function runLoop(post, prompt, onCall) {
   const messages = [{ role: "user", content: prompt }];
-  const outcome = { text: "", pieces: 0 };
+  const outcome = { text: "", deltas: 0 };
   for (;;) {
     const toolCalls = [];
     let text = "";
@@ -29,7 +29,7 @@ export async function runLoop(post, prompt, onCall) {
       const delta = JSON.parse(data).choices[0]?.delta;
       if (delta?.content) {
         text += delta.content;
-        outcome.pieces++;
+        outcome.deltas++;
       }
       if (!delta?.tool_calls) return;
       for (const { index, id, function: call } of delta.tool_calls) {

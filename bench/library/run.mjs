@@ -15,7 +15,7 @@ let calls = 0;
 const ask = contender(url, () => calls++);
 if (count === "0") {
   check(await ask("stream 1"), "stream 1");
-  report({ milliseconds: performance.now(), pieces: 1 });
+  report({ milliseconds: performance.now(), deltas: 1 });
 } else {
   // One-time work is not part of the cost of a chunk or a round: the cold start measures it.
   await ask("stream 1");
@@ -31,15 +31,15 @@ if (count === "0") {
   const expectedCalls = isText(kind) ? 0 : Number(size) * outcomes.length;
   if (calls !== expectedCalls)
     throw new Error(`'${prompt}' has led to ${calls} calls, not ${expectedCalls}.`);
-  report({ milliseconds: (user + system) / 1000 / Number(rounds), pieces: outcomes[0].pieces });
+  report({ milliseconds: (user + system) / 1000 / Number(rounds), deltas: outcomes[0].deltas });
 }
 
 /** A contender that skips work must not look fast. */
-function check({ text, pieces }, task) {
+function check({ text, deltas }, task) {
   const [kind, size] = task.split(" ");
   const expectedPieces = isText(kind) ? Number(size) : 3;
   if (text !== " word".repeat(expectedPieces))
-    throw new Error(`'${task}' has given ${text.length} characters in ${pieces} pieces.`);
+    throw new Error(`'${task}' returned ${text.length} characters in ${deltas} deltas.`);
 }
 
 function isText(kind) {

@@ -31,13 +31,13 @@ export function libraryReport(results: LibraryResults): string {
       isReached ? "reached" : "missed",
     ];
   });
-  const pieces = libraryMeasures.filter(isStream).map((measure): Row => {
+  const deltas = libraryMeasures.filter(isStream).map((measure): Row => {
     const counts = names.map((name) =>
       median(
         results
           .get(measure)
           ?.get(name)
-          ?.map((it) => it.pieces) ?? [],
+          ?.map((it) => it.deltas) ?? [],
       ),
     );
     return [measure.name, ...counts.map(figure)];
@@ -46,7 +46,7 @@ export function libraryReport(results: LibraryResults): string {
 
 The number of deltas in which the user's code received the 20,000 chunks. A library that joins chunks does less work:
 
-${table([["", ...names], ...pieces])}`;
+${table([["", ...names], ...deltas])}`;
 }
 
 function milliseconds(results: LibraryResults, measure: LibraryMeasure, name: string): number[] {

@@ -43,7 +43,7 @@ export interface LoadResult {
   /** The same without the server. */
   readonly directMs?: readonly number[];
   /** The number of text deltas, and their total length. */
-  readonly pieces?: number;
+  readonly deltas?: number;
   readonly characters?: number;
   readonly lastId?: string;
 }

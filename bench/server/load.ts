@@ -20,7 +20,7 @@ async function run(job: LoadRequest): Promise<Partial<LoadResult>> {
     case "streams": {
       const texts = await Promise.all(Array.from({ length: job.count }, () => readStream(job.url, job.body)));
       return {
-        pieces: texts.reduce((sum, { pieces }) => sum + pieces, 0),
+        deltas: texts.reduce((sum, { deltas }) => sum + deltas, 0),
         characters: texts.reduce((sum, { characters }) => sum + characters, 0),
       };
     }
@@ -70,9 +70,9 @@ async function sendRequests({ url, body, count, connections }: LoadRequest & { t
 }
 
 /** Reads to the end, and counts the text deltas and their length. */
-async function readStream(url: string, body: Body): Promise<{ pieces: number; characters: number }> {
+async function readStream(url: string, body: Body): Promise<{ deltas: number; characters: number }> {
   const incoming = await post(url, body);
-  let pieces = 0;
+  let deltas = 0;
   let characters = 0;
   let rest = "";
   let isComplete = false;
@@ -81,14 +81,14 @@ async function readStream(url: string, body: Body): Promise<{ pieces: number; ch
     const end = whole.lastIndexOf("\n\n") + 1;
     const frames = whole.slice(0, end);
     for (const [, delta = ""] of frames.matchAll(/"delta":"([^"]*)"/g)) {
-      pieces++;
+      deltas++;
       characters += delta.length;
     }
     isComplete ||= frames.includes("event: response.completed");
     rest = whole.slice(end);
   }
-  if (!isComplete) throw new Error(`A stream has ended before its response was completed: ${rest}`);
-  return { pieces, characters };
+  if (!isComplete) throw new Error(`A stream ended before its response completed: ${rest}`);
+  return { deltas, characters };
 }
 
 /** The time until the first text delta, for either API. */
@@ -115,7 +115,7 @@ async function openAndHold(url: string, body: Body): Promise<IncomingMessage> {
     if (/ word"/.test(received)) resolve(incoming);
   });
   // Aborts of our own are errors too.
-  incoming.on("error", () => reject(new Error(`A stream has ended after ${received}.`)));
+  incoming.on("error", () => reject(new Error(`A stream ended after ${received}.`)));
   return promise;
 }
 

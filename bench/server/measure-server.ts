@@ -103,10 +103,10 @@ async function measureLoad(parts: Parts, server: ServerProcess, load: LoadProces
       });
     await ask(20); // warm-up
     const cpuMs = await cpuOf(server, async () => {
-      const { pieces = 0, characters } = await ask(sizes.chunksPerStream);
+      const { deltas = 0, characters } = await ask(sizes.chunksPerStream);
       if (characters !== chunks * piece.length)
         throw new Error(`${contender.name} sent ${characters} characters instead of ${chunks} chunks.`);
-      eventShare = pieces / chunks;
+      eventShare = deltas / chunks;
     });
     return { chunkUs: (cpuMs * 1000) / chunks, eventShare };
   };
