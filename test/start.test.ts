@@ -35,15 +35,15 @@ test("npm start serves a found model, and the commands that it prints work when 
   };
   const args = [join(repoRoot, "scripts/start.ts"), "--port", "0", "--store", `sqlite:${folder}/rondo.db`];
   server = spawn(process.execPath, args, { env, stdio: ["ignore", "pipe", "inherit"] });
-  let said = "";
-  for await (const piece of server.stdout ?? []) {
-    said += String(piece);
-    if (said.includes("Ctrl-C stops the server.")) break;
+  let output = "";
+  for await (const chunk of server.stdout ?? []) {
+    output += String(chunk);
+    if (output.includes("Ctrl-C stops the server.")) break;
   }
-  expect(said).toContain(`A model server answers at ${model.url}: tiny.`);
-  expect(said).toContain(`-d '{"model":"tiny"`);
+  expect(output).toContain(`A model server answers at ${model.url}: tiny.`);
+  expect(output).toContain(`-d '{"model":"tiny"`);
 
-  const commands = said.split("\n").flatMap((line) => /^ {2}((?:curl|node|npx) .+)$/.exec(line)?.[1] ?? []);
+  const commands = output.split("\n").flatMap((line) => /^ {2}((?:curl|node|npx) .+)$/.exec(line)?.[1] ?? []);
   expect(commands.map((command) => command.split(" ")[0])).toEqual(["curl", "node", "npx"]);
   for (const command of commands) {
     // The chat gets a prompt; everything else is unchanged.
