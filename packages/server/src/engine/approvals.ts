@@ -1,4 +1,4 @@
-// Calls that a person has to allow: what was asked, what was answered, and what is to be run now.
+// Calls that a person has to allow: the requests, the answers, and the calls to run now.
 
 import type { Executors, LabelledCall } from "../executor/executors.ts";
 import { serverName } from "../executor/mcp/server-name.ts";
@@ -10,7 +10,7 @@ import { type ApprovalRequest, readApproval } from "./approval-id.ts";
 import type { Entry } from "./conversation.ts";
 import type { Sealer } from "./seal.ts";
 
-/** What the items of this page have of it; they were checked when they came in. */
+/** Fields of the items on this page, which were validated with the request. */
 interface Fields {
   readonly type: string;
   readonly id?: string;
@@ -27,9 +27,9 @@ interface Fields {
 const unknownResult = "The outcome of this call is not known.";
 
 /**
- * The calls that executors ran, in the form that a conversation is made of: under the names that the model has for the
- * tools, with their results; those that a person allowed without one if they are to run now. `before` entries are of
- * earlier requests: what was allowed there is over. Throws an `ApiError` for an answer to a request that was never made.
+ * Rewrites items of executors as function calls with their outputs, under the model's names for the tools. Calls that
+ * a person allowed and that did not run yet have no output. `before` entries are of earlier requests: their approvals
+ * are over. Throws an `ApiError` for an answer to an unknown request.
  */
 export function withApprovals(
   before: readonly Entry[],
@@ -66,7 +66,7 @@ export function withApprovals(
     if (type === "mcp_list_tools") return [];
     if (isRequest(item)) {
       const id = approvalIdOf(item);
-      // Clients send what the chain has already, or send it twice: it is one call all the same.
+      // Clients resend items of the chain, or send one twice: it is one call.
       if (seen.has(id)) return [];
       seen.add(id);
       const made = approved.get(id);
@@ -122,7 +122,7 @@ function madeRequest(
     const { server_label: label, name, arguments: text = "" } = item;
     const made = readApproval({ id, label, name, arguments: text }, sealer);
     if (made) return made;
-    // Older versions did not sign. Of the output of a response the store knows that it was made here.
+    // Older versions did not sign. Output of a stored response was made here.
     if (given[index]?.group === undefined || !unsignedId.test(id)) continue;
     const identity = offer.findOn(label, name)?.identity ?? { host: "unknown", label, name };
     return { id, identity, arguments: text };
@@ -134,10 +134,10 @@ function madeRequest(
   );
 }
 
-/** The id of a request that an older version has made. */
+/** An id of an older version. */
 const unsignedId = /^mcpr_[0-9a-f]{32}$/;
 
-/** A request that is kept again is shown under another id. Whatever names it by that one means the first. */
+/** A request that is stored again gets another id: replaces that by the first one. */
 function byFirstIds(all: readonly Fields[]): readonly Fields[] {
   const firstIds = new Map(all.flatMap((item) => (isRequest(item) ? [[item.id, approvalIdOf(item)]] : [])));
   return all.map((item) => {
@@ -147,7 +147,7 @@ function byFirstIds(all: readonly Fields[]): readonly Fields[] {
   });
 }
 
-/** The name that the model has for a tool. One that is not offered must not look like another that is. */
+/** The name that the model has for a tool. A tool that is not offered must not get the name of another. */
 function modelName(
   offer: Offer,
   tool: Pick<ToolIdentity, "label" | "name"> & { readonly host?: string },
@@ -158,7 +158,7 @@ function modelName(
   return offer.find(name) ? `${serverName(label)}__${name}`.replace(/[^\w-]/g, "_").slice(0, 64) : name;
 }
 
-/** A call of the client's under the id of a request would be taken for the one that was allowed. */
+/** Rejects client calls with the id of a request: they would be taken for the approved call. */
 function checkCallIds(all: readonly Fields[], ownFrom: number, asked: ReadonlySet<string>): void {
   const index = all.findIndex(({ call_id: id }) => id !== undefined && asked.has(id));
   if (index < 0) return;
@@ -195,7 +195,7 @@ function isRequest({ type }: Fields): boolean {
   return type === "mcp_approval_request";
 }
 
-/** One that came with a request is kept under another id. */
+/** A request that came as input is stored under another id. */
 function approvalIdOf({ id, approval_request_id: kept }: Fields): string {
   return kept ?? id ?? "";
 }

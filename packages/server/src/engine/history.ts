@@ -1,4 +1,4 @@
-// What came before a request: its chain of responses, and the items that it refers to.
+// The history of a request: its chain of responses, and the items that it refers to.
 
 import type { Executors } from "../executor/executors.ts";
 import { invalidRequest, notFound } from "../protocol/api-error.ts";
@@ -7,7 +7,7 @@ import { isTerminal } from "../protocol/status.ts";
 import type { ChainLink, Store } from "../store/store.ts";
 import type { Entry } from "./conversation.ts";
 
-/** The chain that ends in `previousId`, oldest first. Throws 404 when it is not whole, or another's. */
+/** The chain that ends in `previousId`, oldest first. Throws 404 if a response of it is missing or of another owner. */
 export async function loadChain(
   store: Store | undefined,
   owner: string,
@@ -33,9 +33,8 @@ export async function loadChain(
 }
 
 /**
- * Puts the stored items in the place of references to them. Throws 404 for one that does not exist. A call of the
- * server without its output is looked up too, because some clients drop what they have no use for, and so is a
- * request for approval, because only what was asked can be approved.
+ * Replaces references by the stored items. Throws 404 for an unknown one. Also loads calls of executors without their
+ * result, which some clients drop, and approval requests, because only the original can be approved.
  */
 export async function resolveReferences(
   store: Store | undefined,
@@ -90,7 +89,7 @@ interface Cuttable {
   readonly item: { readonly type: string; readonly status?: unknown };
 }
 
-/** An answer that a crash has cut was made again: only the last one of a response can be meant as it is. */
+/** Drops answers that a crash cut off and that were made again: only the last of a response may be incomplete. */
 export function withoutCutAnswers<T extends Cuttable>(output: readonly T[]): T[] {
   const last = output.at(-1)?.turn;
   const cut = new Set(

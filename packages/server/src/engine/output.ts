@@ -1,4 +1,4 @@
-// The output of a response while it grows: one item after the other, each with its events in their order.
+// The output of a running response: its items, and the events about them in order.
 
 import type { Announcement, CallEvent, CallItems, CallOutcome, ShownCall } from "../executor/executor.ts";
 import type { EventBody } from "../protocol/events.ts";
@@ -12,7 +12,7 @@ import type {
 } from "../protocol/items.ts";
 import type { Journal } from "./journal.ts";
 
-/** An item of text that grows: what the model says, or what it thinks. */
+/** A growing text item: the model's text or thinking. */
 export interface OpenText {
   readonly type: "message" | "reasoning";
   readonly id: string;
@@ -22,9 +22,9 @@ export interface OpenText {
 
 export interface OutputOptions {
   readonly journal: Journal;
-  /** Makes of a thought what only this server can read; for clients that ask for it. */
+  /** Encrypts thinking, for clients that request it. */
   readonly sealThought?: ((thought: string) => string) | undefined;
-  /** The items of an earlier start of the run, and the one that was open then. */
+  /** The items of an earlier start of the run, and the text item that was open then. */
   readonly items?: readonly (OutputItem | undefined)[] | undefined;
   readonly openText?: OpenText | undefined;
   /** Default: -1. */
@@ -53,7 +53,7 @@ export class Output {
     return this.#items.filter((item) => item !== undefined);
   }
 
-  /** Adds to the text, or to the thought; begins an item where the other kind was before. */
+  /** Appends to the open item; starts a new one if that is of the other type. */
   addText(type: OpenText["type"], delta: string): void {
     if (delta === "") return;
     if (this.#openText && this.#openText.type !== type) this.closeText("completed");
@@ -68,7 +68,7 @@ export class Output {
     );
   }
 
-  /** Ends the item of text that grows, if there is one. */
+  /** Finishes the open text item, if there is one. */
   closeText(status: "completed" | "incomplete"): void {
     const open = this.#openText;
     if (!open) return;

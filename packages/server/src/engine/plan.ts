@@ -1,4 +1,4 @@
-// A run before it starts: the request, the model, the conversation and the tools.
+// Everything that a run needs before it starts: request, model, conversation, tools.
 
 import type { LoopOptions, Message, ModelProfile, ModelProvider, ModelSettings } from "rondo";
 import type { Announcement } from "../executor/executor.ts";
@@ -24,12 +24,12 @@ export interface Plan {
   readonly approved?: readonly ApprovalRequest[] | undefined;
   /** How many times the model is asked at most. */
   readonly maxTurns: number;
-  /** How often a call may repeat itself. */
+  /** See `maxRepeats` of the loop. */
   readonly maxRepeats: number;
   readonly asksForFinalAnswer: boolean;
-  /** Makes of a thought what only this server can read; set if the client asks for it. */
+  /** Encrypts thinking. Default: the client did not request it. */
   readonly sealThought?: ((thought: string) => string) | undefined;
-  /** The id by which a person is asked to allow a call. Default: nobody is asked. */
+  /** Makes the id of an approval request. Default: nobody is asked. */
   readonly approvalIdFor?: ((call: Omit<ApprovalRequest, "id">) => string) | undefined;
 }
 
@@ -42,7 +42,7 @@ export function loopOptions(plan: Plan): LoopOptions {
     tools: offer.tools,
     settings: modelSettings(request, offer.tools.length > 0, provider.profile),
     ...outputFormat(request),
-    // A choice is only sent where there is something to choose.
+    // Some servers reject a choice without tools.
     ...(offer.tools.length > 0 && choice !== "auto" && { toolChoice: choice }),
     // Calls that a person allowed come before the first answer, and need a round of their own.
     maxToolIterations: plan.maxTurns - (approved.length > 0 ? 0 : 1),

@@ -18,7 +18,7 @@ export interface RecorderOptions {
   readonly journal: Journal;
   readonly output: Output;
   readonly plan: Pick<Plan, "offer" | "executors" | "request" | "approvalIdFor">;
-  /** The conversation as the model was given it; grows with the run. */
+  /** The conversation as the model sees it; grows with the run. */
   readonly messages: Message[];
   readonly signal: AbortSignal;
   /** What an earlier start of the run left. */
@@ -189,7 +189,7 @@ export class Recorder {
     }
   }
 
-  /** Ends what is still open at the end: text that was cut off, and calls that will get no answer. */
+  /** Finishes open text and calls at the end of a run. */
   abandon(why: string): void {
     this.#options.output.closeText("incomplete");
     const { output, plan } = this.#options;

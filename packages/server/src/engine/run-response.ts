@@ -1,5 +1,4 @@
-// Runs a response: the one path for plain, streamed and background requests, from the start or from where a
-// crash has left it.
+// Runs a response: the one path for plain, streamed and background requests, from the start or after a crash.
 
 import { type LoopEvent, type Message, type RunReason, run } from "rondo";
 import type { ApiError } from "../protocol/api-error.ts";
@@ -9,7 +8,7 @@ import { toApiError, toResponseError } from "./failure.ts";
 import type { Journal } from "./journal.ts";
 import { Output } from "./output.ts";
 import { loopOptions, type Plan } from "./plan.ts";
-import { type Present, planParts } from "./present.ts";
+import { planParts, type ResponsePresenter } from "./present.ts";
 import { type Outcome, Recorder } from "./recorder.ts";
 import type { Progress } from "./resume.ts";
 import { turnId } from "./turn-id.ts";
@@ -17,27 +16,27 @@ import { noUsage } from "./usage.ts";
 
 export interface RunContext {
   readonly journal: Journal;
-  /** Aborted when the client has gone, or the response is cancelled; at least one. */
+  /** At least one. Aborted when the client disconnects, or the response is cancelled. */
   readonly signals: readonly AbortSignal[];
-  readonly present: Present;
-  /** Whether nobody hears of the run before its end. Default: false. */
-  readonly isUnheard?: boolean | undefined;
-  /** Whether `response.created` has been sent. Default: false, but true for a run that goes on. */
+  readonly present: ResponsePresenter;
+  /** Whether nobody follows the run before its end. Default: false. */
+  readonly isSilent?: boolean | undefined;
+  /** Whether `response.created` was sent. Default: false, but true for a resumed run. */
   readonly isCreatedTold?: boolean | undefined;
-  /** What an earlier start of this run has left. */
+  /** What an earlier start of this run left. */
   readonly progress?: Progress | undefined;
-  /** Told of everything that happens, for logs and metrics. */
+  /** Receives every event, for logs and metrics. */
   readonly onEvent?: ((event: LoopEvent) => void) | undefined;
   readonly now: () => number;
 }
 
 export interface RunEnd {
   readonly response: ResponseObject;
-  /** Why it has failed, if it has. */
+  /** Why it failed, if it did. */
   readonly failure: ApiError | undefined;
 }
 
-/** What is known of a response before there is a plan for it. */
+/** The part of a plan that is known before planning. */
 export type RunHead = Pick<
   Plan,
   | "id"
@@ -54,8 +53,8 @@ export type RunHead = Pick<
 >;
 
 /**
- * Runs to the end, and gives the response as it then is. Faults of the model are an end like any other; throws
- * only when the run cannot be kept: the store fails, or the run belongs to another worker.
+ * Runs to the end, and returns the final response, also if the model failed. Throws only if the run cannot be stored:
+ * the store fails, or another worker took the run over.
  */
 export async function runResponse(plan: Plan, context: RunContext): Promise<RunEnd> {
   const release = plan.offer.hold?.();
@@ -66,7 +65,7 @@ export async function runResponse(plan: Plan, context: RunContext): Promise<RunE
   }
 }
 
-/** Ends a response that cannot be run (again): `why` is the reason, or that it was cancelled. */
+/** Ends a response without running it: with an error, or as cancelled. */
 export async function endResponse(
   head: RunHead,
   context: RunContext,
@@ -78,7 +77,7 @@ export async function endResponse(
   });
 }
 
-/** Announces the run, lets it work, and records its end. */
+/** Announces the run, does the work, and records the end. */
 async function record(
   plan: RunHead,
   context: RunContext,
@@ -92,13 +91,13 @@ async function record(
     openText: progress?.openText,
     answer: progress?.answer,
   });
-  if (!progress?.isAnnounced && !context.isUnheard) {
+  if (!progress?.isAnnounced && !context.isSilent) {
     const response = present(planParts(plan, "in_progress", output.items));
     if (!progress && !context.isCreatedTold) journal.emit({ type: "response.created", response });
     if (plan.request.background) journal.update({ status: "in_progress" });
     journal.emit({ type: "response.in_progress", response });
   }
-  // What is not stored cannot fail to be.
+  // Without a store there are no failed writes.
   const signal = anyOf(plan.request.store ? [...context.signals, journal.broken] : context.signals);
   const messages = [...plan.messages, ...(progress?.messages ?? [])];
   const recorder = new Recorder({ journal, output, plan, messages, signal, progress });
@@ -106,7 +105,7 @@ async function record(
   let outcome: Outcome;
   let failure: ApiError | undefined;
   try {
-    // What a crash has cut off is closed; the model is asked again.
+    // Text that a crash cut off is closed; the model is asked again.
     output.closeText("incomplete");
     if (!progress?.isAnnounced) {
       for (const item of plan.announcements ?? []) output.announce(item);
@@ -150,7 +149,7 @@ async function record(
   return { response, failure };
 }
 
-/** Aborted when one of them is. To follow a signal costs more than many requests do otherwise. */
+/** Aborted when one of them is. `AbortSignal.any` costs more than the rest of a small request. */
 function anyOf(signals: readonly AbortSignal[]): AbortSignal {
   const [first, second] = signals;
   return first && !second ? first : AbortSignal.any([...signals]);
@@ -171,7 +170,7 @@ async function runLoop(plan: Plan, context: RunContext, parts: LoopParts): Promi
     ...loopOptions(plan),
     decideCall: callDecider(plan, progress),
     ...(progress?.state && { state: progress.state }),
-    asksForWholeAnswers: context.isUnheard === true,
+    asksForWholeAnswers: context.isSilent === true,
     tellsCallPieces: false,
     turnIdFor: (callId) => turnId(plan.id, output.answer, callId),
     signal,

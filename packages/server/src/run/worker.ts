@@ -3,7 +3,7 @@
 import type { LoopEvent } from "rondo";
 import { toApiError } from "../engine/failure.ts";
 import { Journal } from "../engine/journal.ts";
-import { type Present, storedParts } from "../engine/present.ts";
+import { type ResponsePresenter, storedParts } from "../engine/present.ts";
 import { readProgress } from "../engine/resume.ts";
 import { endResponse, runResponse } from "../engine/run-response.ts";
 import { sealer } from "../engine/seal.ts";
@@ -25,7 +25,7 @@ export interface WorkerOptions {
   readonly active: ActiveRuns;
   readonly hub: Hub;
   readonly planner: PlannerOptions;
-  readonly present: Present;
+  readonly present: ResponsePresenter;
   readonly observer: RunObserver;
   /** Who holds the leases. */
   readonly name: string;

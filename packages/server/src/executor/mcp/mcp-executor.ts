@@ -1,4 +1,4 @@
-// The tools of MCP servers: those of the config, and those that a request names by their URLs.
+// Tools of MCP servers: of the config, and of requests by URL.
 
 import type { AnyTool } from "rondo";
 import type { McpServer } from "rondo/mcp";
@@ -19,10 +19,10 @@ import { type Resolve, refusalIn, type UrlGuard, urlGuard } from "./url-guard.ts
 export interface McpExecutorOptions {
   /** By label. */
   readonly servers: Readonly<Record<string, McpServerSettings>>;
-  /** Hosts that requests may name although their addresses are private. */
+  /** Private hosts that requests may name. */
   readonly allowPrivate: readonly string[];
   readonly onWarning: (message: string) => void;
-  /** How long a request that has not named a server of the config waits for it, once. Default: 5,000. */
+  /** How long a request waits for a server of the config that it does not name, once. Default: 5,000. */
   readonly patienceMs?: number | undefined;
   /** Default: the resolver of the system. */
   readonly resolve?: Resolve | undefined;
@@ -37,7 +37,7 @@ interface Source {
   readonly server: McpServer;
   readonly isAllowed: ToolTest;
   readonly needsApproval: ToolTest;
-  /** Whether the client is shown what it has. */
+  /** Whether the request names it: its tools are then listed in the output. */
   readonly isNamed: boolean;
   readonly list: () => Promise<readonly AnyTool[] | Error>;
   readonly hold?: () => () => void;
@@ -66,7 +66,7 @@ export class McpExecutor implements ToolExecutor {
     return definition.type === "mcp" && !isLocalServer(definition);
   }
 
-  /** Begins to connect to the servers of the config. Nothing waits for that. */
+  /** Connects to the servers of the config in the background. */
   start(): void {
     for (const server of this.#configured.values()) void server.tools({ isNamed: true });
   }
@@ -112,7 +112,7 @@ export class McpExecutor implements ToolExecutor {
     };
   }
 
-  /** Undefined for a service of others, which this server does not know. */
+  /** Undefined for a hosted connector, which this server does not have. */
   #namedSource(definition: ServerDefinition, owner: string, at: string): Source | undefined {
     const { server_label: label, server_url: url, connector_id, tunnel_id } = definition;
     const configured = this.#configured.get(label);
@@ -143,7 +143,7 @@ export class McpExecutor implements ToolExecutor {
       label: wanted.label,
       server: pooled.server,
       isAllowed: toolFilter(definition["allowed_tools"]) ?? all,
-      // The API asks unless it is told otherwise.
+      // The API's default is to ask.
       needsApproval: approvalTest(definition["require_approval"]) ?? all,
       isNamed: true,
       hold: () => pooled.hold(),
@@ -161,7 +161,7 @@ export class McpExecutor implements ToolExecutor {
 
 const all: ToolTest = () => true;
 
-/** What the request says can only make it stricter than the config. */
+/** A request can only be stricter than the config. */
 function configuredSource(configured: ConfiguredServer, definition: ToolDefinition | undefined): Source {
   const { label, server, settings } = configured;
   const { requireApproval = "never" } = settings;
