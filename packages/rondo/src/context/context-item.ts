@@ -1,11 +1,12 @@
 // A piece of what an agent knows.
 
 import { InvalidTypeError } from "../error/argument-errors.ts";
-import { checkOptions, checkString, isPlainObject } from "../error/check.ts";
+import { checkOptions, checkString } from "../error/check.ts";
 import { InvalidJsonError, UnserializableError } from "../error/json-errors.ts";
 import { decode, defineJsonType, encode } from "../json/codec.ts";
 import type { JsonObject } from "../json/json-value.ts";
 import { SavedObject } from "../json/read.ts";
+import { sortedJson } from "../json/sorted-json.ts";
 import { type ContextScope, checkScope } from "./context-scope.ts";
 
 export interface ContextItemOptions<T = unknown> {
@@ -72,19 +73,11 @@ function writeItem({ id, description, content }: ContextItem, contentPath: strin
 function sameContent(one: unknown, other: unknown): boolean {
   if (Object.is(one, other)) return true;
   try {
-    return sortedText(one) === sortedText(other);
+    return sortedJson(encode(one, "content")) === sortedJson(encode(other, "content"));
   } catch (error) {
     if (error instanceof UnserializableError) return false;
     throw error;
   }
-}
-
-function sortedText(content: unknown): string {
-  const sortKeys = (_key: string, value: unknown) =>
-    isPlainObject(value)
-      ? Object.fromEntries(Object.entries(value).toSorted(([one], [other]) => (one < other ? -1 : 1)))
-      : value;
-  return JSON.stringify(encode(content, "content"), sortKeys);
 }
 
 export function checkItem(field: string, value: unknown): ContextItem {

@@ -1,7 +1,7 @@
 // The caller's mistakes: an argument of the wrong type, or of the right type with a value that cannot be used.
 
 import { describe } from "./describe.ts";
-import { brandError, RondoError } from "./rondo-error.ts";
+import { brandErrors, RondoError } from "./rondo-error.ts";
 
 /** What both argument errors carry. */
 export interface ArgumentProblem {
@@ -17,9 +17,6 @@ export interface ArgumentProblem {
 
 /** An argument has the right type but a value that cannot be used: a limit of 0, a name that is taken. */
 export class InvalidArgumentError extends RondoError {
-  static {
-    brandError(InvalidArgumentError, "InvalidArgumentError");
-  }
   readonly code = "invalid_argument";
   readonly field: string;
   readonly expected: string;
@@ -35,9 +32,6 @@ export class InvalidArgumentError extends RondoError {
 
 /** An argument has the wrong type, also where only the kind of a function is wrong. Extends `TypeError`. */
 export class InvalidTypeError extends TypeError {
-  static {
-    brandError(InvalidTypeError, "InvalidTypeError");
-  }
   readonly code = "invalid_type";
   readonly field: string;
   readonly expected: string;
@@ -55,3 +49,5 @@ function wordProblem({ field, expected, received, hint }: ArgumentProblem): stri
   const sentence = `${field}: expected ${expected}, got ${describe(received)}.`;
   return hint === undefined ? sentence : `${sentence} ${hint}`;
 }
+
+brandErrors({ InvalidArgumentError, InvalidTypeError });

@@ -1,6 +1,6 @@
 // Input that a tool cannot take, worded so that a model can mend it.
 
-import { brandError } from "./rondo-error.ts";
+import { brandErrors } from "./rondo-error.ts";
 
 /** One thing that is wrong with a tool's input. */
 export interface InputIssue {
@@ -12,9 +12,6 @@ export interface InputIssue {
 
 /** A tool's input does not fit its schema. The tool has not run. Extends `TypeError`. */
 export class InvalidInputError extends TypeError {
-  static {
-    brandError(InvalidInputError, "InvalidInputError");
-  }
   readonly code = "invalid_input";
   readonly toolName: string;
   readonly issues: readonly InputIssue[];
@@ -28,3 +25,5 @@ export class InvalidInputError extends TypeError {
     this.issues = issues;
   }
 }
+
+brandErrors({ InvalidInputError });

@@ -1,13 +1,10 @@
 // What cannot be written as JSON, and JSON that cannot be read.
 
 import { describe } from "./describe.ts";
-import { brandError, RondoError } from "./rondo-error.ts";
+import { brandErrors, RondoError } from "./rondo-error.ts";
 
 /** A value cannot be saved without losing something. Nothing was called or changed on the way. */
 export class UnserializableError extends RondoError {
-  static {
-    brandError(UnserializableError, "UnserializableError");
-  }
   readonly code = "unserializable";
   /** Where the value stands, such as `input.callback`. */
   readonly path: string;
@@ -20,9 +17,6 @@ export class UnserializableError extends RondoError {
 
 /** Saved data has another shape than the reader expects, or comes from a newer version of the library. */
 export class InvalidJsonError extends RondoError {
-  static {
-    brandError(InvalidJsonError, "InvalidJsonError");
-  }
   readonly code = "invalid_json";
   /** Where in the data the problem is, such as `agent.queue[2].toolName`. */
   readonly path: string;
@@ -32,3 +26,5 @@ export class InvalidJsonError extends RondoError {
     this.path = path;
   }
 }
+
+brandErrors({ UnserializableError, InvalidJsonError });

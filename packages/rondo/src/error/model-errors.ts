@@ -2,13 +2,10 @@
 
 import { describe } from "./describe.ts";
 import { TimeoutError } from "./execution-errors.ts";
-import { brandError, RondoError } from "./rondo-error.ts";
+import { brandErrors, RondoError } from "./rondo-error.ts";
 
 /** The base of everything that a model server, or the way to it, is to blame for; timeouts have their own. */
 export abstract class ModelError extends RondoError {
-  static {
-    brandError(ModelError, "ModelError");
-  }
   /** The model server, as a URL. */
   readonly endpoint: string;
 
@@ -20,9 +17,6 @@ export abstract class ModelError extends RondoError {
 
 /** Nobody answers: refused, unknown host, or closed before the first byte of an answer. */
 export class ModelConnectionError extends ModelError {
-  static {
-    brandError(ModelConnectionError, "ModelConnectionError");
-  }
   readonly code = "model_unreachable";
   /** The code of the cause, such as `ECONNREFUSED`, if it has one. */
   readonly reason: string | undefined;
@@ -41,9 +35,6 @@ export class ModelConnectionError extends ModelError {
 
 /** What came is no answer of a chat-completions API: a web page, a redirect, other JSON. */
 export class UnexpectedAnswerError extends ModelError {
-  static {
-    brandError(UnexpectedAnswerError, "UnexpectedAnswerError");
-  }
   readonly code = "model_unexpected_answer";
   /** The start of what came. */
   readonly received: string;
@@ -63,9 +54,6 @@ export class UnexpectedAnswerError extends ModelError {
 
 /** The server answered and ended without a single chunk. */
 export class EmptyAnswerError extends ModelError {
-  static {
-    brandError(EmptyAnswerError, "EmptyAnswerError");
-  }
   readonly code = "model_empty_answer";
   /** The start of what came instead, if anything did. */
   readonly received: string;
@@ -83,9 +71,6 @@ export class EmptyAnswerError extends ModelError {
 
 /** The stream broke off. What had come before was handed out, and its text is kept here. */
 export class BrokenStreamError extends ModelError {
-  static {
-    brandError(BrokenStreamError, "BrokenStreamError");
-  }
   readonly code = "model_stream_broken";
   readonly partialText: string;
 
@@ -102,9 +87,6 @@ export class BrokenStreamError extends ModelError {
 
 /** The server has reported an error in the middle of its answer. What had come before is kept. */
 export class ReportedStreamError extends ModelError {
-  static {
-    brandError(ReportedStreamError, "ReportedStreamError");
-  }
   readonly code = "model_stream_error";
   readonly partialText: string;
   /** What the server said. */
@@ -123,9 +105,6 @@ export class ReportedStreamError extends ModelError {
 
 /** The answer went beyond a limit, and the connection was closed. What had come before is kept; no call of it runs. */
 export class AnswerLimitError extends ModelError {
-  static {
-    brandError(AnswerLimitError, "AnswerLimitError");
-  }
   readonly code = "model_answer_limit";
   /** The option that set the limit. */
   readonly limit: "maxAnswerBytes" | "maxCallsPerAnswer";
@@ -150,9 +129,6 @@ export class AnswerLimitError extends ModelError {
 
 /** A whole request took longer than `timeoutMs`. What had come before is kept. */
 export class ModelTimeoutError extends TimeoutError {
-  static {
-    brandError(ModelTimeoutError, "ModelTimeoutError");
-  }
   readonly code = "model_timeout";
   readonly endpoint: string;
   readonly timeoutMs: number;
@@ -171,9 +147,6 @@ export class ModelTimeoutError extends TimeoutError {
 
 /** The server was silent for longer than `idleTimeoutMs`. What had come before is kept. */
 export class ModelIdleTimeoutError extends TimeoutError {
-  static {
-    brandError(ModelIdleTimeoutError, "ModelIdleTimeoutError");
-  }
   readonly code = "model_idle_timeout";
   readonly endpoint: string;
   readonly timeoutMs: number;
@@ -219,3 +192,15 @@ function wordReason(reason: string | undefined, cause: unknown): string {
     }
   }
 }
+
+brandErrors({
+  ModelError,
+  ModelConnectionError,
+  UnexpectedAnswerError,
+  EmptyAnswerError,
+  BrokenStreamError,
+  ReportedStreamError,
+  AnswerLimitError,
+  ModelTimeoutError,
+  ModelIdleTimeoutError,
+});

@@ -2,8 +2,8 @@
 
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { isUint8Array } from "node:util/types";
+import { sleep, untilAborted } from "../async/until-aborted.ts";
 import { type AnswerOptions, prepareAnswer, type ServerAnswer } from "./server-answer.ts";
-import { sleep, waitFor } from "./wait.ts";
 
 /** A request that has come. */
 export interface ServerRequest {
@@ -58,18 +58,18 @@ export class Exchange implements ServerRequest {
     const { signal } = this.#over;
     try {
       if (answer.delayMs) await sleep(answer.delayMs, signal);
-      if (answer.waitFor) await waitFor(answer.waitFor, signal);
+      if (answer.waitFor) await untilAborted(answer.waitFor, signal);
       if (answer.hangUp) return this.#cut();
       const { status, headers, pieces, end } = await prepareAnswer(answer, options);
       signal.throwIfAborted();
       this.#response.writeHead(status, headers).flushHeaders();
       for (const piece of pieces) {
         if (!isUint8Array(piece)) {
-          await waitFor(piece, signal);
+          await untilAborted(piece, signal);
           continue;
         }
         if (answer.chunkDelayMs) await sleep(answer.chunkDelayMs, signal);
-        await waitFor(this.#write(piece), signal);
+        await untilAborted(this.#write(piece), signal);
       }
       if (end === "stall") await sleep(Number.POSITIVE_INFINITY, signal);
       if (end === "drop") this.#cut();

@@ -4,13 +4,10 @@ import dns from "node:dns";
 import { syncBuiltinESMExports } from "node:module";
 import { BlockList, isIP, Socket } from "node:net";
 import { checkOptions } from "../error/check.ts";
-import { brandError, RondoError } from "../error/rondo-error.ts";
+import { brandErrors, RondoError } from "../error/rondo-error.ts";
 
 /** A connection that `forbidNetwork()` has refused. */
 export class NetworkForbiddenError extends RondoError {
-  static {
-    brandError(NetworkForbiddenError, "NetworkForbiddenError");
-  }
   readonly code = "network_forbidden";
   /** The host that was to be reached. */
   readonly host: string;
@@ -124,3 +121,5 @@ function hostOf(args: unknown): string {
   const isPort = typeof second === "string" && /^\d+$/.test(String(first));
   return isPort ? second : "localhost";
 }
+
+brandErrors({ NetworkForbiddenError });

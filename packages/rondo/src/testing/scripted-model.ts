@@ -1,6 +1,7 @@
 // A model that says what a test has written down, and fails when it is asked more or less than that.
 
 import { Run } from "../async/run.ts";
+import { sleep, untilAborted } from "../async/until-aborted.ts";
 import { checkOptions, checkString } from "../error/check.ts";
 import { copyData } from "../json/copy.ts";
 import type { ModelProfile } from "../model/profile.ts";
@@ -8,7 +9,6 @@ import type { ModelDelta, ModelProvider, ModelRequest } from "../model/provider.
 import { Arrivals } from "./arrivals.ts";
 import { Script, type Step } from "./script.ts";
 import { deltasOf, isPromise, type ScriptedAnswer, scriptedAnswerFields } from "./scripted-answer.ts";
-import { sleep, waitFor } from "./wait.ts";
 
 /** An answer, a function that makes it from the request (and may assert on it), or just its text. */
 export type ScriptedStep = Step<ScriptedAnswer, ModelRequest>;
@@ -107,17 +107,17 @@ export class ScriptedModel implements ModelProvider, Disposable {
     this.#requests.add(record);
     let isOver = false;
     try {
-      const answer = await waitFor(
+      const answer = await untilAborted(
         this.#script.next(record, () => lastMessageOf(request)),
         signal,
       );
       if (answer.delayMs) await sleep(answer.delayMs, signal);
-      if (answer.waitFor) await waitFor(answer.waitFor, signal);
+      if (answer.waitFor) await untilAborted(answer.waitFor, signal);
       for (const delta of deltasOf(answer, () => `call_${++this.#callCount}`)) {
         signal.throwIfAborted();
         // Whoever stops reading at `finished` has not left early.
         isOver = !isPromise(delta) && delta.type === "finished";
-        if (isPromise(delta)) await waitFor(delta, signal);
+        if (isPromise(delta)) await untilAborted(delta, signal);
         else yield delta;
       }
       if (answer.error !== undefined) throw answer.error;
