@@ -19,9 +19,9 @@ import { SafeExecutionError } from "../error/execution-errors.ts";
 import { refuseChanges } from "../error/refuse-changes.ts";
 import type { HookEvent, HookEvents } from "../hook/events.ts";
 import { fire, neverAborted } from "../hook/fire.ts";
-import { heed } from "../hook/heed.ts";
 import { HookList } from "../hook/hook-list.ts";
 import { toTags } from "../hook/tags.ts";
+import { waitWithGrace } from "../hook/wait-with-grace.ts";
 import type { JsonObject } from "../json/json-value.ts";
 import type { Registry } from "../registry/registry.ts";
 import { chooseRegistry } from "../registry/registry-option.ts";
@@ -385,7 +385,7 @@ export class Agent extends AgentHooks implements Iterable<Turn> {
     if (!(value instanceof ContextItem)) return false;
     this.#undo.note(value, isEnded, this.#contextQueue, this.#contextPool);
     const kept = value.id === null ? this.#contextQueue.append(value) : this.#contextPool.add(value);
-    await heed(kept, "the agent's context", signal, this.#graceMs);
+    await waitWithGrace(kept, "the agent's context", signal, this.#graceMs);
     return true;
   }
 

@@ -4,9 +4,9 @@ import { InvalidArgumentError } from "../error/argument-errors.ts";
 import { checkLimit, checkOptions, checkString } from "../error/check.ts";
 import { InvalidJsonError } from "../error/json-errors.ts";
 import { MissingContextItemError } from "../error/lookup-errors.ts";
-import type { HookEvent, HookEvents, HookFunction } from "../hook/events.ts";
+import type { HookEvent, HookEvents } from "../hook/events.ts";
 import { fire, neverAborted } from "../hook/fire.ts";
-import type { AttachOptions, Hook } from "../hook/hook.ts";
+import type { AttachOptions, Hook, HookInput } from "../hook/hook.ts";
 import { HookList } from "../hook/hook-list.ts";
 import { toTags } from "../hook/tags.ts";
 import type { JsonObject } from "../json/json-value.ts";
@@ -142,46 +142,37 @@ export class ContextPool implements Iterable<ContextItem> {
   }
 
   /** Before an item is added: `(pool, item)`. Throwing keeps it out. */
-  beforeAdd(fn: HookFunction<"pool.beforeAdd"> | Hook, options?: AttachOptions): Hook<"pool.beforeAdd"> {
+  beforeAdd(fn: HookInput<"pool.beforeAdd">, options?: AttachOptions): Hook<"pool.beforeAdd"> {
     return this.#hooks.attach("pool.beforeAdd", fn, options);
   }
 
   /** After an item was added: `(pool, item)`. */
-  afterAdd(fn: HookFunction<"pool.afterAdd"> | Hook, options?: AttachOptions): Hook<"pool.afterAdd"> {
+  afterAdd(fn: HookInput<"pool.afterAdd">, options?: AttachOptions): Hook<"pool.afterAdd"> {
     return this.#hooks.attach("pool.afterAdd", fn, options);
   }
 
   /** Before an item is removed: `(pool, item)`. Throwing keeps it. */
-  beforeRemove(
-    fn: HookFunction<"pool.beforeRemove"> | Hook,
-    options?: AttachOptions,
-  ): Hook<"pool.beforeRemove"> {
+  beforeRemove(fn: HookInput<"pool.beforeRemove">, options?: AttachOptions): Hook<"pool.beforeRemove"> {
     return this.#hooks.attach("pool.beforeRemove", fn, options);
   }
 
   /** After an item was removed: `(pool, item)`. */
-  afterRemove(
-    fn: HookFunction<"pool.afterRemove"> | Hook,
-    options?: AttachOptions,
-  ): Hook<"pool.afterRemove"> {
+  afterRemove(fn: HookInput<"pool.afterRemove">, options?: AttachOptions): Hook<"pool.afterRemove"> {
     return this.#hooks.attach("pool.afterRemove", fn, options);
   }
 
   /** Before the pool is cleared: `(pool, current)`. Throwing keeps the items. */
-  beforeClear(
-    fn: HookFunction<"pool.beforeClear"> | Hook,
-    options?: AttachOptions,
-  ): Hook<"pool.beforeClear"> {
+  beforeClear(fn: HookInput<"pool.beforeClear">, options?: AttachOptions): Hook<"pool.beforeClear"> {
     return this.#hooks.attach("pool.beforeClear", fn, options);
   }
 
   /** After the pool was cleared: `(pool)`. */
-  afterClear(fn: HookFunction<"pool.afterClear"> | Hook, options?: AttachOptions): Hook<"pool.afterClear"> {
+  afterClear(fn: HookInput<"pool.afterClear">, options?: AttachOptions): Hook<"pool.afterClear"> {
     return this.#hooks.attach("pool.afterClear", fn, options);
   }
 
   /** Before the oldest item makes room: `(pool, oldest)`. */
-  onEvict(fn: HookFunction<"pool.onEvict"> | Hook, options?: AttachOptions): Hook<"pool.onEvict"> {
+  onEvict(fn: HookInput<"pool.onEvict">, options?: AttachOptions): Hook<"pool.onEvict"> {
     return this.#hooks.attach("pool.onEvict", fn, options);
   }
 

@@ -3,9 +3,9 @@
 import { InvalidArgumentError, InvalidTypeError } from "../error/argument-errors.ts";
 import { checkLimit, checkOptions } from "../error/check.ts";
 import { describe } from "../error/describe.ts";
-import type { HookEvent, HookEvents, HookFunction } from "../hook/events.ts";
+import type { HookEvent, HookEvents } from "../hook/events.ts";
 import { fire, neverAborted } from "../hook/fire.ts";
-import type { AttachOptions, Hook } from "../hook/hook.ts";
+import type { AttachOptions, Hook, HookInput } from "../hook/hook.ts";
 import { HookList } from "../hook/hook-list.ts";
 import { toTags } from "../hook/tags.ts";
 import type { JsonObject } from "../json/json-value.ts";
@@ -138,36 +138,27 @@ export class ContextQueue implements Iterable<ContextItem> {
   }
 
   /** Before items are appended: `(queue, incoming, current)`. Throwing keeps them out. */
-  beforeAppend(
-    fn: HookFunction<"queue.beforeAppend"> | Hook,
-    options?: AttachOptions,
-  ): Hook<"queue.beforeAppend"> {
+  beforeAppend(fn: HookInput<"queue.beforeAppend">, options?: AttachOptions): Hook<"queue.beforeAppend"> {
     return this.#hooks.attach("queue.beforeAppend", fn, options);
   }
 
   /** After items were appended: `(appended, current)`. */
-  afterAppend(
-    fn: HookFunction<"queue.afterAppend"> | Hook,
-    options?: AttachOptions,
-  ): Hook<"queue.afterAppend"> {
+  afterAppend(fn: HookInput<"queue.afterAppend">, options?: AttachOptions): Hook<"queue.afterAppend"> {
     return this.#hooks.attach("queue.afterAppend", fn, options);
   }
 
   /** Before the queue is cleared: `(queue, current)`. Throwing keeps the items. */
-  beforeClear(
-    fn: HookFunction<"queue.beforeClear"> | Hook,
-    options?: AttachOptions,
-  ): Hook<"queue.beforeClear"> {
+  beforeClear(fn: HookInput<"queue.beforeClear">, options?: AttachOptions): Hook<"queue.beforeClear"> {
     return this.#hooks.attach("queue.beforeClear", fn, options);
   }
 
   /** After the queue was cleared: `(queue)`. */
-  afterClear(fn: HookFunction<"queue.afterClear"> | Hook, options?: AttachOptions): Hook<"queue.afterClear"> {
+  afterClear(fn: HookInput<"queue.afterClear">, options?: AttachOptions): Hook<"queue.afterClear"> {
     return this.#hooks.attach("queue.afterClear", fn, options);
   }
 
   /** Before the oldest item makes room: `(queue, oldest)`. */
-  onEvict(fn: HookFunction<"queue.onEvict"> | Hook, options?: AttachOptions): Hook<"queue.onEvict"> {
+  onEvict(fn: HookInput<"queue.onEvict">, options?: AttachOptions): Hook<"queue.onEvict"> {
     return this.#hooks.attach("queue.onEvict", fn, options);
   }
 

@@ -3,10 +3,10 @@
 import { defaultGraceMs } from "../async/run.ts";
 import type { Registry } from "../registry/registry.ts";
 import type { HookContext, HookEvent, HookEvents } from "./events.ts";
-import { heed } from "./heed.ts";
 import type { Hook } from "./hook.ts";
 import type { HookList } from "./hook-list.ts";
 import { shareTag } from "./tags.ts";
+import { waitWithGrace } from "./wait-with-grace.ts";
 
 /** Where an event comes from: whose hooks follow it. */
 export interface EventSource {
@@ -37,7 +37,7 @@ export function fire<E extends HookEvent>(
   const calls = callInOrder(hooks, args, { ...context, fixed: {} });
   return context.signal === neverAborted
     ? calls
-    : heed(calls, event, context.signal, source.graceMs ?? defaultGraceMs);
+    : waitWithGrace(calls, event, context.signal, source.graceMs ?? defaultGraceMs);
 }
 
 function hooksFor(event: HookEvent, { hooks: lists, registry, tags }: EventSource): readonly Hook[] {

@@ -2,8 +2,8 @@
 
 import { InvalidTypeError } from "../error/argument-errors.ts";
 import { checkOptions } from "../error/check.ts";
-import type { HookEvent, HookFunction } from "./events.ts";
-import { type AttachOptions, Hook, makeHook } from "./hook.ts";
+import type { HookEvent } from "./events.ts";
+import { type AttachOptions, Hook, type HookInput, makeHook } from "./hook.ts";
 
 /** Whose events a list is about: the first part of their names. */
 type EventKind = HookEvent extends `${infer Kind}.${string}` ? Kind : never;
@@ -17,7 +17,7 @@ export class HookList {
   }
 
   /** Attaches a function, or a hook that is attached elsewhere too. */
-  attach<E extends HookEvent>(event: E, fn: HookFunction<E> | Hook, options: AttachOptions = {}): Hook<E> {
+  attach<E extends HookEvent>(event: E, fn: HookInput<E>, options: AttachOptions = {}): Hook<E> {
     checkOptions("options", options, ["lock", "fixed", "description"]);
     const made = makeHook([event], fn, options, (hook) => this.#detach(event, hook)) as Hook<E>;
     this.#byEvent.set(event, [...this.forEvent(event), made]);

@@ -107,6 +107,9 @@ export class Hook<E extends HookEvent = HookEvent> {
   }
 }
 
+/** What can be attached for an event: a function, or a hook that is attached elsewhere too. */
+export type HookInput<E extends HookEvent> = HookFunction<E> | Hook;
+
 /** Makes a hook of a function, or of another hook. Checks everything first. */
 export function makeHook(
   events: readonly HookEvent[],
