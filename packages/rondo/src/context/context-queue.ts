@@ -3,26 +3,16 @@
 import { InvalidArgumentError, InvalidTypeError } from "../error/argument-errors.ts";
 import { checkLimit, checkOptions } from "../error/check.ts";
 import { describe } from "../error/describe.ts";
-import type { HookEvent, HookEvents } from "../hook/events.ts";
-import { fire, neverAborted } from "../hook/fire.ts";
 import type { AttachOptions, Hook, HookInput } from "../hook/hook.ts";
-import { HookList } from "../hook/hook-list.ts";
-import { toTags } from "../hook/tags.ts";
-import type { JsonObject } from "../json/json-value.ts";
-import { formatVersion, SavedObject } from "../json/read.ts";
-import { defaultRegistry, type Registry } from "../registry/registry.ts";
-import { chooseRegistry } from "../registry/registry-option.ts";
+import { SavedObject } from "../json/read.ts";
+import { defaultRegistry } from "../registry/registry.ts";
+import { ContextBase, type ContextBaseOptions, readItems, readLimit } from "./context-base.ts";
 import { type ContextItem, checkItem } from "./context-item.ts";
-import { readItems, readLimit } from "./context-json.ts";
 import { type ContextScope, checkScope } from "./context-scope.ts";
 
-export interface ContextQueueOptions {
+export interface ContextQueueOptions extends ContextBaseOptions {
   /** How many items it holds: a whole number from 1. */
   limit: number;
-  /** Words by which global hooks choose. Default: none. */
-  tags?: Iterable<string>;
-  /** Whose global hooks it fires. Default: the process's default registry. */
-  registry?: Registry;
 }
 
 export interface ContextBranchOptions<Limit> {
@@ -33,18 +23,13 @@ export interface ContextBranchOptions<Limit> {
 }
 
 /** Keeps the newest `limit` items in order. */
-export class ContextQueue implements Iterable<ContextItem> {
+export class ContextQueue extends ContextBase {
   readonly limit: number;
-  readonly tags: ReadonlySet<string>;
-  readonly registry: Registry;
   #items: ContextItem[] = [];
-  readonly #hooks = new HookList("queue");
 
   constructor(options: ContextQueueOptions) {
-    checkOptions("options", options, ["limit", "tags", "registry"]);
+    super("queue", options);
     this.limit = checkLimit("limit", options.limit);
-    this.tags = toTags("tags", options.tags);
-    this.registry = chooseRegistry(options.registry).registry;
   }
 
   get size(): number {
@@ -69,35 +54,26 @@ export class ContextQueue implements Iterable<ContextItem> {
     this.#items = list;
   }
 
-  /** The hooks of this queue alone. */
-  get hooks(): readonly Hook[] {
-    return this.#hooks.all();
-  }
-
-  [Symbol.iterator](): Iterator<ContextItem> {
-    return this.items[Symbol.iterator]();
-  }
-
   /**
    * Appends items; where the queue is full, the oldest make room. All items are checked before anything
    * happens, and a `beforeAppend` hook that throws keeps all of them out.
    */
   async append(...items: ContextItem[]): Promise<void> {
     const incoming = items.map((item, index) => checkItem(`items[${index}]`, item));
-    await this.#fire("queue.beforeAppend", this, [...incoming], this.items);
+    await this.fire("queue.beforeAppend", this, [...incoming], this.items);
     for (const item of incoming) {
       // Looked at again after each wait, and in the same tick as the push: other appends come in between.
       while (this.#items.length >= this.limit) await this.#evictOldest();
       this.#items.push(item);
     }
-    await this.#fire("queue.afterAppend", [...incoming], this.items);
+    await this.fire("queue.afterAppend", [...incoming], this.items);
   }
 
   /** Removes all items. */
   async clear(): Promise<void> {
-    await this.#fire("queue.beforeClear", this, this.items);
+    await this.fire("queue.beforeClear", this, this.items);
     this.#items = [];
-    await this.#fire("queue.afterClear", this);
+    await this.fire("queue.afterClear", this);
   }
 
   /** The contents of the newest `last` items (all, if not given), a line each; what is not text, as JSON. */
@@ -114,17 +90,8 @@ export class ContextQueue implements Iterable<ContextItem> {
     const Class = this.constructor as new (options: ContextQueueOptions) => this;
     const child = new Class({ limit, tags: this.tags, registry: this.registry });
     child.items = this.#items.slice(-child.limit);
-    child.#hooks.inherit(this.#hooks, hooks);
+    child.hookList.inherit(this.hookList, hooks);
     return child;
-  }
-
-  toJSON(): JsonObject {
-    return {
-      version: formatVersion,
-      limit: this.limit,
-      items: this.#items.map((item) => item.toJSON()),
-      tags: [...this.tags],
-    };
   }
 
   /** Restores exactly what was saved, without hooks and eviction. */
@@ -139,41 +106,34 @@ export class ContextQueue implements Iterable<ContextItem> {
 
   /** Before items are appended: `(queue, incoming, current)`. Throwing keeps them out. */
   beforeAppend(fn: HookInput<"queue.beforeAppend">, options?: AttachOptions): Hook<"queue.beforeAppend"> {
-    return this.#hooks.attach("queue.beforeAppend", fn, options);
+    return this.hookList.attach("queue.beforeAppend", fn, options);
   }
 
   /** After items were appended: `(appended, current)`. */
   afterAppend(fn: HookInput<"queue.afterAppend">, options?: AttachOptions): Hook<"queue.afterAppend"> {
-    return this.#hooks.attach("queue.afterAppend", fn, options);
+    return this.hookList.attach("queue.afterAppend", fn, options);
   }
 
   /** Before the queue is cleared: `(queue, current)`. Throwing keeps the items. */
   beforeClear(fn: HookInput<"queue.beforeClear">, options?: AttachOptions): Hook<"queue.beforeClear"> {
-    return this.#hooks.attach("queue.beforeClear", fn, options);
+    return this.hookList.attach("queue.beforeClear", fn, options);
   }
 
   /** After the queue was cleared: `(queue)`. */
   afterClear(fn: HookInput<"queue.afterClear">, options?: AttachOptions): Hook<"queue.afterClear"> {
-    return this.#hooks.attach("queue.afterClear", fn, options);
+    return this.hookList.attach("queue.afterClear", fn, options);
   }
 
   /** Before the oldest item makes room: `(queue, oldest)`. */
   onEvict(fn: HookInput<"queue.onEvict">, options?: AttachOptions): Hook<"queue.onEvict"> {
-    return this.#hooks.attach("queue.onEvict", fn, options);
+    return this.hookList.attach("queue.onEvict", fn, options);
   }
 
   async #evictOldest(): Promise<void> {
     const oldest = this.#items[0] as ContextItem;
-    await this.#fire("queue.onEvict", this, oldest);
+    await this.fire("queue.onEvict", this, oldest);
     // While the hooks ran, another append may have evicted it already.
     if (this.#items[0] === oldest) this.#items.shift();
-  }
-
-  #fire<E extends HookEvent>(event: E, ...args: HookEvents[E]): Promise<void> | undefined {
-    return fire(event, { hooks: [this.#hooks], registry: this.registry, tags: this.tags }, args, {
-      queue: this,
-      signal: neverAborted,
-    });
   }
 }
 
