@@ -40,8 +40,14 @@ import {
   readTools,
 } from "./agent-options.ts";
 import { checkPrompt } from "./check-prompt.ts";
-import { checkMind, type Mind, type Prompt, thinkingTool } from "./thinking.ts";
-import { Undo } from "./undo.ts";
+import {
+  checkModelSetup,
+  type ModelSetup,
+  type Prompt,
+  thinkingOptionNames,
+  thinkingTool,
+} from "./thinking.ts";
+import { TurnEffects } from "./turn-effects.ts";
 
 const defaultQueueLimit = 10;
 
@@ -52,12 +58,12 @@ export type TurnValue = [turn: Turn, value: unknown];
 export class Agent extends AgentHooks implements Iterable<Turn> {
   static {
     const state = ["turns", "currentTurn", "isRunning", "isPaused"];
-    refuseChanges(Agent, ["name", "registry", "isRegistered", "tools", "mind", ...state]);
+    refuseChanges(Agent, ["name", "registry", "isRegistered", "tools", "modelSetup", ...state]);
   }
   readonly #name: string;
   readonly #registry: Registry;
   readonly #isRegistered: boolean;
-  readonly #mind: Mind | null;
+  readonly #modelSetup: ModelSetup | null;
   readonly #tools: readonly AnyTool[];
   readonly #toolsByName: ReadonlyMap<string, AnyTool>;
   #description: string;
@@ -66,7 +72,7 @@ export class Agent extends AgentHooks implements Iterable<Turn> {
   #contextPool: ContextPool;
   readonly #queue = new Deque<Turn>();
   #currentTurn: Turn | null = null;
-  readonly #undo = new Undo();
+  readonly #effects = new TurnEffects();
   #isRunning = false;
   #graceMs = defaultGraceMs;
   #isPaused = false;
@@ -78,12 +84,7 @@ export class Agent extends AgentHooks implements Iterable<Turn> {
     checkOptions("options", options, [
       "name",
       "description",
-      "model",
-      "instructions",
-      "settings",
-      "maxToolIterations",
-      "maxRepeats",
-      "describeContext",
+      ...thinkingOptionNames,
       "tools",
       "contextQueue",
       "contextPool",
@@ -95,8 +96,8 @@ export class Agent extends AgentHooks implements Iterable<Turn> {
     this.#registry = registry;
     this.#isRegistered = isRegistered;
     this.#tools = Object.freeze(readTools(options.tools, registry));
-    this.#mind = checkMind(options);
-    this.#toolsByName = byName(this.#mind ? [...this.#tools, thinkingTool] : this.#tools);
+    this.#modelSetup = checkModelSetup(options);
+    this.#toolsByName = byName(this.#modelSetup ? [...this.#tools, thinkingTool] : this.#tools);
     this.#description = checkString("description", options.description ?? "");
     this.#tags = toTags("tags", options.tags);
     this.#contextQueue = checkContextQueue(
@@ -123,9 +124,9 @@ export class Agent extends AgentHooks implements Iterable<Turn> {
     return this.#tools;
   }
 
-  /** What it thinks with; `null` if it has no model. */
-  get mind(): Mind | null {
-    return this.#mind;
+  /** Its model, and how it is asked; `null` if it has none. */
+  get modelSetup(): ModelSetup | null {
+    return this.#modelSetup;
   }
 
   get description(): string {
@@ -193,7 +194,7 @@ export class Agent extends AgentHooks implements Iterable<Turn> {
    * answer as `[turn, block]`, and the result last; the tools that the model calls are the agent's.
    */
   async ask(prompt: Prompt): Promise<void> {
-    if (!this.mind)
+    if (!this.modelSetup)
       throw new SafeExecutionError(
         `The agent '${this.name}' has no model to ask: give it one, as \`model\`.`,
       );
@@ -241,14 +242,14 @@ export class Agent extends AgentHooks implements Iterable<Turn> {
     checkOptions("options", options, ["description", "tools", "hooks"]);
     const { description = this.#description, hooks } = options;
     const tools = readTools(options.tools ?? this.#tools, this.registry);
-    const accepted = byName(this.mind ? [...tools, thinkingTool] : tools);
+    const accepted = byName(this.modelSetup ? [...tools, thinkingTool] : tools);
     for (const turn of this.#queue) checkAccepted(turn, accepted, name);
     new HookList("agent").inherit(this.hookList, hooks); // refuses what is no hook, before anything is registered
     const child = new Agent({
       name,
       description,
       tools,
-      ...this.mind,
+      ...this.modelSetup,
       contextQueue: this.#contextQueue.branch(),
       contextPool: this.#contextPool.branch(),
       tags: this.#tags,
@@ -262,12 +263,9 @@ export class Agent extends AgentHooks implements Iterable<Turn> {
 
   /** Forgets the agent in its registry, so that its name is free again. */
   [Symbol.dispose](): void {
-    if (
-      this.isRegistered &&
-      this.registry.agents.has(this.name) &&
-      this.registry.agents.get(this.name) === this
-    )
-      this.registry.agents.unregister(this.name);
+    const { agents } = this.registry;
+    if (this.isRegistered && agents.has(this.name) && agents.get(this.name) === this)
+      agents.unregister(this.name);
   }
 
   /**
@@ -277,7 +275,7 @@ export class Agent extends AgentHooks implements Iterable<Turn> {
   toJSON(): JsonObject {
     const isEnded = this.#currentTurn?.stopReason === "completed";
     const now = { turns: this.turns, queue: this.#contextQueue.items, pool: this.#contextPool.items };
-    return writeAgent(this, this.#undo.apply(now, isEnded, this.#contextQueue, this.#contextPool));
+    return writeAgent(this, this.#effects.removeFrom(now, isEnded, this.#contextQueue, this.#contextPool));
   }
 
   /**
@@ -375,15 +373,14 @@ export class Agent extends AgentHooks implements Iterable<Turn> {
   }
 
   async #route(value: unknown, signal: AbortSignal): Promise<boolean> {
+    if (!(value instanceof Turn || value instanceof ContextItem)) return false;
+    if (value instanceof Turn) this.#checkTurn(value);
     const isEnded = this.#currentTurn?.stopReason === "completed";
+    this.#effects.record(value, isEnded, this.#contextQueue, this.#contextPool);
     if (value instanceof Turn) {
-      this.#checkTurn(value);
-      this.#undo.note(value, isEnded, this.#contextQueue, this.#contextPool);
       await this.#enqueue(value, signal);
       return true;
     }
-    if (!(value instanceof ContextItem)) return false;
-    this.#undo.note(value, isEnded, this.#contextQueue, this.#contextPool);
     const kept = value.id === null ? this.#contextQueue.append(value) : this.#contextPool.add(value);
     await waitWithGrace(kept, "the agent's context", signal, this.#graceMs);
     return true;
@@ -391,7 +388,7 @@ export class Agent extends AgentHooks implements Iterable<Turn> {
 
   #forgetTurn(): void {
     this.#currentTurn = null;
-    this.#undo.clear();
+    this.#effects.clear();
   }
 
   async #enqueue(turn: Turn, signal: AbortSignal): Promise<void> {
