@@ -1,9 +1,9 @@
-// What goes wrong while turns and agents run.
+// Errors of running turns and agents.
 
 import { describe } from "./describe.ts";
 import { brandErrors, RondoError } from "./rondo-error.ts";
 
-/** Something was started or changed that must not be while it runs: a turn run twice at once, a held lock. */
+/** An operation that is not allowed now: running a turn twice at once, waiting for a lock that is already held. */
 export class SafeExecutionError extends RondoError {
   readonly code = "unsafe_execution";
 }
@@ -23,7 +23,7 @@ export class WrongRunMethodError extends RondoError {
   }
 }
 
-/** The base of everything that took too long. */
+/** The base of all timeouts. */
 export abstract class TimeoutError extends RondoError {
   /** The limit that was exceeded, in milliseconds. */
   abstract readonly timeoutMs: number;
@@ -45,7 +45,7 @@ export class TurnTimeoutError extends TimeoutError {
   }
 }
 
-/** A lock was not free within the time limit of the one who waited for it. */
+/** A lock was not free within the time limit of the waiting code. */
 export class LockTimeoutError extends TimeoutError {
   readonly code = "lock_timeout";
   readonly timeoutMs: number;
@@ -53,7 +53,7 @@ export class LockTimeoutError extends TimeoutError {
   constructor(owner: string, timeoutMs: number) {
     super(
       `The lock of ${owner} was not free within ${timeoutMs} ms. ` +
-        "Whoever holds it is slow or stuck: give the waiting turn a larger timeoutMs, or shorten the locked work.",
+        "Its holder is slow or stuck: give the waiting turn a larger timeoutMs, or shorten the locked work.",
     );
     this.timeoutMs = timeoutMs;
   }

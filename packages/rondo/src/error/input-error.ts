@@ -1,12 +1,12 @@
-// Input that a tool cannot take, worded so that a model can mend it.
+// Invalid input of a tool, worded so that a model can correct it.
 
 import { brandErrors } from "./rondo-error.ts";
 
-/** One thing that is wrong with a tool's input. */
+/** One problem of a tool's input. */
 export interface InputIssue {
   /** Where: `city`, `stops[2].name`, or an empty string for the input as a whole. */
   readonly path: string;
-  /** What was expected and what came. */
+  /** What was expected and what was received. */
   readonly message: string;
 }
 

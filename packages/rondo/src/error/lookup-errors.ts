@@ -1,8 +1,8 @@
-// Names that lead nowhere.
+// Names and ids that are not found.
 
 import { brandErrors, RondoError } from "./rondo-error.ts";
 
-/** The base of the errors for a name that no registry knows. */
+/** The base of the errors for an unregistered name. */
 export abstract class UnregisteredError extends RondoError {
   /** The name that was looked up. */
   readonly lookedUp: string;

@@ -80,7 +80,7 @@ test("UnserializableError says where and why", () => {
   const error = new UnserializableError("input.callback", function save() {});
   expect(error.path).toBe("input.callback");
   expect(error.message).toBe(
-    "Cannot save input.callback: the function 'save', and it would not survive the way to JSON and back.",
+    "Cannot save input.callback: the function 'save', and it cannot be restored from JSON.",
   );
   expect(new UnserializableError("input", {}, "it contains itself").message).toContain("it contains itself");
 });

@@ -1,4 +1,4 @@
-// Answers of a model server that say no: one error for each kind of status, with what to do about it.
+// Error statuses of a model server: one error for each kind, with what to do about it.
 
 import { ModelError } from "./model-errors.ts";
 import { brandErrors } from "./rondo-error.ts";
@@ -10,7 +10,7 @@ export interface HttpFailure {
   readonly said: string;
 }
 
-/** The server has answered with a status that is not a success. */
+/** The server replied with an error status. */
 export abstract class ModelHttpError extends ModelError {
   readonly status: number;
   /** What the server said, shortened; empty if it said nothing. */
@@ -23,7 +23,7 @@ export abstract class ModelHttpError extends ModelError {
   }
 }
 
-/** The server wants another key, or none of this one's rights are enough: 401 and 403. */
+/** The key is missing, wrong, or lacks rights: 401 and 403. */
 export class ModelAuthError extends ModelHttpError {
   readonly code = "model_auth";
 
@@ -36,7 +36,7 @@ export class ModelAuthError extends ModelHttpError {
   }
 }
 
-/** The server does not have the model, or nothing at this path: 404. */
+/** The server does not have the model, or there is nothing at this path: 404. */
 export class ModelNotFoundError extends ModelHttpError {
   readonly code = "model_not_found";
   readonly model: string;
@@ -56,10 +56,10 @@ export class ModelNotFoundError extends ModelHttpError {
   }
 }
 
-/** The server has too much to do, or this key has used up its share: 429. */
+/** The server is overloaded, or the key has reached its limit: 429. */
 export class ModelRateLimitError extends ModelHttpError {
   readonly code = "model_rate_limit";
-  /** How long the server asks to wait, if it says so. */
+  /** How long the server asks to wait, if it does. */
   readonly retryAfterMs: number | undefined;
 
   constructor(failure: HttpFailure, retryAfterMs: number | undefined) {
@@ -73,12 +73,12 @@ export class ModelRateLimitError extends ModelHttpError {
   }
 }
 
-/** The server has failed: 5xx. */
+/** The server failed: 5xx. */
 export class ModelServerError extends ModelHttpError {
   readonly code = "model_server";
   /** Whether it says that it is still loading the model. */
   readonly isLoading: boolean;
-  /** How long the server asks to wait, if it says so. */
+  /** How long the server asks to wait, if it does. */
   readonly retryAfterMs: number | undefined;
 
   constructor(failure: HttpFailure, retryAfterMs?: number) {
@@ -97,7 +97,7 @@ export class ModelServerError extends ModelHttpError {
   }
 }
 
-/** The server does not accept the request: 400, 422 and other 4xx. */
+/** The server rejects the request: 400, 422 and other 4xx. */
 export class ModelRequestError extends ModelHttpError {
   readonly code = "model_request";
 

@@ -5,7 +5,7 @@ import { checkOptions } from "../error/check.ts";
 import type { HookEvent } from "./events.ts";
 import { type AttachOptions, Hook, type HookInput, makeHook } from "./hook.ts";
 
-/** Whose events a list is about: the first part of their names. */
+/** The kind of object: the first part of an event name. */
 type EventKind = HookEvent extends `${infer Kind}.${string}` ? Kind : never;
 
 export class HookList {
@@ -32,7 +32,7 @@ export class HookList {
     return [...this.#byEvent.values()].flat();
   }
 
-  /** Attaches the hooks of another object here too; `undefined` takes all of `other`, `null` none. */
+  /** Also attaches hooks of another object: those chosen, or all for `undefined`, or none for `null`. */
   inherit(other: HookList, chosen: readonly Hook[] | null | undefined): void {
     for (const hook of chosen === undefined ? other.all() : checkHooks(chosen ?? []))
       for (const event of hook.events) if (event.startsWith(`${this.#kind}.`)) this.attach(event, hook);

@@ -11,9 +11,9 @@ import { type HookContext, type HookEvent, type HookFunction, hookEvents } from 
 import { toTags } from "./tags.ts";
 
 export interface AttachOptions {
-  /** Runs one call of the hook after the other. Default: false. */
+  /** Serializes the calls of the hook. Default: false. */
   lock?: boolean;
-  /** Values that reach the hook as `context.fixed`; functions among them are called anew each time. */
+  /** Values for `context.fixed`; functions among them are called each time. Default: none. */
   fixed?: Record<string, unknown>;
   /** What the hook is for. Default: empty. */
   description?: string;
@@ -32,7 +32,7 @@ interface Definition {
   readonly lock: Lock | null;
   readonly fixed: Readonly<Record<string, unknown>>;
   readonly description: string;
-  /** What makes two hooks the same: the bare function, unless options make more of it. */
+  /** Equal for two attachments of one hook: the function itself, unless it has a lock or fixed values. */
   readonly identity: unknown;
 }
 
@@ -67,12 +67,12 @@ export class Hook<E extends HookEvent = HookEvent> {
     return this.#definition.lock;
   }
 
-  /** Two hooks of one identity that are both attached fire once per event. */
+  /** Hooks of the same identity fire once per event. */
   get identity(): unknown {
     return this.#definition.identity;
   }
 
-  /** Ends this attachment. Tells whether it was still there. */
+  /** Ends this attachment. Returns whether it still existed. */
   unregister(): boolean {
     return this.#detach(this);
   }
@@ -92,7 +92,7 @@ export class Hook<E extends HookEvent = HookEvent> {
       await run();
       return;
     }
-    // Not with the run's signal: the hooks of an aborted run still have their turn.
+    // Without the run's signal: the hooks of an aborted run still run.
     const hold = await lock.acquire();
     try {
       await hold.run(run);
@@ -122,7 +122,7 @@ export function makeHook(
       if (options[option] !== undefined)
         throw new InvalidArgumentError({
           field: `options.${option}`,
-          expected: "nothing, for a hook that exists brings its own",
+          expected: "nothing: an existing hook has its own",
           received: options[option],
           hint: "Attach the function itself to give it other options.",
         });
@@ -133,7 +133,7 @@ export function makeHook(
       field: "hook",
       expected: "an async function",
       received: fn,
-      hint: "Write it as `async (…) => { … }`: hooks are awaited in turn.",
+      hint: "Write it as `async (…) => { … }`: hooks are awaited one by one.",
     });
   const lock = options.lock !== undefined && checkBoolean("lock", options.lock);
   const fixed = options.fixed === undefined ? {} : { ...checkPlainObject("fixed", options.fixed) };
@@ -150,9 +150,9 @@ export function makeHook(
 /**
  * Follows an event, or several, of every object of a registry (by default the process's).
  *
- * `fn` must be an async function. It gets the event's arguments, and last a `HookContext`. Hooks run one after
- * the other: those of the object first, then the global ones in the order of registration. One that throws stops
- * the rest, and what it watched fails.
+ * `fn` must be an async function. It gets the event's arguments, then a `HookContext`. Hooks run one at a time: those
+ * of the object first, then the global ones in order of registration. If one throws, the rest are skipped and the
+ * watched operation fails.
  *
  * Defaults: no tags (follows all objects), no lock, the default registry.
  */
@@ -167,7 +167,7 @@ export function hook<const E extends HookEvent>(
   if (!isRegistered)
     throw new InvalidTypeError({
       field: "registry",
-      expected: "a Registry, for a global hook has to be somewhere",
+      expected: "a Registry: global hooks must belong to one",
       received: options.registry,
     });
   const made = makeHook(list, fn, options, (hook) => registry.hooks.unregister(hook)) as Hook<E>;

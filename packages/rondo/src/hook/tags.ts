@@ -1,4 +1,4 @@
-// Tags: words on objects by which global hooks choose what they watch.
+// Tags: labels of objects by which global hooks choose what they follow.
 
 import { InvalidTypeError } from "../error/argument-errors.ts";
 import { SafeExecutionError } from "../error/execution-errors.ts";
@@ -26,7 +26,7 @@ function refuse(): never {
 
 const noTags: ReadonlySet<string> = new Tags([]);
 
-/** Makes an immutable set of tags from what a constructor got. */
+/** Checks a constructor's tags, and makes an immutable set of them. */
 export function toTags(field: string, value: Iterable<string> | undefined): ReadonlySet<string> {
   if (value === undefined) return noTags;
   if (value instanceof Tags) return value;
