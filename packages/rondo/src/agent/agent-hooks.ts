@@ -1,4 +1,4 @@
-// The hooks that an agent offers: for what it does itself, and for the turns that it runs.
+// The hooks of an agent: its own, and those for the turns that it runs.
 
 import type { AttachOptions, Hook, HookInput } from "../hook/hook.ts";
 import { HookList } from "../hook/hook-list.ts";
@@ -6,10 +6,10 @@ import { HookList } from "../hook/hook-list.ts";
 export abstract class AgentHooks {
   /** The hooks of this agent alone, as the library reads them. */
   protected readonly hookList: HookList = new HookList("agent");
-  /** Its hooks for the turns that it runs, as the library reads them. */
+  /** The hooks for the turns that it runs, as the library reads them. */
   readonly turnHookList: HookList = new HookList("turn");
 
-  /** The hooks of this agent alone, those for its turns included. */
+  /** The hooks of this agent alone, including those for its turns. */
   get hooks(): readonly Hook[] {
     return [...this.hookList.all(), ...this.turnHookList.all()];
   }
@@ -19,7 +19,7 @@ export abstract class AgentHooks {
     return this.hookList.attach("agent.beforeTurn", fn, options);
   }
 
-  /** After a turn has ended well and its values were passed on: `(agent, turn)`. */
+  /** After a turn completed and its values were passed on: `(agent, turn)`. */
   afterTurn(fn: HookInput<"agent.afterTurn">, options?: AttachOptions): Hook<"agent.afterTurn"> {
     return this.hookList.attach("agent.afterTurn", fn, options);
   }
@@ -39,27 +39,27 @@ export abstract class AgentHooks {
     return this.hookList.attach("agent.afterPut", fn, options);
   }
 
-  /** When a paused run has reached the gate with work left: `(agent)`. */
+  /** When a paused run stopped before its next turn: `(agent)`. */
   onPause(fn: HookInput<"agent.onPause">, options?: AttachOptions): Hook<"agent.onPause"> {
     return this.hookList.attach("agent.onPause", fn, options);
   }
 
-  /** When a run that stood at the gate goes on: `(agent)`. */
+  /** When a paused run continues: `(agent)`. */
   onResume(fn: HookInput<"agent.onResume">, options?: AttachOptions): Hook<"agent.onResume"> {
     return this.hookList.attach("agent.onResume", fn, options);
   }
 
-  /** When a turn of this agent took too long: `(turn)`. */
+  /** When a turn of this agent timed out: `(turn)`. */
   onTimeout(fn: HookInput<"turn.onTimeout">, options?: AttachOptions): Hook<"turn.onTimeout"> {
     return this.turnHookList.attach("turn.onTimeout", fn, options);
   }
 
-  /** When a turn of this agent has failed otherwise: `(turn, error)`. */
+  /** When a turn of this agent failed for another reason: `(turn, error)`. */
   onError(fn: HookInput<"turn.onError">, options?: AttachOptions): Hook<"turn.onError"> {
     return this.turnHookList.attach("turn.onError", fn, options);
   }
 
-  /** When a turn of this agent has ended, however it did: `(turn, stopReason)`. */
+  /** When a turn of this agent ended, for any reason: `(turn, stopReason)`. */
   onComplete(fn: HookInput<"turn.onComplete">, options?: AttachOptions): Hook<"turn.onComplete"> {
     return this.turnHookList.attach("turn.onComplete", fn, options);
   }

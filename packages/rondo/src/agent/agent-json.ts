@@ -14,11 +14,11 @@ import { type AgentOptions, byName, checkAccepted } from "./agent-options.ts";
 import { type ThinkingOptions, thinkingOptionNames, thinkingTool } from "./thinking.ts";
 import type { AgentContents } from "./turn-effects.ts";
 
-/** Where the tools of a saved agent are looked for, and where it is registered. */
+/** Where the tools of a saved agent come from, and where it is registered. */
 export interface AgentScope extends ThinkingOptions {
-  /** Looked through first, for tools that are not registered. */
+  /** Unregistered tools. They take precedence. Default: none. */
   tools?: readonly AnyTool[];
-  /** Where its other tools are and where it is registered; `false` for nowhere. Default: the default registry. */
+  /** Where its other tools are, and where it is registered; `false` for nowhere. Default: the default registry. */
   registry?: RegistryOption;
 }
 

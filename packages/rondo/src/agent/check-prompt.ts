@@ -1,4 +1,4 @@
-// What a prompt may be.
+// Checks prompts.
 
 import { InvalidArgumentError, InvalidTypeError } from "../error/argument-errors.ts";
 import { isPlainObject } from "../error/check.ts";

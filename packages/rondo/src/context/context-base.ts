@@ -15,7 +15,7 @@ import { ContextItem } from "./context-item.ts";
 import type { ContextScope } from "./context-scope.ts";
 
 export interface ContextBaseOptions {
-  /** Words by which global hooks choose. Default: none. */
+  /** Labels by which global hooks choose. Default: none. */
   tags?: Iterable<string>;
   /** Whose global hooks it fires. Default: the process's default registry. */
   registry?: Registry;

@@ -1,4 +1,4 @@
-// A piece of what an agent knows.
+// An immutable piece of context.
 
 import { InvalidTypeError } from "../error/argument-errors.ts";
 import { checkOptions, checkString } from "../error/check.ts";
@@ -11,13 +11,13 @@ import { type ContextScope, checkScope } from "./context-scope.ts";
 
 export interface ContextItemOptions<T = unknown> {
   content: T;
-  /** What the item is about, for a catalogue. An item of a pool must have one. */
+  /** A summary, for the catalogue of a pool. Required in a pool. Default: none. */
   description?: string | null;
-  /** With an id, an agent keeps the item in its pool; without one, in its queue. */
+  /** An agent keeps items with an id in its pool, and others in its queue. Default: none. */
   id?: string | null;
 }
 
-/** An immutable piece of context. A tool that returns one adds it to its agent's queue or pool. */
+/** A piece of context. A tool that returns one adds it to its agent's queue or pool. */
 export class ContextItem<T = unknown> {
   readonly content: T;
   readonly description: string | null;
@@ -34,7 +34,7 @@ export class ContextItem<T = unknown> {
     Object.freeze(this);
   }
 
-  /** Whether another item says the same: equal id, description and content. */
+  /** Whether another item has the same id, description and content. */
   equals(other: unknown): boolean {
     if (!(other instanceof ContextItem)) return false;
     const { id, description, content } = this;
@@ -45,7 +45,7 @@ export class ContextItem<T = unknown> {
     return writeItem(this, "content");
   }
 
-  /** Restores an item. What its content needs, such as the tools of turns, is looked for in `scope`. */
+  /** Restores an item. What its content needs, such as the tools of turns, comes from `scope`. */
   static fromJSON(json: unknown, scope: ContextScope = {}): ContextItem {
     checkScope(scope);
     const saved = new SavedObject(json, scope.path ?? "contextItem");
@@ -69,7 +69,7 @@ function writeItem({ id, description, content }: ContextItem, contentPath: strin
   return { id, description, content: encode(content, contentPath) };
 }
 
-/** Equal as data, whatever the order of keys. What cannot be saved is only equal to itself. */
+/** Equal as data; the order of keys does not count. What cannot be saved is only equal to itself. */
 function sameContent(one: unknown, other: unknown): boolean {
   if (Object.is(one, other)) return true;
   try {

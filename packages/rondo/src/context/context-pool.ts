@@ -1,4 +1,4 @@
-// What an agent knows by name: items with an id, looked up when they are needed.
+// The context of an agent by id: items that are looked up when they are needed.
 
 import { InvalidArgumentError } from "../error/argument-errors.ts";
 import { checkLimit, checkOptions, checkString } from "../error/check.ts";
@@ -17,7 +17,7 @@ export interface ContextPoolOptions extends ContextBaseOptions {
   limit?: number | null;
 }
 
-/** Keeps items by their id. When it is full, the one that was added or refreshed longest ago makes room. */
+/** Keeps items by their id. When it is full, the item added or replaced longest ago is evicted. */
 export class ContextPool extends ContextBase {
   readonly limit: number | null;
   readonly #items = new Map<string, ContextItem>();
@@ -41,7 +41,7 @@ export class ContextPool extends ContextBase {
     return this.#items.has(id);
   }
 
-  /** The item of that id; throws when there is none. */
+  /** The item of that id; throws if there is none. */
   get(id: string): ContextItem {
     const item = this.#items.get(checkString("id", id));
     if (!item) throw new MissingContextItemError(id, [...this.#items.keys()]);
@@ -49,8 +49,8 @@ export class ContextPool extends ContextBase {
   }
 
   /**
-   * Adds an item, which must have an id and a description. One of the same id is replaced, and counts as new.
-   * A `beforeAdd` hook that throws keeps the item out, and nothing is evicted for it.
+   * Adds an item, which must have an id and a description. An item of the same id is replaced, and counts as new.
+   * If a `beforeAdd` hook throws, nothing is added or evicted.
    */
   async add(item: ContextItem): Promise<void> {
     const hint = "A pool finds its items by id and lists them by description.";
@@ -60,18 +60,18 @@ export class ContextPool extends ContextBase {
         new InvalidArgumentError({ field: `item.${field}`, expected: "a string", received: null, hint }),
     );
     await this.fire("pool.beforeAdd", this, item);
-    // Looked at again after each wait, and in the same tick as the change: other calls come in between.
+    // Checked after each wait, in the same tick as the change: other calls may run in between.
     while (!this.#hasRoomFor(id)) await this.#evictOldest();
-    this.#items.delete(id); // so that a refreshed item moves to the end and is not the first to go
+    this.#items.delete(id); // moves a replaced item to the end, so that it is not evicted next
     this.#items.set(id, item);
     await this.fire("pool.afterAdd", this, item);
   }
 
-  /** Removes the item of that id; throws when there is none. One that is refreshed meanwhile stays. */
+  /** Removes the item of that id; throws if there is none. An item that is replaced meanwhile stays. */
   async remove(id: string): Promise<void> {
     const item = this.get(id);
     await this.fire("pool.beforeRemove", this, item);
-    // While the hooks ran, it may have been removed already, or replaced by one that they have not seen.
+    // While the hooks ran, it may have been removed, or replaced by one that they have not seen.
     if (this.#items.get(id) !== item) return;
     this.#items.delete(id);
     await this.fire("pool.afterRemove", this, item);
@@ -84,12 +84,12 @@ export class ContextPool extends ContextBase {
     await this.fire("pool.afterClear", this);
   }
 
-  /** What there is, a line each: `- [id] description`. For a prompt, so that a model can ask for an item. */
+  /** A line for each item, `- [id] description`. For a prompt, so that a model can ask for an item. */
   catalogue(): string {
     return this.items.map(({ id, description }) => `- [${id}] ${description}`).join("\n");
   }
 
-  /** An independent copy, of the same class. With a smaller limit it keeps the newest items. Fires no hooks. */
+  /** An independent copy of the same class. With a smaller limit it keeps the newest items. Fires no hooks. */
   branch(options: ContextBranchOptions<number | null> = {}): this {
     checkOptions("options", options, ["limit", "hooks"]);
     const { limit = this.limit, hooks } = options;
@@ -146,7 +146,7 @@ export class ContextPool extends ContextBase {
     return this.hookList.attach("pool.afterClear", fn, options);
   }
 
-  /** Before the oldest item makes room: `(pool, oldest)`. */
+  /** Before the oldest item is evicted: `(pool, oldest)`. */
   onEvict(fn: HookInput<"pool.onEvict">, options?: AttachOptions): Hook<"pool.onEvict"> {
     return this.hookList.attach("pool.onEvict", fn, options);
   }
@@ -158,7 +158,7 @@ export class ContextPool extends ContextBase {
   async #evictOldest(): Promise<void> {
     const oldest = this.#oldest() as ContextItem;
     await this.fire("pool.onEvict", this, oldest);
-    // While the hooks ran, the item may have been refreshed or removed.
+    // While the hooks ran, the item may have been replaced or removed.
     if (this.#oldest() === oldest) this.#items.delete(oldest.id as string);
   }
 

@@ -1,4 +1,4 @@
-// The recent past of an agent: a queue of items that forgets the oldest when it is full.
+// The recent context of an agent: a queue that evicts the oldest item when it is full.
 
 import { InvalidArgumentError, InvalidTypeError } from "../error/argument-errors.ts";
 import { checkLimit, checkOptions } from "../error/check.ts";
@@ -55,14 +55,14 @@ export class ContextQueue extends ContextBase {
   }
 
   /**
-   * Appends items; where the queue is full, the oldest make room. All items are checked before anything
-   * happens, and a `beforeAppend` hook that throws keeps all of them out.
+   * Appends items; if the queue is full, the oldest are evicted. All items are checked first. If a `beforeAppend`
+   * hook throws, none is appended.
    */
   async append(...items: ContextItem[]): Promise<void> {
     const incoming = items.map((item, index) => checkItem(`items[${index}]`, item));
     await this.fire("queue.beforeAppend", this, [...incoming], this.items);
     for (const item of incoming) {
-      // Looked at again after each wait, and in the same tick as the push: other appends come in between.
+      // Checked after each wait, in the same tick as the push: other appends may run in between.
       while (this.#items.length >= this.limit) await this.#evictOldest();
       this.#items.push(item);
     }
@@ -76,14 +76,14 @@ export class ContextQueue extends ContextBase {
     await this.fire("queue.afterClear", this);
   }
 
-  /** The contents of the newest `last` items (all, if not given), a line each; what is not text, as JSON. */
+  /** The contents of the newest `last` items (default: all), a line each; values that are not text as JSON. */
   history(last?: number): string {
     const count = last === undefined ? this.size : checkCount(last);
     const newest = count === 0 ? [] : this.#items.slice(-count);
     return newest.map(({ content }) => toText(content)).join("\n");
   }
 
-  /** An independent copy, of the same class. With a smaller limit it keeps the newest items. Fires no hooks. */
+  /** An independent copy of the same class. With a smaller limit it keeps the newest items. Fires no hooks. */
   branch(options: ContextBranchOptions<number> = {}): this {
     checkOptions("options", options, ["limit", "hooks"]);
     const { limit = this.limit, hooks } = options;
@@ -124,7 +124,7 @@ export class ContextQueue extends ContextBase {
     return this.hookList.attach("queue.afterClear", fn, options);
   }
 
-  /** Before the oldest item makes room: `(queue, oldest)`. */
+  /** Before the oldest item is evicted: `(queue, oldest)`. */
   onEvict(fn: HookInput<"queue.onEvict">, options?: AttachOptions): Hook<"queue.onEvict"> {
     return this.hookList.attach("queue.onEvict", fn, options);
   }
@@ -142,7 +142,7 @@ function checkCount(last: number): number {
   throw new InvalidArgumentError({ field: "last", expected: "a whole number from 0", received: last });
 }
 
-/** A content as a model reads it. What JSON cannot say, such as a bigint, must not spoil the rest. */
+/** Content as text for a model. What JSON lacks, such as a bigint, must not throw. */
 function toText(content: unknown): string {
   if (typeof content === "string") return content;
   try {

@@ -1,4 +1,4 @@
-// Makes every connection that leaves this machine fail, so that a test that needs the network says so.
+// Blocks connections to other machines, so that a test that needs the network fails.
 
 import dns from "node:dns";
 import { syncBuiltinESMExports } from "node:module";
@@ -6,10 +6,10 @@ import { BlockList, isIP, Socket } from "node:net";
 import { checkOptions } from "../error/check.ts";
 import { brandErrors, RondoError } from "../error/rondo-error.ts";
 
-/** A connection that `forbidNetwork()` has refused. */
+/** A connection that `forbidNetwork()` blocked. */
 export class NetworkForbiddenError extends RondoError {
   readonly code = "network_forbidden";
-  /** The host that was to be reached. */
+  /** The host of the blocked connection. */
   readonly host: string;
 
   constructor(host: string) {
@@ -22,21 +22,20 @@ export class NetworkForbiddenError extends RondoError {
 }
 
 export interface ForbidNetworkOptions {
-  /** Names or addresses that stay reachable. Default: none but this machine's own. */
+  /** Names or addresses that stay reachable. Default: only this machine. */
   allow?: readonly string[];
 }
 
 /**
- * Forbids this process every connection but to loopback, until it is disposed of. TCP, TLS, HTTP, `fetch`,
- * WebSockets and questions to DNS then fail with a `NetworkForbiddenError` that names the host; sockets in the
- * file system stay allowed. Other threads and processes are not affected, nor are connections that are open
- * already.
+ * Blocks all connections of this process except to loopback, until it is disposed of. TCP, TLS, HTTP, `fetch`,
+ * WebSockets and DNS queries then fail with a `NetworkForbiddenError` that names the host; Unix sockets stay allowed.
+ * Other threads and processes, and open connections, are not affected.
  *
  * ```ts
  * using network = forbidNetwork();
  * ```
  *
- * Of several at once, each has to allow a host.
+ * If several are active, all of them must allow a host.
  */
 export function forbidNetwork(options: ForbidNetworkOptions = {}): Disposable {
   checkOptions("options", options, ["allow"]);
@@ -66,7 +65,7 @@ function isForbidden(host: string): boolean {
 }
 
 type AnyFunction = (this: unknown, ...args: unknown[]) => unknown;
-let undo: (() => void)[] = [];
+let restorers: (() => void)[] = [];
 
 function install(): void {
   replace(Socket.prototype, "connect", (connect) => {
@@ -74,7 +73,7 @@ function install(): void {
       const host = hostOf(args);
       if (!isForbidden(host)) return connect.apply(this, args);
       const error = new NetworkForbiddenError(host);
-      // Not at once: the caller still sets the socket up, and for TLS that needs one that is alive.
+      // Not synchronously: the caller still sets up the socket, which for TLS must be alive.
       process.nextTick(() => (this as Socket).destroy(error));
       return this;
     };
@@ -95,8 +94,8 @@ function install(): void {
 }
 
 function uninstall(): void {
-  for (const step of undo) step();
-  undo = [];
+  for (const step of restorers) step();
+  restorers = [];
   syncBuiltinESMExports();
 }
 
@@ -105,7 +104,7 @@ function replace(owner: object, name: string, wrap: (original: AnyFunction) => A
   const original = functions[name];
   if (!original) return;
   functions[name] = wrap(original);
-  undo.push(() => {
+  restorers.push(() => {
     functions[name] = original;
   });
 }

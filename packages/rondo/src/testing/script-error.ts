@@ -1,8 +1,8 @@
-// The error of a test whose script does not fit what happened.
+// The error of a test whose requests do not match its script.
 
 import { brandErrors, RondoError } from "../error/rondo-error.ts";
 
-/** What was asked and what the script has do not fit: asked too often, or not often enough. */
+/** The requests do not match the script: there were too many or too few. */
 export class ScriptError extends RondoError {
   readonly code = "script_mismatch";
 }

@@ -202,7 +202,7 @@ describe("what a hook sees", () => {
     turn.onComplete(async (it) => {
       await it.returning();
     });
-    await expect(turn.returning()).rejects.toThrow("is running already");
+    await expect(turn.returning()).rejects.toThrow("is already running");
     expect(turn.isRunning).toBe(false);
   });
 });

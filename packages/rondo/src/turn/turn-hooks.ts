@@ -1,4 +1,4 @@
-// The hooks that a turn offers.
+// The hooks of a turn.
 
 import type { AttachOptions, Hook, HookInput } from "../hook/hook.ts";
 import { HookList } from "../hook/hook-list.ts";
@@ -17,22 +17,22 @@ export abstract class TurnHooks {
     return this.hookList.attach("turn.beforeRun", fn, options);
   }
 
-  /** After the turn has completed: `(turn, output)`. */
+  /** After the turn completed: `(turn, output)`. */
   afterRun(fn: HookInput<"turn.afterRun">, options?: AttachOptions): Hook<"turn.afterRun"> {
     return this.hookList.attach("turn.afterRun", fn, options);
   }
 
-  /** When the tool's code took too long: `(turn)`. */
+  /** When the turn timed out: `(turn)`. */
   onTimeout(fn: HookInput<"turn.onTimeout">, options?: AttachOptions): Hook<"turn.onTimeout"> {
     return this.hookList.attach("turn.onTimeout", fn, options);
   }
 
-  /** When the turn has failed otherwise: `(turn, error)`. */
+  /** When the turn failed for another reason: `(turn, error)`. */
   onError(fn: HookInput<"turn.onError">, options?: AttachOptions): Hook<"turn.onError"> {
     return this.hookList.attach("turn.onError", fn, options);
   }
 
-  /** When the turn has ended, however it did: `(turn, stopReason)`. */
+  /** When the turn ended, for any reason: `(turn, stopReason)`. */
   onComplete(fn: HookInput<"turn.onComplete">, options?: AttachOptions): Hook<"turn.onComplete"> {
     return this.hookList.attach("turn.onComplete", fn, options);
   }

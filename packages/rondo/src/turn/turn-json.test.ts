@@ -253,7 +253,7 @@ describe("what cannot be saved", () => {
     const turn = new Turn(add, { a: secret, b: 2 });
     expect(() => turn.toJSON()).toThrow(UnserializableError);
     expect(() => JSON.stringify(turn)).toThrow(
-      "Cannot save input.a: the function 'secret', and what it gives is only known when the tool runs.",
+      "Cannot save input.a: the function 'secret', and its value is only known when the tool runs.",
     );
     expect(calls).toBe(0);
   });

@@ -1,4 +1,4 @@
-// What a turn and its runs can be told, and the checks of that.
+// The options of turns and their runs, and their checks.
 
 import type { Agent } from "../agent/agent.ts";
 import { InvalidArgumentError, InvalidTypeError } from "../error/argument-errors.ts";
@@ -9,17 +9,17 @@ import { defaultRegistry, Registry } from "../registry/registry.ts";
 import { AnyTool } from "../tool/tool.ts";
 
 export interface TurnOptions {
-  /** Time for the tool's code. Default: the tool's own, else 60,000; `Infinity` for no limit. */
+  /** Time limit of the tool's code; `Infinity` for none. Default: the tool's, else 60,000. */
   timeoutMs?: number;
-  /** Notes of your own, which travel with the turn. Default: empty. */
+  /** Your own data, saved with the turn. Default: empty. */
   metadata?: Record<string, unknown>;
-  /** Words by which global hooks choose. Default: none. */
+  /** Labels by which global hooks choose. Default: none. */
   tags?: Iterable<string>;
-  /** Where a tool is looked up by name, and whose hooks are fired. Default: the tool's, or the process's own. */
+  /** Where a tool is looked up by name, and whose hooks are fired. Default: the tool's, or the process's default. */
   registry?: Registry;
-  /** Who made the input. A model cannot set fixed arguments: what it gives for them is dropped. Default: `code`. */
+  /** Who made the input. A model cannot set fixed arguments: its values for them are dropped. Default: `code`. */
   source?: "code" | "model";
-  /** The id of the model's call, for the tool to see. */
+  /** The id of the model's call, which the tool receives. Default: none. */
   callId?: string;
   /** The turn's identity and the tool's idempotency key. Default: a new random one. */
   uuid?: string;
@@ -30,13 +30,13 @@ export interface RunTurnOptions {
   signal?: AbortSignal;
   /** How long an aborted tool may clean up before it is left behind. Default: 1,000. */
   graceMs?: number;
-  /** On whose behalf it runs: the tool gets this agent's context, and its turn hooks fire. Agents set it. */
+  /** The agent that runs it: the tool gets its context, and its turn hooks fire. Set by agents. */
   agent?: Agent;
 }
 
-/** Where the tools of saved turns and agents are looked for. */
+/** Where the tools of saved turns and agents come from. */
 export interface ToolScope {
-  /** Looked through first, for tools that are not registered. */
+  /** Unregistered tools. They take precedence. Default: none. */
   tools?: readonly AnyTool[];
   /** Default: the process's default registry. */
   registry?: Registry;
@@ -58,7 +58,7 @@ export function checkRunOptions(options: RunTurnOptions): RunTurnOptions {
   checkSignal("signal", options.signal);
   if (options.graceMs !== undefined) checkGrace("graceMs", options.graceMs);
   const { agent } = options;
-  // `turn/` knows an agent by what it needs of it.
+  // `turn/` must not import `agent/`, so it checks the part that it needs.
   if (agent !== undefined && !((agent as Partial<Agent> | null)?.turnHookList instanceof HookList))
     throw new InvalidTypeError({ field: "agent", expected: "an Agent", received: agent });
   return options;
@@ -79,7 +79,7 @@ function checkRegistry(registry: unknown): void {
   throw new InvalidTypeError({ field: "registry", expected: "a Registry", received: registry });
 }
 
-/** The tool itself, or the one of that name. */
+/** The tool itself, or the tool of that name. */
 export function findTool(tool: unknown, { tools = [], registry = defaultRegistry }: ToolScope): AnyTool {
   if (tool instanceof AnyTool) return tool;
   if (typeof tool !== "string")
@@ -91,12 +91,12 @@ export function findTool(tool: unknown, { tools = [], registry = defaultRegistry
   return registry.tools.get(tool);
 }
 
-/** A tool and everything below it. */
+/** A tool and all its subtools. */
 export function withSubtools(tool: AnyTool): AnyTool[] {
   return [tool, ...tool.subtools.flatMap(withSubtools)];
 }
 
-/** A copy of an input that neither the caller nor a hook can change behind the turn's back. */
+/** A frozen copy of an input, so that neither the caller nor a hook can change it. */
 export function ownInput(input: unknown): Readonly<Record<string, unknown>> {
   return freezeData(copyData(checkPlainObject("input", input)));
 }

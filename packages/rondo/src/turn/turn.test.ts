@@ -238,7 +238,7 @@ describe("a turn that is running", () => {
     await started;
     expect(turn.isRunning).toBe(true);
     await expect(turn.returning()).rejects.toThrow(SafeExecutionError);
-    await expect(turn.yielding().next()).rejects.toThrow("is running already");
+    await expect(turn.yielding().next()).rejects.toThrow("is already running");
     expect(turn).toMatchObject({ isRunning: true, attempts: 1, stopReason: null });
     open("done");
     expect(await running).toBe("done");
