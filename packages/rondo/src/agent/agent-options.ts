@@ -2,7 +2,8 @@
 
 import { ContextPool } from "../context/context-pool.ts";
 import { ContextQueue } from "../context/context-queue.ts";
-import { InvalidArgumentError, InvalidTypeError } from "../error/argument-errors.ts";
+import { InvalidArgumentError } from "../error/argument-errors.ts";
+import { checkIterable, requireType, requireValue } from "../error/check.ts";
 import { UnregisteredToolError } from "../error/lookup-errors.ts";
 import type { Hook } from "../hook/hook.ts";
 import type { Registry } from "../registry/registry.ts";
@@ -49,20 +50,10 @@ export interface AgentBranchOptions {
 
 /** The given tools, with names resolved. Throws before anything has changed. */
 export function readTools(tools: unknown, registry: Registry): AnyTool[] {
-  const expected = "a list of tools, or of names of registered tools";
-  if (
-    typeof tools === "string" ||
-    typeof (tools as Partial<Iterable<unknown>> | null)?.[Symbol.iterator] !== "function"
-  )
-    throw new InvalidTypeError({ field: "tools", expected, received: tools });
-  return [...(tools as Iterable<unknown>)].map((tool, index) => {
+  const list = checkIterable("tools", tools, "a list of tools, or of names of registered tools");
+  return list.map((tool, index) => {
     if (typeof tool === "string") return registry.tools.get(tool);
-    if (!(tool instanceof AnyTool))
-      throw new InvalidTypeError({
-        field: `tools[${index}]`,
-        expected: "a tool made by tool()",
-        received: tool,
-      });
+    requireType(tool instanceof AnyTool, `tools[${index}]`, "a tool made by tool()", tool);
     return checkIsCurrent(tool, index);
   });
 }
@@ -76,13 +67,11 @@ function checkIsCurrent(tool: AnyTool, index: number): AnyTool {
       tool.name,
       tools.all().map(({ name }) => name),
     );
-  if (tools.get(tool.name) === tool) return tool;
-  throw new InvalidArgumentError({
-    field: `tools[${index}]`,
-    expected: `the tool '${tool.name}' of its registry`,
-    received: tool,
-    hint: "The registered tool of that name is not the instance given: it was defined again. Use the new one.",
-  });
+  const hint =
+    "The registered tool of that name is not the instance given: it was defined again. Use the new one.";
+  const expected = `the tool '${tool.name}' of its registry`;
+  requireValue(tools.get(tool.name) === tool, `tools[${index}]`, expected, tool, hint);
+  return tool;
 }
 
 /** Tools and their subtools by full name. Subtools that are defined later are not included. */
@@ -90,26 +79,21 @@ export function byName(tools: readonly AnyTool[]): Map<string, AnyTool> {
   const named = new Map<string, AnyTool>();
   for (const tool of tools.flatMap(withSubtools)) {
     const other = named.get(tool.name);
-    if (other !== undefined && other !== tool)
-      throw new InvalidArgumentError({
-        field: "tools",
-        expected: "each tool name once",
-        received: tool.name,
-        hint: `Duplicate tool name: ${tool.name}.`,
-      });
+    const hint = `Duplicate tool name: ${tool.name}.`;
+    requireValue(other === undefined || other === tool, "tools", "each tool name once", tool.name, hint);
     named.set(tool.name, tool);
   }
   return named;
 }
 
 export function checkContextQueue(value: unknown): ContextQueue {
-  if (value instanceof ContextQueue) return value;
-  throw new InvalidTypeError({ field: "contextQueue", expected: "a ContextQueue", received: value });
+  requireType(value instanceof ContextQueue, "contextQueue", "a ContextQueue", value);
+  return value;
 }
 
 export function checkContextPool(value: unknown): ContextPool {
-  if (value instanceof ContextPool) return value;
-  throw new InvalidTypeError({ field: "contextPool", expected: "a ContextPool", received: value });
+  requireType(value instanceof ContextPool, "contextPool", "a ContextPool", value);
+  return value;
 }
 
 /** An agent runs only turns of its own tools. */

@@ -6,7 +6,6 @@ import { defaultGraceMs, Run } from "../async/run.ts";
 import { ContextItem } from "../context/context-item.ts";
 import { ContextPool } from "../context/context-pool.ts";
 import { ContextQueue } from "../context/context-queue.ts";
-import { InvalidTypeError } from "../error/argument-errors.ts";
 import {
   checkBoolean,
   checkGrace,
@@ -14,6 +13,7 @@ import {
   checkOptions,
   checkSignal,
   checkString,
+  requireType,
 } from "../error/check.ts";
 import { SafeExecutionError } from "../error/execution-errors.ts";
 import { refuseChanges } from "../error/refuse-changes.ts";
@@ -397,8 +397,7 @@ export class Agent extends AgentHooks implements Iterable<Turn> {
   }
 
   #checkTurn(turn: unknown): void {
-    if (!(turn instanceof Turn))
-      throw new InvalidTypeError({ field: "turn", expected: "a Turn", received: turn });
+    requireType(turn instanceof Turn, "turn", "a Turn", turn);
     checkAccepted(turn, this.#toolsByName, this.name);
   }
 

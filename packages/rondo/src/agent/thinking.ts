@@ -1,7 +1,6 @@
 // Agents with a model. `agent/` does not know the loop that asks the model: the root entry provides it.
 
-import { InvalidTypeError } from "../error/argument-errors.ts";
-import { checkLimit, checkPlainObject, checkString } from "../error/check.ts";
+import { checkLimit, checkPlainObject, checkString, requireType } from "../error/check.ts";
 import { SafeExecutionError } from "../error/execution-errors.ts";
 import type { ContentPart } from "../model/message.ts";
 import type { ModelProvider, ModelSettings } from "../model/provider.ts";
@@ -87,15 +86,10 @@ export function checkModelSetup(options: ThinkingOptions): ModelSetup | null {
   if (maxToolIterations !== Number.POSITIVE_INFINITY) checkLimit("maxToolIterations", maxToolIterations);
   if (maxRepeats !== undefined && maxRepeats !== Number.POSITIVE_INFINITY)
     checkLimit("maxRepeats", maxRepeats);
-  if (typeof describe !== "function")
-    throw new InvalidTypeError({ field: "describeContext", expected: "a function", received: describe });
+  requireType(typeof describe === "function", "describeContext", "a function", describe);
   if (model === undefined) return null;
-  if (typeof (model as Partial<ModelProvider> | null)?.stream !== "function")
-    throw new InvalidTypeError({
-      field: "model",
-      expected: 'a model such as ollama("qwen3:8b")',
-      received: model,
-    });
+  const hasStream = typeof (model as Partial<ModelProvider> | null)?.stream === "function";
+  requireType(hasStream, "model", 'a model such as ollama("qwen3:8b")', model);
   return {
     model,
     instructions,

@@ -1,7 +1,6 @@
 // An immutable piece of context.
 
-import { InvalidTypeError } from "../error/argument-errors.ts";
-import { checkOptions, checkString } from "../error/check.ts";
+import { checkOptions, checkString, requireType } from "../error/check.ts";
 import { InvalidJsonError, UnserializableError } from "../error/json-errors.ts";
 import { decode, defineJsonType, encode } from "../json/codec.ts";
 import type { JsonObject } from "../json/json-value.ts";
@@ -25,8 +24,7 @@ export class ContextItem<T = unknown> {
 
   constructor(options: ContextItemOptions<T>) {
     checkOptions("options", options, ["content", "description", "id"]);
-    if (!Object.hasOwn(options, "content"))
-      throw new InvalidTypeError({ field: "content", expected: "any value, but it must be given" });
+    requireType(Object.hasOwn(options, "content"), "content", "any value, but it must be given", undefined);
     const { content, description = null, id = null } = options;
     this.content = content;
     this.description = description === null ? null : checkString("description", description);
@@ -81,11 +79,7 @@ function sameContent(one: unknown, other: unknown): boolean {
 }
 
 export function checkItem(field: string, value: unknown): ContextItem {
-  if (value instanceof ContextItem) return value;
-  throw new InvalidTypeError({
-    field,
-    expected: "a ContextItem",
-    received: value,
-    hint: "Wrap it: `new ContextItem({ content })`.",
-  });
+  const hint = "Wrap it: `new ContextItem({ content })`.";
+  requireType(value instanceof ContextItem, field, "a ContextItem", value, hint);
+  return value;
 }

@@ -1,7 +1,6 @@
 // The recent context of an agent: a queue that evicts the oldest item when it is full.
 
-import { InvalidArgumentError, InvalidTypeError } from "../error/argument-errors.ts";
-import { checkLimit, checkOptions } from "../error/check.ts";
+import { checkLimit, checkOptions, requireType, requireValue } from "../error/check.ts";
 import { describe } from "../error/describe.ts";
 import type { AttachOptions, Hook, HookInput } from "../hook/hook.ts";
 import { SavedObject } from "../json/read.ts";
@@ -42,15 +41,10 @@ export class ContextQueue extends ContextBase {
   }
 
   set items(items: readonly ContextItem[]) {
-    if (!Array.isArray(items))
-      throw new InvalidTypeError({ field: "items", expected: "a list of ContextItems", received: items });
+    requireType(Array.isArray(items), "items", "a list of ContextItems", items);
     const list = items.map((item, index) => checkItem(`items[${index}]`, item));
-    if (list.length > this.limit)
-      throw new InvalidArgumentError({
-        field: "items",
-        expected: `at most ${this.limit} items, the limit of the queue`,
-        received: items,
-      });
+    const expected = `at most ${this.limit} items, the limit of the queue`;
+    requireValue(list.length <= this.limit, "items", expected, items);
     this.#items = list;
   }
 
@@ -138,8 +132,8 @@ export class ContextQueue extends ContextBase {
 }
 
 function checkCount(last: number): number {
-  if (Number.isInteger(last) && last >= 0) return last;
-  throw new InvalidArgumentError({ field: "last", expected: "a whole number from 0", received: last });
+  requireValue(Number.isInteger(last) && last >= 0, "last", "a whole number from 0", last);
+  return last;
 }
 
 /** Content as text for a model. What JSON lacks, such as a bigint, must not throw. */

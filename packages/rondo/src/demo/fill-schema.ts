@@ -28,7 +28,7 @@ export function fillSchema(schema: JsonSchema, material: Material): unknown {
   try {
     const check = compileJsonSchema(schema);
     return [material, { texts: [], numbers: [], said: material.said }]
-      .map((source) => new Filler(schema, source).fill(schema, 0))
+      .map((source) => filler(schema, source)(schema, 0))
       .find((value) => check(value).length === 0);
   } catch {
     return undefined; // a schema that cannot be compiled
@@ -39,85 +39,74 @@ export function isNumeric(schema: unknown): boolean {
   return isPlainObject(schema) && !("enum" in schema) && /^(?:number|integer)$/.test(typeOf(schema));
 }
 
-class Filler {
-  readonly #root: JsonSchema;
-  readonly #numbers: number[];
-  readonly #texts: string[];
-  readonly #said: string;
-  #valuesLeft = maxValues;
+/** Fills schemas that are part of `root`, taking numbers and texts in order. */
+function filler(root: JsonSchema, material: Material): (schema: unknown, depth: number) => unknown {
+  const numbers = [...material.numbers];
+  const texts = [...material.texts];
+  const said = material.said.toLowerCase();
+  let valuesLeft = maxValues;
 
-  constructor(root: JsonSchema, { numbers, texts, said }: Material) {
-    this.#root = root;
-    this.#numbers = [...numbers];
-    this.#texts = [...texts];
-    this.#said = said.toLowerCase();
-  }
-
-  fill(given: unknown, depth: number): unknown {
+  const fill = (given: unknown, depth: number): unknown => {
     const schema: JsonSchema = isPlainObject(given) ? given : {};
-    this.#valuesLeft -= 1;
-    if (depth > maxDepth || this.#valuesLeft < 0) return null;
-    const { const: constant, enum: choices, $ref } = schema;
+    valuesLeft -= 1;
+    if (depth > maxDepth || valuesLeft < 0) return null;
+    const { const: constant, enum: choices, $ref, anyOf, oneOf } = schema;
     if (constant !== undefined) return constant;
-    if (Array.isArray(choices)) return choices.find((choice) => this.#isSaid(choice)) ?? choices[0];
+    if (Array.isArray(choices)) return choices.find(isSaid) ?? choices[0];
     if ("default" in schema) return schema.default;
-    if (typeof $ref === "string") return this.fill(this.#resolve($ref), depth + 1);
-    const options = schema["anyOf"] ?? schema["oneOf"];
+    if (typeof $ref === "string") return fill(resolve(root, $ref), depth + 1);
+    const options = anyOf ?? oneOf;
     if (Array.isArray(options))
-      return this.fill(options.find((option) => option?.type !== "null") ?? options[0], depth + 1);
+      return fill(options.find((option) => option?.type !== "null") ?? options[0], depth + 1);
     switch (typeOf(schema)) {
       case "object":
-        return this.#object(schema, depth);
+        return object(schema, depth);
       case "array":
-        return this.#list(schema, depth);
+        return list(schema, depth);
       case "number":
       case "integer":
-        return inRange(this.#numbers.shift() ?? 0, schema);
+        return inRange(numbers.shift() ?? 0, schema);
       case "boolean":
         return false;
       case "null":
         return null;
       default:
-        return this.#text(schema);
+        return text(schema);
     }
-  }
-
-  /** The required properties, and optional numbers while there are any. */
-  #object({ properties, required }: JsonSchema, depth: number): Record<string, unknown> {
+  };
+  const isSaid = (choice: unknown) =>
+    typeof choice === "string" && choice !== "" && said.includes(choice.toLowerCase());
+  // The required properties, and optional numbers while there are any.
+  const object = ({ properties, required }: JsonSchema, depth: number) => {
     const value: Record<string, unknown> = {};
     const known = new Map(Object.entries(isPlainObject(properties) ? properties : {}));
     const needed = new Set<string>(Array.isArray(required) ? required : []);
     for (const name of new Set([...known.keys(), ...needed]))
-      if (needed.has(name) || (isNumeric(known.get(name)) && this.#numbers.length > 0))
-        setOwn(value, name, this.fill(known.get(name), depth + 1));
+      if (needed.has(name) || (isNumeric(known.get(name)) && numbers.length > 0))
+        setOwn(value, name, fill(known.get(name), depth + 1));
     return value;
-  }
-
-  #list({ items, minItems, maxItems }: JsonSchema, depth: number): unknown[] {
-    const wanted = Math.max(Number(minItems ?? 0), isNumeric(items) ? this.#numbers.length : 0);
+  };
+  const list = ({ items, minItems, maxItems }: JsonSchema, depth: number) => {
+    const wanted = Math.max(Number(minItems ?? 0), isNumeric(items) ? numbers.length : 0);
     const length = Math.min(wanted, Number(maxItems ?? wanted), 100) || 0;
-    return Array.from({ length }, () => this.fill(items, depth + 1));
-  }
-
-  #text({ format, minLength = 0, maxLength }: JsonSchema): string {
-    if (typeof format === "string" && Object.hasOwn(samples, format)) return samples[format] as string;
+    return Array.from({ length }, () => fill(items, depth + 1));
+  };
+  const text = ({ format, minLength = 0, maxLength }: JsonSchema) => {
+    if (typeof format === "string" && Object.hasOwn(samples, format)) return samples[format];
     // The last text serves for all that follow.
-    const text = (this.#texts.length > 1 ? this.#texts.shift() : this.#texts[0]) ?? "";
-    const short = text.slice(0, typeof maxLength === "number" ? maxLength : undefined);
+    const next = (texts.length > 1 ? texts.shift() : texts[0]) ?? "";
+    const short = next.slice(0, typeof maxLength === "number" ? maxLength : undefined);
     return short.padEnd(Math.min(Number(minLength), 10_000), ".");
-  }
+  };
+  return fill;
+}
 
-  #isSaid(choice: unknown): boolean {
-    return typeof choice === "string" && choice !== "" && this.#said.includes(choice.toLowerCase());
-  }
-
-  #resolve(ref: string): unknown {
-    const keys = ref
-      .split("/")
-      .slice(1)
-      .map((key) => key.replaceAll("~1", "/").replaceAll("~0", "~"));
-    return keys.reduce<unknown>((part, key) => (isPlainObject(part) ? part[key] : undefined), this.#root);
-  }
+function resolve(root: JsonSchema, ref: string): unknown {
+  const keys = ref
+    .split("/")
+    .slice(1)
+    .map((key) => key.replaceAll("~1", "/").replaceAll("~0", "~"));
+  return keys.reduce<unknown>((part, key) => (isPlainObject(part) ? part[key] : undefined), root);
 }
 
 /** The first type that is not `null`. */

@@ -12,7 +12,7 @@ export interface ArgumentProblem {
   /** What was received. */
   readonly received?: unknown;
   /** What to do about it, as a sentence. */
-  readonly hint?: string;
+  readonly hint?: string | undefined;
 }
 
 /** An argument has the right type but an invalid value: a limit of 0, a name that is taken. */

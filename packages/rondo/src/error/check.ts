@@ -2,23 +2,39 @@
 
 import { InvalidArgumentError, InvalidTypeError } from "./argument-errors.ts";
 
+type Require = (
+  isValid: boolean,
+  field: string,
+  expected: string,
+  received: unknown,
+  hint?: string,
+) => asserts isValid;
+
+/** Throws an `InvalidTypeError` unless the argument has the right type. */
+export const requireType: Require = (isValid, field, expected, received, hint) => {
+  if (!isValid) throw new InvalidTypeError({ field, expected, received, hint });
+};
+
+/** Throws an `InvalidArgumentError` unless the argument has a valid value. */
+export const requireValue: Require = (isValid, field, expected, received, hint) => {
+  if (!isValid) throw new InvalidArgumentError({ field, expected, received, hint });
+};
+
 /** Names of tools and agents: what every OpenAI-compatible server accepts. */
 export function checkName(field: string, value: unknown): string {
   const expected = "1 to 64 letters, digits, '_' or '-'";
-  if (typeof value !== "string") throw new InvalidTypeError({ field, expected, received: value });
-  if (!/^[A-Za-z0-9_-]{1,64}$/.test(value))
-    throw new InvalidArgumentError({ field, expected, received: value });
+  requireType(typeof value === "string", field, expected, value);
+  requireValue(/^[A-Za-z0-9_-]{1,64}$/.test(value), field, expected, value);
   return value;
 }
 
 export function checkString(field: string, value: unknown): string {
-  if (typeof value !== "string") throw new InvalidTypeError({ field, expected: "a string", received: value });
+  requireType(typeof value === "string", field, "a string", value);
   return value;
 }
 
 export function checkBoolean(field: string, value: unknown): boolean {
-  if (typeof value !== "boolean")
-    throw new InvalidTypeError({ field, expected: "true or false", received: value });
+  requireType(typeof value === "boolean", field, "true or false", value);
   return value;
 }
 
@@ -42,20 +58,27 @@ function checkNumber(
   expected: string,
   isValid: (number: number) => boolean,
 ): number {
-  if (typeof value !== "number") throw new InvalidTypeError({ field, expected, received: value });
-  if (!isValid(value)) throw new InvalidArgumentError({ field, expected, received: value });
+  requireType(typeof value === "number", field, expected, value);
+  requireValue(isValid(value), field, expected, value);
   return value;
 }
 
 export function checkSignal(field: string, value: unknown): AbortSignal | undefined {
-  if (value === undefined || value instanceof AbortSignal) return value;
-  throw new InvalidTypeError({ field, expected: "an AbortSignal", received: value });
+  requireType(value === undefined || value instanceof AbortSignal, field, "an AbortSignal", value);
+  return value;
+}
+
+/** A list, a set or another iterable, but not a string. */
+export function checkIterable(field: string, value: unknown, expected: string): unknown[] {
+  const isIterable =
+    typeof (value as Partial<Iterable<unknown>> | null | undefined)?.[Symbol.iterator] === "function";
+  requireType(isIterable && typeof value !== "string", field, expected, value);
+  return [...(value as Iterable<unknown>)];
 }
 
 /** An object of plain keys and values: not an array, not a class instance. */
 export function checkPlainObject(field: string, value: unknown): Record<string, unknown> {
-  if (!isPlainObject(value))
-    throw new InvalidTypeError({ field, expected: "a plain object", received: value });
+  requireType(isPlainObject(value), field, "a plain object", value);
   return value;
 }
 

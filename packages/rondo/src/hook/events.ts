@@ -86,34 +86,20 @@ export type HookFunction<E extends HookEvent = HookEvent> = (
   ...args: [...HookEvents[E], context: HookContext]
 ) => Promise<unknown>;
 
+/** The kinds of objects that have events. */
+export type EventKind = HookEvent extends `${infer Kind}.${string}` ? Kind : never;
+
+type NameOf<E, K extends EventKind> = E extends `${K}.${infer Name}` ? Name : never;
+
+const eventNames: { readonly [K in EventKind]: readonly NameOf<HookEvent, K>[] } = {
+  tool: ["beforeInvoke", "onYield", "afterInvoke", "onError"],
+  turn: ["beforeRun", "afterRun", "onTimeout", "onError", "onComplete"],
+  agent: ["beforeTurn", "afterTurn", "onTurnValue", "beforePut", "afterPut", "onPause", "onResume"],
+  queue: ["beforeAppend", "afterAppend", "beforeClear", "afterClear", "onEvict"],
+  pool: ["beforeAdd", "afterAdd", "beforeRemove", "afterRemove", "beforeClear", "afterClear", "onEvict"],
+};
+
 /** All events. */
-export const hookEvents = [
-  "tool.beforeInvoke",
-  "tool.onYield",
-  "tool.afterInvoke",
-  "tool.onError",
-  "turn.beforeRun",
-  "turn.afterRun",
-  "turn.onTimeout",
-  "turn.onError",
-  "turn.onComplete",
-  "agent.beforeTurn",
-  "agent.afterTurn",
-  "agent.onTurnValue",
-  "agent.beforePut",
-  "agent.afterPut",
-  "agent.onPause",
-  "agent.onResume",
-  "queue.beforeAppend",
-  "queue.afterAppend",
-  "queue.beforeClear",
-  "queue.afterClear",
-  "queue.onEvict",
-  "pool.beforeAdd",
-  "pool.afterAdd",
-  "pool.beforeRemove",
-  "pool.afterRemove",
-  "pool.beforeClear",
-  "pool.afterClear",
-  "pool.onEvict",
-] as const satisfies readonly HookEvent[];
+export const hookEvents: readonly HookEvent[] = Object.entries(eventNames).flatMap(([kind, names]) =>
+  names.map((name) => `${kind}.${name}` as HookEvent),
+);

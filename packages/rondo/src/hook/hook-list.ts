@@ -1,12 +1,8 @@
 // The hooks of one object.
 
-import { InvalidTypeError } from "../error/argument-errors.ts";
-import { checkOptions } from "../error/check.ts";
-import type { HookEvent } from "./events.ts";
+import { checkOptions, requireType } from "../error/check.ts";
+import type { EventKind, HookEvent } from "./events.ts";
 import { type AttachOptions, Hook, type HookInput, makeHook } from "./hook.ts";
-
-/** The kind of object: the first part of an event name. */
-type EventKind = HookEvent extends `${infer Kind}.${string}` ? Kind : never;
 
 export class HookList {
   readonly #kind: EventKind;
@@ -49,10 +45,8 @@ export class HookList {
 }
 
 function checkHooks(hooks: readonly Hook[]): readonly Hook[] {
-  if (!Array.isArray(hooks))
-    throw new InvalidTypeError({ field: "hooks", expected: "a list of hooks, or null", received: hooks });
-  const wrong = hooks.findIndex((hook) => !(hook instanceof Hook));
-  if (wrong >= 0)
-    throw new InvalidTypeError({ field: `hooks[${wrong}]`, expected: "a Hook", received: hooks[wrong] });
+  requireType(Array.isArray(hooks), "hooks", "a list of hooks, or null", hooks);
+  for (const [index, hook] of hooks.entries())
+    requireType(hook instanceof Hook, `hooks[${index}]`, "a Hook", hook);
   return hooks;
 }

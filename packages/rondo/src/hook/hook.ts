@@ -3,8 +3,14 @@
 import { functionKind } from "../async/async-function.ts";
 import { hasLazy, resolveLazy } from "../async/lazy.ts";
 import { Lock } from "../async/lock.ts";
-import { InvalidArgumentError, InvalidTypeError } from "../error/argument-errors.ts";
-import { checkBoolean, checkOptions, checkPlainObject, checkString } from "../error/check.ts";
+import {
+  checkBoolean,
+  checkOptions,
+  checkPlainObject,
+  checkString,
+  requireType,
+  requireValue,
+} from "../error/check.ts";
 import type { Registry } from "../registry/registry.ts";
 import { chooseRegistry } from "../registry/registry-option.ts";
 import { type HookContext, type HookEvent, type HookFunction, hookEvents } from "./events.ts";
@@ -118,23 +124,21 @@ export function makeHook(
   detach: (hook: Hook) => boolean,
 ): Hook {
   if (fn instanceof Hook) {
-    for (const option of ["lock", "fixed", "description", "tags"] as const)
-      if (options[option] !== undefined)
-        throw new InvalidArgumentError({
-          field: `options.${option}`,
-          expected: "nothing: an existing hook has its own",
-          received: options[option],
-          hint: "Attach the function itself to give it other options.",
-        });
+    const hint = "Attach the function itself to give it other options.";
+    for (const option of ["lock", "fixed", "description", "tags"] as const) {
+      const value = options[option];
+      requireValue(
+        value === undefined,
+        `options.${option}`,
+        "nothing: an existing hook has its own",
+        value,
+        hint,
+      );
+    }
     return fn.attachedTo(events, detach);
   }
-  if (functionKind(fn) !== "async")
-    throw new InvalidTypeError({
-      field: "hook",
-      expected: "an async function",
-      received: fn,
-      hint: "Write it as `async (…) => { … }`: hooks are awaited one by one.",
-    });
+  const hint = "Write it as `async (…) => { … }`: hooks are awaited one by one.";
+  requireType(functionKind(fn) === "async", "hook", "an async function", fn, hint);
   const lock = options.lock !== undefined && checkBoolean("lock", options.lock);
   const fixed = options.fixed === undefined ? {} : { ...checkPlainObject("fixed", options.fixed) };
   const definition: Definition = {
@@ -164,12 +168,7 @@ export function hook<const E extends HookEvent>(
   checkOptions("options", options, ["tags", "lock", "fixed", "description", "registry"]);
   const list = checkEvents(events);
   const { registry, isRegistered } = chooseRegistry(options.registry);
-  if (!isRegistered)
-    throw new InvalidTypeError({
-      field: "registry",
-      expected: "a Registry: global hooks must belong to one",
-      received: options.registry,
-    });
+  requireType(isRegistered, "registry", "a Registry: global hooks must belong to one", options.registry);
   const made = makeHook(list, fn, options, (hook) => registry.hooks.unregister(hook)) as Hook<E>;
   registry.hooks.register(made);
   return made;
@@ -177,20 +176,10 @@ export function hook<const E extends HookEvent>(
 
 function checkEvents(events: string | readonly string[]): HookEvent[] {
   const list = typeof events === "string" ? [events] : events;
-  if (!Array.isArray(list))
-    throw new InvalidTypeError({
-      field: "events",
-      expected: "an event, or a list of events",
-      received: events,
-    });
-  if (list.length === 0)
-    throw new InvalidArgumentError({ field: "events", expected: "at least one event", received: events });
+  requireType(Array.isArray(list), "events", "an event, or a list of events", events);
+  requireValue(list.length > 0, "events", "at least one event", events);
+  const known: readonly string[] = hookEvents;
   for (const event of list)
-    if (!(hookEvents as readonly string[]).includes(event))
-      throw new InvalidArgumentError({
-        field: "events",
-        expected: `one of ${hookEvents.join(", ")}`,
-        received: event,
-      });
+    requireValue(known.includes(event), "events", `one of ${known.join(", ")}`, event);
   return [...new Set(list as readonly HookEvent[])];
 }

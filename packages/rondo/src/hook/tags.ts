@@ -1,6 +1,6 @@
 // Tags: labels of objects by which global hooks choose what they follow.
 
-import { InvalidTypeError } from "../error/argument-errors.ts";
+import { checkIterable, checkString } from "../error/check.ts";
 import { SafeExecutionError } from "../error/execution-errors.ts";
 
 /** An immutable set of tags. */
@@ -30,17 +30,9 @@ const noTags: ReadonlySet<string> = new Tags([]);
 export function toTags(field: string, value: Iterable<string> | undefined): ReadonlySet<string> {
   if (value === undefined) return noTags;
   if (value instanceof Tags) return value;
-  const expected = "a list or set of strings";
-  if (
-    typeof value === "string" ||
-    typeof (value as Partial<Iterable<string>> | null)?.[Symbol.iterator] !== "function"
-  )
-    throw new InvalidTypeError({ field, expected, received: value });
-  const words = [...value];
-  const wrong = words.findIndex((word) => typeof word !== "string");
-  if (wrong >= 0)
-    throw new InvalidTypeError({ field: `${field}[${wrong}]`, expected: "a string", received: words[wrong] });
-  return words.length === 0 ? noTags : new Tags(words);
+  const words = checkIterable(field, value, "a list or set of strings");
+  const tags = words.map((word, index) => checkString(`${field}[${index}]`, word));
+  return tags.length === 0 ? noTags : new Tags(tags);
 }
 
 export function shareTag(some: ReadonlySet<string>, others: ReadonlySet<string>): boolean {

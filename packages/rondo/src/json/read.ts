@@ -40,7 +40,9 @@ export class SavedObject {
   }
 
   string(key: string): string {
-    return this.#required(key, "a string", this.optionalString(key));
+    const value = this.optionalString(key);
+    if (value === undefined) throw new InvalidJsonError(this.pathOf(key), "a string", this.#data[key]);
+    return value;
   }
 
   optionalString(key: string): string | undefined {
@@ -86,10 +88,5 @@ export class SavedObject {
     const value = this.raw(key);
     if (value === undefined || is(value)) return value;
     throw new InvalidJsonError(this.pathOf(key), expected, value);
-  }
-
-  #required<T>(key: string, expected: string, value: T | undefined): T {
-    if (value === undefined) throw new InvalidJsonError(this.pathOf(key), expected, this.#data[key]);
-    return value;
   }
 }

@@ -1,7 +1,7 @@
 // Items by unique name.
 
-import { InvalidArgumentError, InvalidTypeError } from "../error/argument-errors.ts";
-import { checkString } from "../error/check.ts";
+import { InvalidArgumentError } from "../error/argument-errors.ts";
+import { checkString, requireType } from "../error/check.ts";
 
 export abstract class NamedItems<T extends { readonly name: string }> {
   protected readonly items = new Map<string, T>();
@@ -28,12 +28,8 @@ export abstract class NamedItems<T extends { readonly name: string }> {
 
   /** Adds an item. Adding it again does nothing; another item of the same name is an error. */
   register(item: T): void {
-    if (typeof (item as T | null)?.name !== "string")
-      throw new InvalidTypeError({
-        field: this.kind,
-        expected: `a ${this.kind} with a name`,
-        received: item,
-      });
+    const hasName = typeof (item as T | null)?.name === "string";
+    requireType(hasName, this.kind, `a ${this.kind} with a name`, item);
     const known = this.items.get(item.name);
     if (known === item) return;
     if (known !== undefined)

@@ -1,8 +1,7 @@
 // Registries of tools, agents and global hooks: a default one for the process, and isolated ones.
 
 import type { Agent } from "../agent/agent.ts";
-import { InvalidTypeError } from "../error/argument-errors.ts";
-import { checkString } from "../error/check.ts";
+import { checkString, requireType } from "../error/check.ts";
 import {
   UnregisteredAgentError,
   UnregisteredHookError,
@@ -67,8 +66,7 @@ class RegisteredHooks {
   }
 
   register(hook: Hook): void {
-    if (!Array.isArray((hook as Hook | null)?.events))
-      throw new InvalidTypeError({ field: "hook", expected: "a hook made by hook()", received: hook });
+    requireType(Array.isArray((hook as Hook | null)?.events), "hook", "a hook made by hook()", hook);
     if (this.#hooks.has(hook)) return;
     this.#hooks.add(hook);
     for (const event of hook.events) this.#byEvent.set(event, [...this.forEvent(event), hook]);

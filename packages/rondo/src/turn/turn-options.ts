@@ -1,8 +1,15 @@
 // The options of turns and their runs, and their checks.
 
 import type { Agent } from "../agent/agent.ts";
-import { InvalidArgumentError, InvalidTypeError } from "../error/argument-errors.ts";
-import { checkGrace, checkOptions, checkPlainObject, checkSignal } from "../error/check.ts";
+import {
+  checkGrace,
+  checkIterable,
+  checkOptions,
+  checkPlainObject,
+  checkSignal,
+  requireType,
+  requireValue,
+} from "../error/check.ts";
 import { HookList } from "../hook/hook-list.ts";
 import { copyData, freezeData } from "../json/copy.ts";
 import { defaultRegistry, Registry } from "../registry/registry.ts";
@@ -45,12 +52,8 @@ export interface ToolScope {
 export function checkTurnOptions(options: TurnOptions): void {
   checkOptions("options", options, ["timeoutMs", "metadata", "tags", "registry", "source", "callId", "uuid"]);
   checkRegistry(options.registry);
-  if (options.source !== undefined && options.source !== "code" && options.source !== "model")
-    throw new InvalidArgumentError({
-      field: "source",
-      expected: '"code" or "model"',
-      received: options.source,
-    });
+  const { source = "code" } = options;
+  requireValue(source === "code" || source === "model", "source", '"code" or "model"', source);
 }
 
 export function checkRunOptions(options: RunTurnOptions): RunTurnOptions {
@@ -59,31 +62,26 @@ export function checkRunOptions(options: RunTurnOptions): RunTurnOptions {
   if (options.graceMs !== undefined) checkGrace("graceMs", options.graceMs);
   const { agent } = options;
   // `turn/` must not import `agent/`, so it checks the part that it needs.
-  if (agent !== undefined && !((agent as Partial<Agent> | null)?.turnHookList instanceof HookList))
-    throw new InvalidTypeError({ field: "agent", expected: "an Agent", received: agent });
+  const isAgent = (agent as Partial<Agent> | null | undefined)?.turnHookList instanceof HookList;
+  requireType(agent === undefined || isAgent, "agent", "an Agent", agent);
   return options;
 }
 
 export function checkScope({ tools, registry }: ToolScope): void {
   checkRegistry(registry);
   if (tools === undefined) return;
-  if (typeof (tools as Partial<Iterable<unknown>> | null)?.[Symbol.iterator] !== "function")
-    throw new InvalidTypeError({ field: "tools", expected: "a list of tools", received: tools });
-  for (const tool of tools)
-    if (!(tool instanceof AnyTool))
-      throw new InvalidTypeError({ field: "tools", expected: "tools made by tool()", received: tool });
+  for (const tool of checkIterable("tools", tools, "a list of tools"))
+    requireType(tool instanceof AnyTool, "tools", "tools made by tool()", tool);
 }
 
 function checkRegistry(registry: unknown): void {
-  if (registry === undefined || registry instanceof Registry) return;
-  throw new InvalidTypeError({ field: "registry", expected: "a Registry", received: registry });
+  requireType(registry === undefined || registry instanceof Registry, "registry", "a Registry", registry);
 }
 
 /** The tool itself, or the tool of that name. */
 export function findTool(tool: unknown, { tools = [], registry = defaultRegistry }: ToolScope): AnyTool {
   if (tool instanceof AnyTool) return tool;
-  if (typeof tool !== "string")
-    throw new InvalidTypeError({ field: "tool", expected: "a tool, or the name of one", received: tool });
+  requireType(typeof tool === "string", "tool", "a tool, or the name of one", tool);
   for (const candidate of tools) {
     const found = withSubtools(candidate).find(({ name }) => name === tool);
     if (found) return found;
