@@ -237,7 +237,7 @@ describe("malformed JSON of a turn", () => {
     );
   });
 
-  test("names where the turn stands in a larger whole, if told", () => {
+  test("names the place of the turn in a larger whole, if given", () => {
     const read = () => Turn.fromJSON({}, { path: "agent.queue[2]" });
     expect(read).toThrow("Cannot read agent.queue[2].toolName");
   });
@@ -375,7 +375,7 @@ describe("what a saved turn may not be", () => {
     expect(read).toThrow(message);
   });
 
-  test("a time limit that is left out is the tool's, only null is none", () => {
+  test("a missing time limit is the tool's, and null is none", () => {
     expect(Turn.fromJSON({ toolName: "add", timeoutMs: undefined }, scope).timeoutMs).toBe(60_000);
     expect(Turn.fromJSON({ toolName: "add", timeoutMs: null }, scope).timeoutMs).toBe(
       Number.POSITIVE_INFINITY,
