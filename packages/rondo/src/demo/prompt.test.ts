@@ -9,6 +9,8 @@ describe("a prompt", () => {
     ["Add 1 and 2. Then double it, and then say it", ["Add 1 and 2", "→ double it", "→ say it"]],
     ['say "one. two? then three", then stop', ['say "one. two? then three"', "→ stop"]],
     ["then go on", ["go on"]],
+    ["Add 1 and 2, and what time is it?", ["Add 1 and 2", "what time is it"]],
+    ["Add 1 and 2. Multiply it by 3.", ["Add 1 and 2", "→ Multiply it by 3"]],
     ["the thenar and theology", ["the thenar and theology"]],
     [" \n ?! ", []],
     ["a! ".repeat(20), Array(16).fill("a")],

@@ -30,7 +30,10 @@ export function stepsOf(prompt: string): Step[] {
     if (end === undefined) continue; // in quotes
     const step = text.slice(start, index).trim();
     if (step !== "") {
-      steps.push({ text: step, isNext: (isNext && steps.length > 0) || /\b(?:it|the result)\b/i.test(step) });
+      steps.push({
+        text: step,
+        isNext: (isNext && steps.length > 0) || /(?<!\bis )\b(?:it|the result)\b/i.test(step),
+      });
       isNext = false;
     }
     start = index + found.length;
