@@ -53,7 +53,7 @@ describe("branch", () => {
     expect(seen.toSorted()).toEqual(["add", "add", "child", "worker"]);
   });
 
-  test("has turns of its own: both can run them at the same time", async () => {
+  test("has its own turns: both can run them at the same time", async () => {
     const agent = agentWith([add], registry);
     const turn = new Turn(add, { a: 1, b: 2 }, { metadata: { n: 1 } });
     await agent.put(turn);
@@ -65,7 +65,7 @@ describe("branch", () => {
     expect(turn.metadata).toEqual({ n: 1 });
   });
 
-  test("leaves the turn under way out", async () => {
+  test("does not include the current turn", async () => {
     const agent = agentWith([count], registry);
     await agent.put(new Turn(count, { to: 2 }));
     const run = agent.run();

@@ -72,7 +72,7 @@ describe("a saved agent", () => {
     });
   });
 
-  test("leaves the queue as it is, in its order", async () => {
+  test("does not change the queue", async () => {
     const agent = new Agent({ name: "worker", tools: [add], registry });
     for (const a of [1, 2, 3]) await agent.put(new Turn(add, { a, b: 0 }));
     saved(agent);
@@ -119,7 +119,7 @@ describe("a saved agent", () => {
     expect(await valuesOf(restored(json).run())).toEqual([7]);
   });
 
-  test("made when a turn has ended but its value was not passed on yet passes it on, without a second run", async () => {
+  test("of a completed turn whose value was not passed on yet passes it on, without a second run", async () => {
     let runs = 0;
     const once = tool("once", "Runs once.", {}, () => {
       runs += 1;
@@ -151,7 +151,7 @@ describe("a saved agent", () => {
     expect(json["currentTurn"]).toBeNull();
   });
 
-  test("keeps a turn under way when a restored agent is left at the gate before it", async () => {
+  test("keeps the current turn if a restored agent is left while it is paused", async () => {
     const agent = new Agent({ name: "worker", tools: [count], registry });
     await agent.put(new Turn(count, { to: 2 }));
     const run = agent.run();

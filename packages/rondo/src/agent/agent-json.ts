@@ -1,4 +1,4 @@
-// An agent as JSON, and back. A saved one is checked completely before it is made anew, because that registers it.
+// An agent as JSON, and back. Saved data is checked completely before the agent is made, because that registers it.
 
 import { ContextPool } from "../context/context-pool.ts";
 import { ContextQueue } from "../context/context-queue.ts";
@@ -11,27 +11,27 @@ import { Turn } from "../turn/turn.ts";
 import { checkScope, findTool } from "../turn/turn-options.ts";
 import type { Agent } from "./agent.ts";
 import { type AgentOptions, byName, checkAccepted } from "./agent-options.ts";
-import { type ThinkingOptions, thinkingTool } from "./thinking.ts";
-import type { Holdings } from "./undo.ts";
+import { type ThinkingOptions, thinkingOptionNames, thinkingTool } from "./thinking.ts";
+import type { AgentContents } from "./turn-effects.ts";
 
-/** Where the tools of a saved agent are looked for, and where it is registered. */
+/** Where the tools of a saved agent come from, and where it is registered. */
 export interface AgentScope extends ThinkingOptions {
-  /** Looked through first, for tools that are not registered. */
+  /** Unregistered tools. They take precedence. Default: none. */
   tools?: readonly AnyTool[];
-  /** Where its other tools are and where it is registered; `false` for nowhere. Default: the default registry. */
+  /** Where its other tools are, and where it is registered; `false` for nowhere. Default: the default registry. */
   registry?: RegistryOption;
 }
 
-/** `holdings` is what the agent has, without the doings of a turn that is saved to run again. */
-export function writeAgent(agent: Agent, { turns, queue, pool }: Holdings): JsonObject {
-  const { mind, contextQueue, contextPool } = agent;
+/** The contents must not have the effects of a turn that is saved to run again. */
+export function writeAgent(agent: Agent, { turns, queue, pool }: AgentContents): JsonObject {
+  const { modelSetup, contextQueue, contextPool } = agent;
   const currentTurn = agent.currentTurn && pending(agent.currentTurn);
   return {
     version: formatVersion,
     name: agent.name,
     description: agent.description,
     toolNames: agent.tools.map((tool) => tool.name),
-    ...(mind && { instructions: mind.instructions }),
+    ...(modelSetup && { instructions: modelSetup.instructions }),
     queue: turns.map((turn) => turn.toJSON()),
     currentTurn: currentTurn?.toJSON() ?? null,
     contextQueue: { ...contextQueue.toJSON(), items: queue.map((item) => item.toJSON()) },
@@ -49,52 +49,31 @@ export interface SavedAgent {
 }
 
 export function readAgent(json: unknown, scope: AgentScope): SavedAgent {
-  checkOptions("options", scope, [
-    "tools",
-    "registry",
-    "model",
-    "instructions",
-    "settings",
-    "maxToolIterations",
-    "maxRepeats",
-    "describeContext",
-  ]);
-  const { registry } = chooseRegistry(scope.registry);
-  const { model, describeContext } = scope;
+  checkOptions("options", scope, ["tools", "registry", ...thinkingOptionNames]);
   checkScope({ ...(scope.tools && { tools: scope.tools }) });
-  const given = [...(scope.tools ?? []), ...(model ? [thinkingTool] : [])];
+  const { tools: extra = [], registry: registryOption, ...thinking } = scope;
+  const { registry } = chooseRegistry(registryOption);
+  const given = [...extra, ...(scope.model ? [thinkingTool] : [])];
   const saved = new SavedObject(json, "agent");
 
   const tools = saved.strings("toolNames").map((name) => findTool(name, { tools: given, registry }));
+  const instructions = scope.instructions ?? saved.optionalString("instructions");
   const options: AgentOptions = {
+    ...thinking,
     name: saved.string("name"),
     description: saved.optionalString("description") ?? "",
     tools,
     tags: saved.strings("tags"),
+    ...(instructions !== undefined && { instructions }),
+    ...(registryOption !== undefined && { registry: registryOption }),
   };
-  const instructions = scope.instructions ?? saved.optionalString("instructions");
-  if (instructions !== undefined) options.instructions = instructions;
-  if (model) options.model = model;
-  if (describeContext) options.describeContext = describeContext;
-  if (scope.settings) options.settings = scope.settings;
-  if (scope.maxToolIterations !== undefined) options.maxToolIterations = scope.maxToolIterations;
-  if (scope.maxRepeats !== undefined) options.maxRepeats = scope.maxRepeats;
-  if (scope.registry !== undefined) options.registry = scope.registry;
+  const within = (key: string) => ({ registry, tools: given, path: saved.pathOf(key) });
   const [queueJson, poolJson] = [saved.raw("contextQueue"), saved.raw("contextPool")];
   if (queueJson !== undefined)
-    options.contextQueue = ContextQueue.fromJSON(queueJson, {
-      registry,
-      tools: given,
-      path: saved.pathOf("contextQueue"),
-    });
-  if (poolJson !== undefined)
-    options.contextPool = ContextPool.fromJSON(poolJson, {
-      registry,
-      tools: given,
-      path: saved.pathOf("contextPool"),
-    });
+    options.contextQueue = ContextQueue.fromJSON(queueJson, within("contextQueue"));
+  if (poolJson !== undefined) options.contextPool = ContextPool.fromJSON(poolJson, within("contextPool"));
 
-  const accepted = byName(model ? [...tools, thinkingTool] : tools);
+  const accepted = byName(scope.model ? [...tools, thinkingTool] : tools);
   const readTurn = (turnJson: unknown, path: string): Turn => {
     const turn = Turn.fromJSON(turnJson, { tools: given, registry, path });
     checkAccepted(turn, accepted, options.name);
@@ -109,7 +88,7 @@ export function readAgent(json: unknown, scope: AgentScope): SavedAgent {
   };
 }
 
-/** A turn that has failed or was cancelled is over: there is nothing left to run or to pass on. */
+/** A turn that failed or was cancelled is over: nothing is left to run or to pass on. */
 function pending(turn: Turn): Turn | null {
   return turn.stopReason === null || turn.stopReason === "completed" ? turn : null;
 }

@@ -1,8 +1,9 @@
-// What an agent can be told, and the checks of that.
+// The options of agents, and their checks.
 
 import { ContextPool } from "../context/context-pool.ts";
 import { ContextQueue } from "../context/context-queue.ts";
-import { InvalidArgumentError, InvalidTypeError } from "../error/argument-errors.ts";
+import { InvalidArgumentError } from "../error/argument-errors.ts";
+import { checkIterable, requireType, requireValue } from "../error/check.ts";
 import { UnregisteredToolError } from "../error/lookup-errors.ts";
 import type { Hook } from "../hook/hook.ts";
 import type { Registry } from "../registry/registry.ts";
@@ -17,13 +18,13 @@ export interface AgentOptions extends ThinkingOptions {
   name: string;
   /** What it is for. Default: empty. */
   description?: string;
-  /** The tools whose turns it runs, with all their subtools; a name stands for a registered tool. */
+  /** The tools whose turns it runs, with all their subtools; registered tools also by name. */
   tools: Iterable<AnyTool | string>;
   /** Default: a queue of 10 items. */
   contextQueue?: ContextQueue;
   /** Default: a pool without a limit. */
   contextPool?: ContextPool;
-  /** Words by which global hooks choose. Default: none. */
+  /** Labels by which global hooks choose. Default: none. */
   tags?: Iterable<string>;
   /** Where it is registered: a registry, or `false` for nowhere. Default: the process's default registry. */
   registry?: RegistryOption;
@@ -32,7 +33,7 @@ export interface AgentOptions extends ThinkingOptions {
 export interface RunOptions {
   /** Aborts the run; its reason is thrown. */
   signal?: AbortSignal;
-  /** Whether an empty queue is waited at, until a completion check or an abort ends the run. Default: false. */
+  /** Whether to wait at an empty queue, until a completion check or an abort ends the run. Default: false. */
   wait?: boolean;
   /** How long an aborted tool may clean up before it is left behind. Default: 1,000. */
   graceMs?: number;
@@ -41,33 +42,23 @@ export interface RunOptions {
 export interface AgentBranchOptions {
   /** Default: the same description. */
   description?: string;
-  /** Default: the same tools. Each queued turn must find its own among them. */
+  /** Default: the same tools. The tools of all queued turns must be among them. */
   tools?: Iterable<AnyTool | string>;
   /** Default: all hooks of this agent; `null` or an empty list for none. */
   hooks?: readonly Hook[] | null;
 }
 
-/** The given tools, each name resolved. Throws before anything has changed. */
+/** The given tools, with names resolved. Throws before anything has changed. */
 export function readTools(tools: unknown, registry: Registry): AnyTool[] {
-  const expected = "a list of tools, or of names of registered tools";
-  if (
-    typeof tools === "string" ||
-    typeof (tools as Partial<Iterable<unknown>> | null)?.[Symbol.iterator] !== "function"
-  )
-    throw new InvalidTypeError({ field: "tools", expected, received: tools });
-  return [...(tools as Iterable<unknown>)].map((tool, index) => {
+  const list = checkIterable("tools", tools, "a list of tools, or of names of registered tools");
+  return list.map((tool, index) => {
     if (typeof tool === "string") return registry.tools.get(tool);
-    if (!(tool instanceof AnyTool))
-      throw new InvalidTypeError({
-        field: `tools[${index}]`,
-        expected: "a tool made by tool()",
-        received: tool,
-      });
+    requireType(tool instanceof AnyTool, `tools[${index}]`, "a tool made by tool()", tool);
     return checkIsCurrent(tool, index);
   });
 }
 
-/** A tool that claims to be registered must be the one that its registry has under that name. */
+/** A registered tool must be the one that its registry has under that name. */
 function checkIsCurrent(tool: AnyTool, index: number): AnyTool {
   if (!tool.isRegistered) return tool;
   const { tools } = tool.registry;
@@ -76,40 +67,33 @@ function checkIsCurrent(tool: AnyTool, index: number): AnyTool {
       tool.name,
       tools.all().map(({ name }) => name),
     );
-  if (tools.get(tool.name) === tool) return tool;
-  throw new InvalidArgumentError({
-    field: `tools[${index}]`,
-    expected: `the tool '${tool.name}' of its registry`,
-    received: tool,
-    hint: "What is registered under that name is not the instance given: it was defined again. Use the new one.",
-  });
+  const hint =
+    "The registered tool of that name is not the instance given: it was defined again. Use the new one.";
+  const expected = `the tool '${tool.name}' of its registry`;
+  requireValue(tools.get(tool.name) === tool, `tools[${index}]`, expected, tool, hint);
+  return tool;
 }
 
-/** Tools and their subtools by full name. What is defined below them later is not among them. */
+/** Tools and their subtools by full name. Subtools that are defined later are not included. */
 export function byName(tools: readonly AnyTool[]): Map<string, AnyTool> {
   const named = new Map<string, AnyTool>();
   for (const tool of tools.flatMap(withSubtools)) {
     const other = named.get(tool.name);
-    if (other !== undefined && other !== tool)
-      throw new InvalidArgumentError({
-        field: "tools",
-        expected: "each tool name once",
-        received: tool.name,
-        hint: `Duplicate tool name: ${tool.name}.`,
-      });
+    const hint = `Duplicate tool name: ${tool.name}.`;
+    requireValue(other === undefined || other === tool, "tools", "each tool name once", tool.name, hint);
     named.set(tool.name, tool);
   }
   return named;
 }
 
 export function checkContextQueue(value: unknown): ContextQueue {
-  if (value instanceof ContextQueue) return value;
-  throw new InvalidTypeError({ field: "contextQueue", expected: "a ContextQueue", received: value });
+  requireType(value instanceof ContextQueue, "contextQueue", "a ContextQueue", value);
+  return value;
 }
 
 export function checkContextPool(value: unknown): ContextPool {
-  if (value instanceof ContextPool) return value;
-  throw new InvalidTypeError({ field: "contextPool", expected: "a ContextPool", received: value });
+  requireType(value instanceof ContextPool, "contextPool", "a ContextPool", value);
+  return value;
 }
 
 /** An agent runs only turns of its own tools. */
@@ -123,6 +107,6 @@ export function checkAccepted(turn: Turn, tools: ReadonlyMap<string, AnyTool>, a
     received: turn.tool.name,
     hint: known
       ? "The agent has another tool of that name, not the instance given."
-      : "Give the agent that tool first.",
+      : "Add the tool to the agent first.",
   });
 }

@@ -24,7 +24,7 @@ describe("pausing", () => {
     expect((await second).value?.[1]).toBe(4);
   });
 
-  test("is idempotent, and onPause fires only at the gate with work left", async () => {
+  test("is idempotent, and onPause fires only if work is left", async () => {
     const agent = agentWith([add]);
     const seen: string[] = [];
     agent.onPause(async () => seen.push("pause"));
@@ -54,7 +54,7 @@ describe("pausing", () => {
     expect(await values).toEqual([2, 4]);
   });
 
-  test("a run at the gate can be aborted and left", async () => {
+  test("a paused run can be aborted and left", async () => {
     const agent = agentWith([add]);
     agent.pause();
     await agent.put(new Turn(add, { a: 1, b: 1 }));

@@ -204,7 +204,7 @@ describe("the order of hooks", () => {
     ]);
   });
 
-  test("an agent's onError, onTimeout and onComplete follow its turns alone, and are not left on them", async () => {
+  test("an agent's onError, onTimeout and onComplete follow its turns only, and are removed from them afterwards", async () => {
     const fail = tool("fail", "Fails.", {}, () => {
       throw new Error("broken");
     });

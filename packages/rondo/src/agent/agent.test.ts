@@ -30,7 +30,7 @@ describe("put", () => {
     expect(seen).toEqual(["before 0", "after 1"]);
   });
 
-  test("refuses what is not a turn, and says what came", async () => {
+  test("rejects anything but a turn, and names what it received", async () => {
     const agent = agentWith([add], registry);
     await expect(agent.put("add" as never)).rejects.toThrow(InvalidTypeError);
     await expect(agent.put(undefined as never)).rejects.toThrow("turn: expected a Turn, got nothing.");
@@ -98,7 +98,7 @@ describe("run", () => {
     expect(agent.turns).toEqual([]);
   });
 
-  test("ends at once on an empty queue", async () => {
+  test("ends immediately on an empty queue", async () => {
     expect(await valuesOf(agentWith([add], registry).run())).toEqual([]);
   });
 
@@ -196,7 +196,7 @@ describe("a completion check", () => {
     expect(agent.turns).toHaveLength(1);
   });
 
-  test("that returns false lets the run go on", async () => {
+  test("that returns false continues the run", async () => {
     const agent = agentWith([add, isDone], registry);
     await agent.put(new Turn(isDone, { done: { value: false } }));
     await agent.put(new Turn(add, { a: 1, b: 1 }));
@@ -320,7 +320,7 @@ describe("the registry", () => {
   });
 });
 
-test("a turn cannot run on behalf of what is no agent", async () => {
+test("a turn rejects an agent option that is not an agent", async () => {
   await expect(new Turn(add, { a: 1, b: 2 }).returning({ agent: "worker" as never })).rejects.toThrow(
     'agent: expected an Agent, got "worker"',
   );

@@ -1,4 +1,4 @@
-// An agent: a queue of turns. It runs them one after the other, and routes what they produce.
+// An agent: a queue of turns. It runs them one at a time, and routes the values that they produce.
 
 import { Bell } from "../async/bell.ts";
 import { Deque } from "../async/deque.ts";
@@ -6,7 +6,6 @@ import { defaultGraceMs, Run } from "../async/run.ts";
 import { ContextItem } from "../context/context-item.ts";
 import { ContextPool } from "../context/context-pool.ts";
 import { ContextQueue } from "../context/context-queue.ts";
-import { InvalidTypeError } from "../error/argument-errors.ts";
 import {
   checkBoolean,
   checkGrace,
@@ -14,14 +13,15 @@ import {
   checkOptions,
   checkSignal,
   checkString,
+  requireType,
 } from "../error/check.ts";
 import { SafeExecutionError } from "../error/execution-errors.ts";
 import { refuseChanges } from "../error/refuse-changes.ts";
 import type { HookEvent, HookEvents } from "../hook/events.ts";
 import { fire, neverAborted } from "../hook/fire.ts";
-import { heed } from "../hook/heed.ts";
 import { HookList } from "../hook/hook-list.ts";
 import { toTags } from "../hook/tags.ts";
+import { waitWithGrace } from "../hook/wait-with-grace.ts";
 import type { JsonObject } from "../json/json-value.ts";
 import type { Registry } from "../registry/registry.ts";
 import { chooseRegistry } from "../registry/registry-option.ts";
@@ -40,24 +40,30 @@ import {
   readTools,
 } from "./agent-options.ts";
 import { checkPrompt } from "./check-prompt.ts";
-import { checkMind, type Mind, type Prompt, thinkingTool } from "./thinking.ts";
-import { Undo } from "./undo.ts";
+import {
+  checkModelSetup,
+  type ModelSetup,
+  type Prompt,
+  thinkingOptionNames,
+  thinkingTool,
+} from "./thinking.ts";
+import { TurnEffects } from "./turn-effects.ts";
 
 const defaultQueueLimit = 10;
 
-/** A value that a turn has produced, with its turn. */
+/** A value that a turn produced, with its turn. */
 export type TurnValue = [turn: Turn, value: unknown];
 
-/** Runs queued turns in order, and keeps the context that their tools share. */
+/** Runs queued turns in order, and holds the context that their tools share. */
 export class Agent extends AgentHooks implements Iterable<Turn> {
   static {
     const state = ["turns", "currentTurn", "isRunning", "isPaused"];
-    refuseChanges(Agent, ["name", "registry", "isRegistered", "tools", "mind", ...state]);
+    refuseChanges(Agent, ["name", "registry", "isRegistered", "tools", "modelSetup", ...state]);
   }
   readonly #name: string;
   readonly #registry: Registry;
   readonly #isRegistered: boolean;
-  readonly #mind: Mind | null;
+  readonly #modelSetup: ModelSetup | null;
   readonly #tools: readonly AnyTool[];
   readonly #toolsByName: ReadonlyMap<string, AnyTool>;
   #description: string;
@@ -66,11 +72,11 @@ export class Agent extends AgentHooks implements Iterable<Turn> {
   #contextPool: ContextPool;
   readonly #queue = new Deque<Turn>();
   #currentTurn: Turn | null = null;
-  readonly #undo = new Undo();
+  readonly #effects = new TurnEffects();
   #isRunning = false;
   #graceMs = defaultGraceMs;
   #isPaused = false;
-  readonly #bell = new Bell(); // rung when there is work, or the gate opens
+  readonly #bell = new Bell(); // rung for new work and on resume
 
   /** Defaults: no description, a context queue of 10, a pool without a limit, no tags, the default registry. */
   constructor(options: AgentOptions) {
@@ -78,12 +84,7 @@ export class Agent extends AgentHooks implements Iterable<Turn> {
     checkOptions("options", options, [
       "name",
       "description",
-      "model",
-      "instructions",
-      "settings",
-      "maxToolIterations",
-      "maxRepeats",
-      "describeContext",
+      ...thinkingOptionNames,
       "tools",
       "contextQueue",
       "contextPool",
@@ -95,8 +96,8 @@ export class Agent extends AgentHooks implements Iterable<Turn> {
     this.#registry = registry;
     this.#isRegistered = isRegistered;
     this.#tools = Object.freeze(readTools(options.tools, registry));
-    this.#mind = checkMind(options);
-    this.#toolsByName = byName(this.#mind ? [...this.#tools, thinkingTool] : this.#tools);
+    this.#modelSetup = checkModelSetup(options);
+    this.#toolsByName = byName(this.#modelSetup ? [...this.#tools, thinkingTool] : this.#tools);
     this.#description = checkString("description", options.description ?? "");
     this.#tags = toTags("tags", options.tags);
     this.#contextQueue = checkContextQueue(
@@ -118,14 +119,14 @@ export class Agent extends AgentHooks implements Iterable<Turn> {
     return this.#isRegistered;
   }
 
-  /** The tools that it was given; their subtools are its own too. */
+  /** The given tools. Their subtools are included implicitly. */
   get tools(): readonly AnyTool[] {
     return this.#tools;
   }
 
-  /** What it thinks with; `null` if it has no model. */
-  get mind(): Mind | null {
-    return this.#mind;
+  /** Its model, and how it is asked; `null` if it has none. */
+  get modelSetup(): ModelSetup | null {
+    return this.#modelSetup;
   }
 
   get description(): string {
@@ -160,12 +161,12 @@ export class Agent extends AgentHooks implements Iterable<Turn> {
     this.#contextPool = checkContextPool(pool);
   }
 
-  /** The queued turns, in order. A copy: the queue stays as it is. */
+  /** A copy of the queue of turns. */
   get turns(): Turn[] {
     return [...this.#queue];
   }
 
-  /** The turn whose tool runs now, or that was running when a restored agent was saved. */
+  /** The turn that is running, or was running when a restored agent was saved. */
   get currentTurn(): Turn | null {
     return this.#currentTurn;
   }
@@ -182,21 +183,19 @@ export class Agent extends AgentHooks implements Iterable<Turn> {
     return this.turns[Symbol.iterator]();
   }
 
-  /** Queues a turn of one of the agent's tools, also while it runs or is paused. */
+  /** Queues a turn of one of the agent's tools, even while it runs or is paused. */
   async put(turn: Turn): Promise<void> {
     this.#checkTurn(turn);
     await this.#enqueue(turn, neverAborted);
   }
 
   /**
-   * Queues a question to the agent's model, as a turn without a time limit. `run()` then yields the blocks of the
-   * answer as `[turn, block]`, and the result last; the tools that the model calls are the agent's.
+   * Queues a prompt to the agent's model, as a turn without a time limit. `run()` then yields the blocks of the
+   * answers as `[turn, block]`, and the result last. The model can call the agent's tools.
    */
   async ask(prompt: Prompt): Promise<void> {
-    if (!this.mind)
-      throw new SafeExecutionError(
-        `The agent '${this.name}' has no model to ask: give it one, as \`model\`.`,
-      );
+    if (!this.modelSetup)
+      throw new SafeExecutionError(`The agent '${this.name}' has no model: set the option \`model\`.`);
     checkPrompt(prompt);
     await this.put(new Turn(thinkingTool, { prompt }));
   }
@@ -207,12 +206,12 @@ export class Agent extends AgentHooks implements Iterable<Turn> {
   }
 
   /**
-   * Runs the queued turns and yields `[turn, value]` for each value as it comes. A `Turn` among the values is
-   * queued and a `ContextItem` kept as context; those are not yielded.
+   * Runs the queued turns and yields `[turn, value]` for each value as it arrives. A `Turn` among the values is
+   * queued, and a `ContextItem` is added to the context; those are not yielded.
    *
-   * Ends when the queue is empty, or when a completion check has returned true. With `wait: true` an empty queue
-   * is waited at. Leaving the iteration aborts the tool and cancels its turn; an error ends the run and drops the
-   * turn that failed. In each case the rest stays queued, and the agent can be run again.
+   * Ends when the queue is empty (unless `wait` is true), or when a completion check returns true. Leaving the
+   * iteration aborts the tool and cancels its turn; an error ends the run and drops the failed turn. In each case
+   * the rest stays queued, and the agent can be run again.
    */
   run(options: RunOptions = {}): Run<TurnValue> {
     checkOptions("options", options, ["signal", "wait", "graceMs"]);
@@ -222,33 +221,33 @@ export class Agent extends AgentHooks implements Iterable<Turn> {
     return new Run((inner) => this.#loop(inner, wait, graceMs), { signal, graceMs });
   }
 
-  /** Holds the run before its next turn; the one under way completes. Also before `run()`, also again. */
+  /** Pauses the run before its next turn; the current one completes. May be called before `run()`. Idempotent. */
   pause(): void {
     this.#isPaused = true;
   }
 
-  /** Lets a paused run go on. */
+  /** Continues a paused run. */
   resume(): void {
     this.#isPaused = false;
     this.#bell.ring();
   }
 
   /**
-   * An independent agent that starts where this one is: copies of its queued turns and its context, its tools,
-   * tags and hooks. The turn under way is not among them. It is not paused, and registered where this one is.
+   * An independent agent in the same state: copies of its queued turns and its context, its tools, tags and hooks.
+   * The current turn is not included. The branch is not paused, and registered in the same registry.
    */
   branch(name: string, options: AgentBranchOptions = {}): Agent {
     checkOptions("options", options, ["description", "tools", "hooks"]);
     const { description = this.#description, hooks } = options;
     const tools = readTools(options.tools ?? this.#tools, this.registry);
-    const accepted = byName(this.mind ? [...tools, thinkingTool] : tools);
+    const accepted = byName(this.modelSetup ? [...tools, thinkingTool] : tools);
     for (const turn of this.#queue) checkAccepted(turn, accepted, name);
-    new HookList("agent").inherit(this.hookList, hooks); // refuses what is no hook, before anything is registered
+    new HookList("agent").inherit(this.hookList, hooks); // rejects invalid hooks before anything is registered
     const child = new Agent({
       name,
       description,
       tools,
-      ...this.mind,
+      ...this.modelSetup,
       contextQueue: this.#contextQueue.branch(),
       contextPool: this.#contextPool.branch(),
       tags: this.#tags,
@@ -260,29 +259,26 @@ export class Agent extends AgentHooks implements Iterable<Turn> {
     return child;
   }
 
-  /** Forgets the agent in its registry, so that its name is free again. */
+  /** Unregisters the agent, so that its name is free again. */
   [Symbol.dispose](): void {
-    if (
-      this.isRegistered &&
-      this.registry.agents.has(this.name) &&
-      this.registry.agents.get(this.name) === this
-    )
-      this.registry.agents.unregister(this.name);
+    const { agents } = this.registry;
+    if (this.isRegistered && agents.has(this.name) && agents.get(this.name) === this)
+      agents.unregister(this.name);
   }
 
   /**
-   * The agent as JSON: everything but the hooks. At any time, also while it runs: a turn under way is saved as
-   * not yet run, one that has ended but whose value was not passed on yet is saved with that value.
+   * The agent as JSON, without its hooks. May be called while it runs: the current turn is saved as not yet run or,
+   * if it ended and its value was not passed on yet, with that value.
    */
   toJSON(): JsonObject {
     const isEnded = this.#currentTurn?.stopReason === "completed";
     const now = { turns: this.turns, queue: this.#contextQueue.items, pool: this.#contextPool.items };
-    return writeAgent(this, this.#undo.apply(now, isEnded, this.#contextQueue, this.#contextPool));
+    return writeAgent(this, this.#effects.removeFrom(now, isEnded, this.#contextQueue, this.#contextPool));
   }
 
   /**
-   * Restores an agent and registers it. Its tools come from `tools`, else from the registry. A turn that was
-   * under way when it was saved runs first, from its start.
+   * Restores an agent and registers it. Its tools come from `tools`, else from the registry. The turn that was
+   * running when it was saved runs first, from its start.
    */
   static fromJSON(json: unknown, scope: AgentScope = {}): Agent {
     const { options, queue, currentTurn, isPaused } = readAgent(json, scope);
@@ -296,7 +292,7 @@ export class Agent extends AgentHooks implements Iterable<Turn> {
   async *#loop(signal: AbortSignal, wait: boolean, graceMs: number): AsyncGenerator<TurnValue, void, void> {
     if (this.#isRunning)
       throw new SafeExecutionError(
-        `The agent '${this.name}' is running already. Use put() to give it more work.`,
+        `The agent '${this.name}' is already running. Use put() to give it more work.`,
       );
     this.#isRunning = true;
     this.#graceMs = graceMs;
@@ -310,7 +306,7 @@ export class Agent extends AgentHooks implements Iterable<Turn> {
     }
   }
 
-  /** Waits at the gate while the agent is paused, and for work if it is to. */
+  /** Waits while the agent is paused, and for work if `wait` is true. */
   async #hasWork(signal: AbortSignal, wait: boolean): Promise<boolean> {
     while (true) {
       signal.throwIfAborted();
@@ -318,30 +314,30 @@ export class Agent extends AgentHooks implements Iterable<Turn> {
         if (!wait) return false;
         await this.#bell.sleep(signal);
       } else if (this.#isPaused) {
-        await this.#tell("agent.onPause", signal, undefined, this);
+        await this.#fire("agent.onPause", signal, undefined, this);
         while (this.#isPaused) await this.#bell.sleep(signal);
-        await this.#tell("agent.onResume", signal, undefined, this);
+        await this.#fire("agent.onResume", signal, undefined, this);
       } else return true;
     }
   }
 
-  /** Runs one turn. Gives true when it was a completion check that ends the run. */
+  /** Runs one turn. Returns whether it was a completion check that ends the run. */
   async *#runNext(signal: AbortSignal, graceMs: number): AsyncGenerator<TurnValue, boolean, void> {
     const restored = this.#currentTurn;
     const turn = restored ?? (this.#queue.peek() as Turn);
-    await this.#tell("agent.beforeTurn", signal, turn, this);
+    await this.#fire("agent.beforeTurn", signal, turn, this);
     signal.throwIfAborted();
     if (!restored) this.#queue.shift();
     this.#currentTurn = turn;
     try {
-      // One that had ended when it was saved must not run again: only its value is still to be passed on.
+      // A turn that completed before it was saved must not run again: only its value is passed on.
       if (restored?.stopReason !== "completed") yield* this.#execute(turn, signal, graceMs);
       if (turn.hasReturned) yield* this.#deliver(turn, turn.output, signal, { isLast: true });
-      this.#forgetTurn();
-      await this.#tell("agent.afterTurn", signal, turn, this, turn);
+      this.#endTurn();
+      await this.#fire("agent.afterTurn", signal, turn, this, turn);
       return turn.tool.type === "completion_check" && turn.output === true;
     } finally {
-      this.#forgetTurn();
+      this.#endTurn();
     }
   }
 
@@ -360,7 +356,7 @@ export class Agent extends AgentHooks implements Iterable<Turn> {
     }
   }
 
-  /** Routes a value, tells the hooks, and yields it if it is for the caller. */
+  /** Routes a value, fires the hooks, and yields it if it was not routed. */
   async *#deliver(
     turn: Turn,
     value: unknown,
@@ -368,42 +364,40 @@ export class Agent extends AgentHooks implements Iterable<Turn> {
     { isLast }: { isLast: boolean },
   ): AsyncGenerator<TurnValue, void, void> {
     const isRouted = await this.#route(value, signal);
-    await this.#tell("agent.onTurnValue", signal, turn, this, turn, value);
-    // From here on the value counts as passed on: a snapshot that the caller makes of it must not repeat it.
-    if (isLast) this.#forgetTurn();
+    await this.#fire("agent.onTurnValue", signal, turn, this, turn, value);
+    // From here on the value counts as passed on: a snapshot that the caller takes must not repeat it.
+    if (isLast) this.#endTurn();
     if (!isRouted) yield [turn, value];
   }
 
   async #route(value: unknown, signal: AbortSignal): Promise<boolean> {
+    if (!(value instanceof Turn || value instanceof ContextItem)) return false;
+    if (value instanceof Turn) this.#checkTurn(value);
     const isEnded = this.#currentTurn?.stopReason === "completed";
+    this.#effects.record(value, isEnded, this.#contextQueue, this.#contextPool);
     if (value instanceof Turn) {
-      this.#checkTurn(value);
-      this.#undo.note(value, isEnded, this.#contextQueue, this.#contextPool);
       await this.#enqueue(value, signal);
       return true;
     }
-    if (!(value instanceof ContextItem)) return false;
-    this.#undo.note(value, isEnded, this.#contextQueue, this.#contextPool);
     const kept = value.id === null ? this.#contextQueue.append(value) : this.#contextPool.add(value);
-    await heed(kept, "the agent's context", signal, this.#graceMs);
+    await waitWithGrace(kept, "the agent's context", signal, this.#graceMs);
     return true;
   }
 
-  #forgetTurn(): void {
+  #endTurn(): void {
     this.#currentTurn = null;
-    this.#undo.clear();
+    this.#effects.clear();
   }
 
   async #enqueue(turn: Turn, signal: AbortSignal): Promise<void> {
-    await this.#tell("agent.beforePut", signal, turn, this, turn);
+    await this.#fire("agent.beforePut", signal, turn, this, turn);
     this.#queue.push(turn);
     this.#bell.ring();
-    await this.#tell("agent.afterPut", signal, turn, this, turn);
+    await this.#fire("agent.afterPut", signal, turn, this, turn);
   }
 
   #checkTurn(turn: unknown): void {
-    if (!(turn instanceof Turn))
-      throw new InvalidTypeError({ field: "turn", expected: "a Turn", received: turn });
+    requireType(turn instanceof Turn, "turn", "a Turn", turn);
     checkAccepted(turn, this.#toolsByName, this.name);
   }
 
@@ -413,7 +407,7 @@ export class Agent extends AgentHooks implements Iterable<Turn> {
       throw new SafeExecutionError(`Cannot change property '${property}' while the agent is ${state}.`);
   }
 
-  #tell<E extends HookEvent>(
+  #fire<E extends HookEvent>(
     event: E,
     signal: AbortSignal,
     turn: Turn | undefined,

@@ -1,30 +1,16 @@
-// What a prompt may be.
+// Checks prompts.
 
-import { InvalidArgumentError, InvalidTypeError } from "../error/argument-errors.ts";
-import { isPlainObject } from "../error/check.ts";
+import { isPlainObject, requireType, requireValue } from "../error/check.ts";
 
 /** Text, or a list of parts: each of them text, or an image as `image.fromUrl()` and its siblings make it. */
 export function checkPrompt(prompt: unknown): void {
   if (typeof prompt === "string") return;
-  if (!Array.isArray(prompt))
-    throw new InvalidTypeError({
-      field: "prompt",
-      expected: "a string, or a list of content parts",
-      received: prompt,
-    });
-  if (prompt.length === 0)
-    throw new InvalidArgumentError({
-      field: "prompt",
-      expected: "at least one content part",
-      received: prompt,
-    });
-  for (const [index, part] of prompt.entries())
-    if (!isTextPart(part) && !isImagePart(part))
-      throw new InvalidTypeError({
-        field: `prompt[${index}]`,
-        expected: '{ type: "text", text } or an image, such as image.fromUrl(…)',
-        received: part,
-      });
+  requireType(Array.isArray(prompt), "prompt", "a string, or a list of content parts", prompt);
+  requireValue(prompt.length > 0, "prompt", "at least one content part", prompt);
+  for (const [index, part] of prompt.entries()) {
+    const expected = '{ type: "text", text } or an image, such as image.fromUrl(…)';
+    requireType(isTextPart(part) || isImagePart(part), `prompt[${index}]`, expected, part);
+  }
 }
 
 function isTextPart(part: unknown): boolean {

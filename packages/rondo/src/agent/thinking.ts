@@ -1,7 +1,6 @@
-// An agent that thinks has a model. `agent/` knows nothing of the loop that asks it: the root entry hands it in.
+// Agents with a model. `agent/` does not know the loop that asks the model: the root entry provides it.
 
-import { InvalidTypeError } from "../error/argument-errors.ts";
-import { checkLimit, checkPlainObject, checkString } from "../error/check.ts";
+import { checkLimit, checkPlainObject, checkString, requireType } from "../error/check.ts";
 import { SafeExecutionError } from "../error/execution-errors.ts";
 import type { ContentPart } from "../model/message.ts";
 import type { ModelProvider, ModelSettings } from "../model/provider.ts";
@@ -10,29 +9,38 @@ import type { AnyTool } from "../tool/tool.ts";
 import type { ToolContext } from "../tool/tool-context.ts";
 import type { Agent } from "./agent.ts";
 
-/** A question to a model: text, or parts with images among them. */
+/** Text, or content parts such as images. */
 export type Prompt = string | ContentPart[];
 
 export interface ThinkingOptions {
   /** The model that answers `ask()`. Default: none, the agent only runs turns. */
   model?: ModelProvider;
-  /** What the model is told first. Default: nothing. */
+  /** The system prompt. Default: none. */
   instructions?: string;
-  /** How the model is asked to answer. Default: as its server does. */
+  /** Sampling and limits. Default: the server's. */
   settings?: ModelSettings;
-  /** How often tools are run for one question. Default: 50. */
+  /** How many rounds of tool calls one prompt may take. Default: 50. */
   maxToolIterations?: number;
   /**
-   * How often in a row a call may have the same arguments and the same result before it is not run again, and how
+   * How many times in a row a call may have the same arguments and the same result before it is rejected, and how
    * many answers in a row may have no call that can run. `Infinity`: no limit. Default: 3.
    */
   maxRepeats?: number;
-  /** What the model is told of the agent's context, before the prompt. Default: `describeContext`. */
+  /** Describes the agent's context to the model, before the prompt. Default: `describeContext`. */
   describeContext?: (agent: Agent) => string;
 }
 
-/** What an agent thinks with. */
-export interface Mind {
+export const thinkingOptionNames = [
+  "model",
+  "instructions",
+  "settings",
+  "maxToolIterations",
+  "maxRepeats",
+  "describeContext",
+] as const satisfies readonly (keyof ThinkingOptions)[];
+
+/** The model of an agent, and how it is asked. */
+export interface ModelSetup {
   readonly model: ModelProvider;
   readonly instructions: string;
   readonly settings: ModelSettings;
@@ -42,7 +50,11 @@ export interface Mind {
   readonly describeContext: (agent: Agent) => string;
 }
 
-type Think = (mind: Mind, prompt: Prompt, context: ToolContext) => AsyncGenerator<unknown, unknown, void>;
+type Think = (
+  setup: ModelSetup,
+  prompt: Prompt,
+  context: ToolContext,
+) => AsyncGenerator<unknown, unknown, void>;
 
 let think: Think | undefined;
 
@@ -50,10 +62,7 @@ export function provideThinking(how: Think): void {
   think = how;
 }
 
-/**
- * What an agent knows, for its model: the recent past from the queue, and the list of what is in the pool. The
- * default of `describeContext`.
- */
+/** Describes an agent's context to its model: the items of the queue, then those of the pool. */
 export function describeContext({ contextQueue, contextPool }: Agent): string {
   const parts: string[] = [];
   if (contextQueue.size > 0) parts.push(`What happened before:\n${contextQueue.history()}`);
@@ -69,7 +78,7 @@ export function describeContext({ contextQueue, contextPool }: Agent): string {
 
 const defaultMaxToolIterations = 50;
 
-export function checkMind(options: ThinkingOptions): Mind | null {
+export function checkModelSetup(options: ThinkingOptions): ModelSetup | null {
   const { model, instructions = "", settings = {}, maxToolIterations = defaultMaxToolIterations } = options;
   const { maxRepeats, describeContext: describe = describeContext } = options;
   checkString("instructions", instructions);
@@ -77,15 +86,10 @@ export function checkMind(options: ThinkingOptions): Mind | null {
   if (maxToolIterations !== Number.POSITIVE_INFINITY) checkLimit("maxToolIterations", maxToolIterations);
   if (maxRepeats !== undefined && maxRepeats !== Number.POSITIVE_INFINITY)
     checkLimit("maxRepeats", maxRepeats);
-  if (typeof describe !== "function")
-    throw new InvalidTypeError({ field: "describeContext", expected: "a function", received: describe });
+  requireType(typeof describe === "function", "describeContext", "a function", describe);
   if (model === undefined) return null;
-  if (typeof (model as Partial<ModelProvider> | null)?.stream !== "function")
-    throw new InvalidTypeError({
-      field: "model",
-      expected: 'a model such as ollama("qwen3:8b")',
-      received: model,
-    });
+  const hasStream = typeof (model as Partial<ModelProvider> | null)?.stream === "function";
+  requireType(hasStream, "model", 'a model such as ollama("qwen3:8b")', model);
   return {
     model,
     instructions,
@@ -96,7 +100,7 @@ export function checkMind(options: ThinkingOptions): Mind | null {
   };
 }
 
-/** The built-in tool as whose turn an agent thinks. One for all: it asks the model of the agent that runs it. */
+/** The built-in tool behind `ask()`. All agents share it: it asks the model of the agent that runs it. */
 export const thinkingTool: AnyTool = tool(
   {
     name: "think",
@@ -106,10 +110,10 @@ export const thinkingTool: AnyTool = tool(
     registry: false,
   },
   async function* ({ prompt }, context) {
-    const mind = context.agent?.mind;
-    if (!mind) throw new SafeExecutionError("Only an agent that has a model can run a turn of 'think'.");
+    const setup = context.agent?.modelSetup;
+    if (!setup) throw new SafeExecutionError("Only an agent that has a model can run a turn of 'think'.");
     if (!think)
       throw new Error("The loop is not loaded: import Agent from 'rondo', not from its inner files.");
-    return yield* think(mind, prompt as Prompt, context);
+    return yield* think(setup, prompt as Prompt, context);
   },
 );

@@ -20,11 +20,11 @@ test("an abort ends the sleep with its reason, and leaves no listener behind", a
   expect(getEventListeners(controller.signal, "abort")).toEqual([]);
 });
 
-test("nobody falls asleep after an abort", async () => {
+test("an aborted signal rejects the sleep", async () => {
   await expect(new Bell().sleep(AbortSignal.abort("before"))).rejects.toBe("before");
 });
 
-test("ringing wakes nobody where nobody sleeps, and is not remembered", async () => {
+test("ringing without a sleeper does nothing, and is not remembered", async () => {
   const bell = new Bell();
   bell.ring();
   const controller = new AbortController();

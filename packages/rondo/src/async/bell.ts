@@ -1,35 +1,22 @@
 // Lets one sleeper wait until something has happened elsewhere.
 
+import { untilAborted } from "./until-aborted.ts";
+
 export class Bell {
-  #wake: (() => void) | undefined;
+  #wake = () => {};
 
   /** Wakes the sleeper, if there is one. */
   ring(): void {
-    this.#wake?.();
+    this.#wake();
   }
 
   /**
-   * Sleeps until the bell rings; rejects with the signal's reason when it is aborted. The sleeper looks for
-   * itself what has changed: it may have been woken for something else.
+   * Sleeps until the bell rings; rejects with the signal's reason when it is aborted. The sleeper must check what
+   * has changed: the bell may have rung for something else.
    */
   sleep(signal: AbortSignal): Promise<void> {
-    return new Promise((resolve, reject) => {
-      const getUp = () => {
-        signal.removeEventListener("abort", onAbort);
-        this.#wake = undefined;
-      };
-      const onAbort = () => {
-        getUp();
-        reject(signal.reason);
-      };
-      // Not written right into the property: V8 would keep the function until the next full garbage collection.
-      const wake = () => {
-        getUp();
-        resolve();
-      };
-      this.#wake = wake;
-      if (signal.aborted) onAbort();
-      else signal.addEventListener("abort", onAbort);
-    });
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#wake = resolve;
+    return untilAborted(promise, signal);
   }
 }

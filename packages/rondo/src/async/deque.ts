@@ -1,4 +1,4 @@
-// A first-in, first-out queue whose cost does not grow with its length, as `Array.shift` does.
+// A first-in, first-out queue in constant time: `Array.shift` takes longer the longer the array is.
 
 export class Deque<T> implements Iterable<T> {
   #items: T[] = [];
@@ -19,9 +19,9 @@ export class Deque<T> implements Iterable<T> {
   shift(): T | undefined {
     if (this.size === 0) return undefined;
     const item = this.#items[this.#head];
-    this.#items[this.#head] = undefined as T; // so that the item can be collected
+    this.#items[this.#head] = undefined as T; // lets the item be collected
     this.#head += 1;
-    // Dropping the used half only when it is the larger one keeps the average cost constant.
+    // Dropping the consumed part only once it is the larger half keeps the average cost constant.
     if (this.#head * 2 >= this.#items.length) {
       this.#items = this.#items.slice(this.#head);
       this.#head = 0;

@@ -1,4 +1,4 @@
-// Knows which locks the running code holds already, so that a wait that could never end is an error at once.
+// Tracks which locks the running code holds, so that a deadlock with itself is an error at once.
 
 import type { Hold } from "./lock.ts";
 
@@ -8,8 +8,8 @@ interface Storage {
 }
 
 /**
- * Following a call through its awaits needs AsyncLocalStorage. It is asked for and not imported, because the
- * library must load where there is none: there, the time limit of the lock ends such a wait.
+ * Tracking a call through its awaits needs AsyncLocalStorage. It is looked up and not imported, because the library
+ * must load on runtimes without it: there, the timeout of the lock ends such a wait.
  */
 function findStorage(): Storage | undefined {
   const host = globalThis as {
@@ -21,7 +21,7 @@ function findStorage(): Storage | undefined {
 
 const storage = findStorage();
 
-/** Runs `fn` as code that holds `hold` besides what its caller holds. */
+/** Runs `fn` as code that holds `hold`, in addition to what its caller holds. */
 export function runHolding<R>(hold: Hold, fn: () => R): R {
   return storage ? storage.run([...(storage.getStore() ?? []), hold], fn) : fn();
 }

@@ -13,7 +13,7 @@ test("a function gets no arguments", async () => {
   expect(await resolveLazy({ count: (...args: unknown[]) => args.length })).toEqual({ count: 0 });
 });
 
-test("functions are called one after the other, in the order of their keys", async () => {
+test("functions are called one at a time, in the order of their keys", async () => {
   const order: string[] = [];
   await resolveLazy({
     a: async () => {

@@ -1,8 +1,8 @@
-// Values that are only worked out when they are needed: a function given as a value is called at the last moment.
+// Lazy values: a function given as a value is called for it when the tool runs.
 
 import { setOwn } from "../json/copy.ts";
 
-/** A function that is meant as a value, not to be called for one. */
+/** A function that is itself the value. */
 export class Literal<T> {
   readonly value: T;
   constructor(value: T) {
@@ -10,7 +10,7 @@ export class Literal<T> {
   }
 }
 
-/** Passes a function through as it is, where a bare function would be called for its value. */
+/** Passes a function as a value, where a bare function would be called for one. */
 export function literal<T>(value: T): Literal<T> {
   return new Literal(value);
 }
@@ -22,7 +22,7 @@ export function isLazy(value: unknown): value is () => unknown {
   return typeof value === "function";
 }
 
-/** Replaces each lazy value of an object by what its function gives now. In order, one after the other. */
+/** Replaces each lazy value of an object by the result of its function. In order, one at a time. */
 export async function resolveLazy(
   values: Readonly<Record<string, unknown>>,
 ): Promise<Record<string, unknown>> {

@@ -5,7 +5,7 @@ import { describe, expect, test } from "vitest";
 import { LockTimeoutError, SafeExecutionError } from "../error/execution-errors.ts";
 import { type AcquireOptions, type Hold, Lock } from "./lock.ts";
 
-test("a free lock is had at once, and is free again after its release", async () => {
+test("a free lock is acquired immediately, and is free again after its release", async () => {
   const lock = new Lock("the test");
   expect(lock.isHeld).toBe(false);
   const hold = await lock.acquire();
@@ -76,7 +76,7 @@ describe("releaseWhen", () => {
     expect(lock.isHeld).toBe(false);
   });
 
-  test("releases at once where there is no work", async () => {
+  test("releases immediately if there is no work", async () => {
     const lock = new Lock("the test");
     (await lock.acquire()).releaseWhen(undefined);
     expect(lock.isHeld).toBe(false);
@@ -112,7 +112,7 @@ describe("a wait", () => {
     expect(lock.isHeld).toBe(false);
   });
 
-  test("that has ended well leaves no listener behind, and an abort after it changes nothing", async () => {
+  test("that succeeded leaves no listener behind, and a later abort changes nothing", async () => {
     const lock = new Lock("the test");
     const first = await lock.acquire();
     const controller = new AbortController();
@@ -279,7 +279,7 @@ describe("whatever happens in whatever order", () => {
     );
   });
 
-  test("so it is with real timers, where some wait for too long", async () => {
+  test("the same holds with real timers and timeouts", async () => {
     const delay = fc.constantFrom(0, 0, 1, 2, 3);
     const worker = fc.record({
       startMs: delay,

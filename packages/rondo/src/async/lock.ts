@@ -1,17 +1,17 @@
-// A lock for asynchronous code: first come, first served; waiting can be aborted and has a limit.
+// A fair lock for asynchronous code. Waiting for it can be aborted and can time out.
 
 import { LockTimeoutError, SafeExecutionError } from "../error/execution-errors.ts";
 import { isHeldHere, runHolding } from "./held-locks.ts";
 import { after } from "./timer.ts";
 
 export interface AcquireOptions {
-  /** Ends the wait; its reason is thrown. */
+  /** Aborts the wait; its reason is thrown. */
   signal?: AbortSignal | undefined;
-  /** The longest wait. Default: no limit. */
+  /** How long to wait. Default: no limit. */
   timeoutMs?: number;
 }
 
-/** The possession of a lock, from `acquire()` to `release()`. */
+/** Ownership of a lock, from `acquire()` to `release()`. */
 export class Hold {
   readonly lock: Lock;
   readonly #free: () => void;
@@ -26,7 +26,7 @@ export class Hold {
     return this.#released;
   }
 
-  /** Runs `fn` so that it, and all that it calls, is known to hold the lock. */
+  /** Runs `fn`, and all that it calls, as code that holds the lock. */
   run<R>(fn: () => R): R {
     return runHolding(this, fn);
   }
@@ -38,7 +38,7 @@ export class Hold {
     else this.release();
   }
 
-  /** Gives the lock to the next in line. Doing so again does nothing. */
+  /** Passes the lock to the next in line. Idempotent. */
   release(): void {
     if (this.#released) return;
     this.#released = true;
@@ -47,10 +47,10 @@ export class Hold {
 }
 
 export class Lock {
-  /** Whose lock it is, for error messages: `the tool 'write_file'`. */
+  /** The owner, for error messages: `the tool 'write_file'`. */
   readonly owner: string;
   #isHeld = false;
-  // A set keeps the order of arrival, and one who gives up leaves it at no cost.
+  // A set keeps the order of arrival, and removing a waiter is cheap.
   readonly #waiting = new Set<(hold: Hold) => void>();
 
   constructor(owner: string) {
@@ -64,8 +64,8 @@ export class Lock {
   /**
    * Waits for the lock.
    *
-   * @throws SafeExecutionError when the code that asks holds it already and would wait for itself
-   * @throws LockTimeoutError when it was not free in time
+   * @throws SafeExecutionError when the calling code already holds it and would wait for itself
+   * @throws LockTimeoutError after `timeoutMs`
    */
   async acquire({ signal, timeoutMs = Number.POSITIVE_INFINITY }: AcquireOptions = {}): Promise<Hold> {
     signal?.throwIfAborted();

@@ -17,7 +17,7 @@ test("gives all values in order, also undefined and null, and then the result", 
   expect(await ahead.next()).toEqual({ done: true, value: "end" });
 });
 
-test("the source runs to its end although nobody takes its values", async () => {
+test("the source runs to its end even if its values are not consumed", async () => {
   let isEnded = false;
   const ahead = readAhead(
     (async function* () {

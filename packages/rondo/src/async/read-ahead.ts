@@ -1,10 +1,10 @@
-// Runs a generator at its own pace and keeps its values until they are asked for.
+// Runs a generator at its own pace and buffers its values.
 
 import { Deque } from "./deque.ts";
 
 /**
- * Drives `source` to its end as fast as it goes, whether or not anyone takes the values. A locked streaming
- * tool runs like this: a consumer that takes its time must not hold the lock.
+ * Drives `source` to its end without waiting for the consumer. A locked streaming tool runs like this: a slow
+ * consumer must not hold the lock.
  */
 export async function* readAhead<T, R>(source: AsyncGenerator<T, R, void>): AsyncGenerator<T, R, void> {
   const values = new Deque<T>();

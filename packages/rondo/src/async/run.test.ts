@@ -62,7 +62,7 @@ describe("leaving", () => {
     expect(await pending).toEqual({ done: true, value: undefined });
   });
 
-  test("tells the generator with an AbortError", async () => {
+  test("aborts the generator with an AbortError", async () => {
     const reasons: unknown[] = [];
     const run = new Run(async function* (signal) {
       await aborted(signal);
@@ -135,7 +135,7 @@ describe("leaving", () => {
     for (const step of pending) expect(await step).toEqual({ done: true, value: undefined });
   });
 
-  test("is no error when the generator answers with the abort itself", async () => {
+  test("does not throw if the generator rethrows the abort", async () => {
     const run = new Run(async function* (signal) {
       await aborted(signal);
       signal.throwIfAborted();

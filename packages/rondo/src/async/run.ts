@@ -1,9 +1,9 @@
-// The one shape of everything long that is iterated: a run that can be left at any moment.
+// The one shape of everything long that is iterated: an iterable that can be left at any moment.
 
 import { warn } from "../error/logger.ts";
 import { settlesWithin } from "./timer.ts";
 
-/** How long a tool may clean up after an abort before it is left behind, unless told otherwise. */
+/** How long a tool may clean up after an abort before it is left behind, by default. */
 export const defaultGraceMs = 1_000;
 
 export interface RunSetup {
@@ -15,7 +15,7 @@ export interface RunSetup {
 
 /**
  * An async iterable that can be left at once. The `return()` of a bare async generator waits behind a pending
- * `next()`; this one aborts the work first, and then waits for its cleanup, but not forever.
+ * `next()`; this one aborts the work first, then waits for its cleanup for a limited time.
  *
  * Nothing runs before the first `next()`.
  */
@@ -39,7 +39,7 @@ export class Run<T, R = void> implements AsyncIterableIterator<T, R | undefined,
     this.#graceMs = graceMs;
   }
 
-  /** The next value; starts the work when called first. */
+  /** The next value. The first call starts the work. */
   next(): Promise<IteratorResult<T, R | undefined>> {
     if (this.#isLeft) return Promise.resolve({ done: true, value: undefined });
     const step = (this.#inner ?? this.#begin()).next();
@@ -50,8 +50,8 @@ export class Run<T, R = void> implements AsyncIterableIterator<T, R | undefined,
   }
 
   /**
-   * Leaves the run: aborts what is under way and waits for its cleanup. A `break` out of `for await` calls
-   * this. Errors of the cleanup are thrown here, to the first who leaves.
+   * Leaves the run: aborts the work and waits for its cleanup. A `break` out of `for await` calls this. The first
+   * caller gets the errors of the cleanup.
    */
   async return(): Promise<IteratorResult<T, R | undefined>> {
     if (this.#isLeft) {
@@ -86,9 +86,9 @@ export class Run<T, R = void> implements AsyncIterableIterator<T, R | undefined,
     const closing = inner.return(undefined as R).catch((error: unknown) => this.#cleanupErrors.push(error));
     if (!(await settlesWithin(closing, this.#graceMs * 2 + defaultGraceMs)))
       warn("A run that was left has not finished its cleanup in time: a hook or a tool is still busy.");
-    // All but our own abort is news.
-    const news = this.#cleanupErrors.filter((error) => error !== reason);
-    if (news.length > 0) throw news[0];
+    // Our own abort is not an error.
+    const unexpected = this.#cleanupErrors.filter((error) => error !== reason);
+    if (unexpected.length > 0) throw unexpected[0];
   }
 
   #passOn(step: IteratorResult<T, R>): IteratorResult<T, R | undefined> {
@@ -99,7 +99,7 @@ export class Run<T, R = void> implements AsyncIterableIterator<T, R | undefined,
   #fail(error: unknown): IteratorResult<T, R | undefined> {
     this.#end();
     if (!this.#isLeft) throw error;
-    this.#cleanupErrors.push(error); // return() tells
+    this.#cleanupErrors.push(error); // thrown by return()
     return { done: true, value: undefined };
   }
 

@@ -64,12 +64,12 @@ test.each([
   expect(timerMs(durationMs)).toBe(expected);
 });
 
-test("settlesWithin tells that a promise was fulfilled, and leaves no timer behind", async () => {
+test("settlesWithin reports a fulfilled promise, and leaves no timer behind", async () => {
   expect(await settlesWithin(Promise.resolve(1), 1_000)).toBe(true);
   expect(vi.getTimerCount()).toBe(0);
 });
 
-test("settlesWithin tells of a rejection too, without rejecting", async () => {
+test("settlesWithin reports a rejected promise, without rejecting", async () => {
   expect(await settlesWithin(Promise.reject(new Error("no")), 1_000)).toBe(true);
   expect(vi.getTimerCount()).toBe(0);
 });

@@ -1,8 +1,8 @@
-// Timers that take any duration: `setTimeout` fires at once for anything above 2^31 - 1 ms.
+// Timers for any duration: `setTimeout` fires at once for anything above 2^31 - 1 ms.
 
 const longestTimerMs = 2 ** 31 - 1;
 
-/** A duration that `setTimeout` can take. Whoever waits longer must look at the clock and wait again. */
+/** A duration that `setTimeout` accepts. For a longer wait, the caller must check the clock and wait again. */
 export function timerMs(durationMs: number): number {
   return Math.min(Math.max(0, durationMs), longestTimerMs);
 }
@@ -20,7 +20,7 @@ export function after(durationMs: number, action: () => void): () => void {
   return () => clearTimeout(timer);
 }
 
-/** Waits until `promise` has settled either way, for at most `durationMs`. Tells whether it has. */
+/** Waits until `promise` settles, for at most `durationMs`. Returns whether it did. */
 export function settlesWithin(promise: PromiseLike<unknown>, durationMs: number): Promise<boolean> {
   return new Promise((resolve) => {
     const cancel = after(durationMs, () => resolve(false));

@@ -1,4 +1,6 @@
-// Stops waiting when a signal says so, whether or not what is waited for heeds it.
+// Waiting that an abort ends at once, even if the awaited work ignores the signal.
+
+import { after } from "./timer.ts";
 
 /** The outcome of `work`; rejects with the signal's reason as soon as it is aborted. */
 export function untilAborted<T>(work: PromiseLike<T>, signal: AbortSignal): Promise<T> {
@@ -6,7 +8,19 @@ export function untilAborted<T>(work: PromiseLike<T>, signal: AbortSignal): Prom
     const onAbort = () => reject(signal.reason);
     const settle = () => signal.removeEventListener("abort", onAbort);
     if (signal.aborted) onAbort();
-    else signal.addEventListener("abort", onAbort);
+    else signal.addEventListener("abort", onAbort, { once: true });
     Promise.resolve(work).finally(settle).then(resolve, reject);
   });
+}
+
+/** Waits for a time, or until the signal is aborted: then it rejects with the signal's reason. */
+export async function sleep(durationMs: number, signal: AbortSignal): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const cancel = after(durationMs, resolve);
+  try {
+    await untilAborted(promise, signal);
+  } finally {
+    cancel();
+    resolve();
+  }
 }

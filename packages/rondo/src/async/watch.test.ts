@@ -34,7 +34,7 @@ describe("time", () => {
     expect(await watch.time(async () => "value")).toBe("value");
   });
 
-  test("passes on what the part throws, also at once", async () => {
+  test("rethrows the errors of the part, even synchronous ones", async () => {
     using watch = watchFor(1_000);
     const error = new Error("no");
     await expect(watch.time(() => Promise.reject(error))).rejects.toBe(error);
@@ -116,7 +116,7 @@ describe("the time limit", () => {
 });
 
 describe("wait", () => {
-  test("gives the value of the part, and passes on what it throws", async () => {
+  test("returns the value of the part, and rethrows its errors", async () => {
     using watch = watchFor(1_000);
     expect(await watch.wait(Promise.resolve("value"))).toBe("value");
     const error = new Error("no");
@@ -134,7 +134,7 @@ describe("wait", () => {
     expect(watch.signal.aborted).toBe(false);
   });
 
-  test("ends with an abort, though the part goes on", async () => {
+  test("rejects on abort, even if the part continues", async () => {
     const controller = new AbortController();
     using watch = watchFor(1_000, controller.signal);
     const waiting = watch.wait(forever());

@@ -1,14 +1,13 @@
-// Watches over one run of a tool's code: passes an abort on to it, counts the time inside it, and stops
-// waiting for it when either ends the run. The code cannot hold the run, even if it ignores its signal.
+// Runs a tool's code under a signal and a time limit. Code that ignores its signal is no longer waited for.
 
 import { timerMs } from "./timer.ts";
 
 export interface WatchOptions {
   /** Aborts the run from outside. */
   signal?: AbortSignal | undefined;
-  /** How long the watched code may take in all; waiting between its parts does not count. */
+  /** How long the watched code may take in total; time between its parts does not count. */
   timeoutMs: number;
-  /** Makes the error for code that took too long. */
+  /** The error for code that took too long. */
   timeoutError: () => Error;
 }
 
@@ -31,17 +30,17 @@ export class Watch {
     else signal?.addEventListener("abort", this.#onOutsideAbort);
   }
 
-  /** Aborted when the run is, for whatever reason. */
+  /** Aborted when the run is, for any reason. */
   get signal(): AbortSignal {
     return this.#controller.signal;
   }
 
-  /** What ended the run before its time, if `error` is the result of that. */
+  /** What stopped the run, if `error` is the result of that. */
   endedBy(error: unknown): "timeout" | "cancelled" | undefined {
     return this.#stoppedBy !== undefined && error === this.signal.reason ? this.#stoppedBy : undefined;
   }
 
-  /** Runs a part of the watched code on the clock. Rejects with the signal's reason as soon as it is aborted. */
+  /** Runs a part of the watched code and counts its time. Rejects with the signal's reason on abort. */
   async time<T>(part: () => PromiseLike<T>): Promise<T> {
     this.signal.throwIfAborted();
     this.#enter();
@@ -53,7 +52,7 @@ export class Watch {
     }
   }
 
-  /** Waits for something off the clock. Rejects with the signal's reason as soon as it is aborted. */
+  /** Waits without counting the time. Rejects with the signal's reason on abort. */
   async wait<T>(part: PromiseLike<T>): Promise<T> {
     try {
       return await this.#untilStopped(part);
@@ -77,12 +76,12 @@ export class Watch {
     if (this.#stoppedBy) return;
     this.#stoppedBy = by;
     this.#controller.abort(reason);
-    // In the same tick: a tool that answers the abort by returning must not win the race against it.
+    // In the same tick: a tool that returns on abort must not win the race.
     this.#interrupt?.(reason);
   }
 
   #untilStopped<T>(work: PromiseLike<T>): Promise<T> {
-    // Not Promise.race with a promise that lives as long as the run: each value would add a reaction to it.
+    // Not Promise.race with a promise of the whole run: each value would add a reaction to it.
     return new Promise<T>((resolve, reject) => {
       this.#interrupt = reject;
       if (this.signal.aborted) reject(this.signal.reason);
@@ -94,7 +93,7 @@ export class Watch {
     this.#enteredAt = performance.now();
     if (this.#timeoutMs === Number.POSITIVE_INFINITY) return;
     if (this.#usedMs >= this.#timeoutMs) this.#stop("timeout", this.#timeoutError());
-    // One timer serves many short parts: it is only armed again when it has fired too early.
+    // One timer serves many short parts: it is re-armed only after it fired too early.
     else this.#timer ??= this.#arm();
   }
 

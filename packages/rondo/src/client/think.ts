@@ -1,6 +1,6 @@
 // How an agent thinks: the one loop with the agent's tools, as one turn of a streaming tool.
 
-import type { Mind, Prompt } from "../agent/thinking.ts";
+import type { ModelSetup, Prompt } from "../agent/thinking.ts";
 import { ContextItem } from "../context/context-item.ts";
 import { run } from "../loop/run.ts";
 import type { Message } from "../model/message.ts";
@@ -15,7 +15,7 @@ import type { ResultMessage } from "./query.ts";
  * result, and remembers question and answer as a context item.
  */
 export async function* think(
-  { model, instructions, settings, maxToolIterations, maxRepeats, describeContext }: Mind,
+  { model, instructions, settings, maxToolIterations, maxRepeats, describeContext }: ModelSetup,
   prompt: Prompt,
   { agent, signal }: ToolContext,
 ): AsyncGenerator<Block | Turn | ContextItem, ResultMessage, void> {

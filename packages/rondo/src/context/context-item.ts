@@ -1,22 +1,22 @@
-// A piece of what an agent knows.
+// An immutable piece of context.
 
-import { InvalidTypeError } from "../error/argument-errors.ts";
-import { checkOptions, checkString, isPlainObject } from "../error/check.ts";
+import { checkOptions, checkString, requireType } from "../error/check.ts";
 import { InvalidJsonError, UnserializableError } from "../error/json-errors.ts";
 import { decode, defineJsonType, encode } from "../json/codec.ts";
 import type { JsonObject } from "../json/json-value.ts";
 import { SavedObject } from "../json/read.ts";
+import { sortedJson } from "../json/sorted-json.ts";
 import { type ContextScope, checkScope } from "./context-scope.ts";
 
 export interface ContextItemOptions<T = unknown> {
   content: T;
-  /** What the item is about, for a catalogue. An item of a pool must have one. */
+  /** A summary, for the catalogue of a pool. Required in a pool. Default: none. */
   description?: string | null;
-  /** With an id, an agent keeps the item in its pool; without one, in its queue. */
+  /** An agent keeps items with an id in its pool, and others in its queue. Default: none. */
   id?: string | null;
 }
 
-/** An immutable piece of context. A tool that returns one adds it to its agent's queue or pool. */
+/** A piece of context. A tool that returns one adds it to its agent's queue or pool. */
 export class ContextItem<T = unknown> {
   readonly content: T;
   readonly description: string | null;
@@ -24,8 +24,7 @@ export class ContextItem<T = unknown> {
 
   constructor(options: ContextItemOptions<T>) {
     checkOptions("options", options, ["content", "description", "id"]);
-    if (!Object.hasOwn(options, "content"))
-      throw new InvalidTypeError({ field: "content", expected: "any value, but it must be given" });
+    requireType(Object.hasOwn(options, "content"), "content", "any value, but it must be given", undefined);
     const { content, description = null, id = null } = options;
     this.content = content;
     this.description = description === null ? null : checkString("description", description);
@@ -33,7 +32,7 @@ export class ContextItem<T = unknown> {
     Object.freeze(this);
   }
 
-  /** Whether another item says the same: equal id, description and content. */
+  /** Whether another item has the same id, description and content. */
   equals(other: unknown): boolean {
     if (!(other instanceof ContextItem)) return false;
     const { id, description, content } = this;
@@ -44,7 +43,7 @@ export class ContextItem<T = unknown> {
     return writeItem(this, "content");
   }
 
-  /** Restores an item. What its content needs, such as the tools of turns, is looked for in `scope`. */
+  /** Restores an item. What its content needs, such as the tools of turns, comes from `scope`. */
   static fromJSON(json: unknown, scope: ContextScope = {}): ContextItem {
     checkScope(scope);
     const saved = new SavedObject(json, scope.path ?? "contextItem");
@@ -68,31 +67,19 @@ function writeItem({ id, description, content }: ContextItem, contentPath: strin
   return { id, description, content: encode(content, contentPath) };
 }
 
-/** Equal as data, whatever the order of keys. What cannot be saved is only equal to itself. */
+/** Equal as data; the order of keys does not count. What cannot be saved is only equal to itself. */
 function sameContent(one: unknown, other: unknown): boolean {
   if (Object.is(one, other)) return true;
   try {
-    return sortedText(one) === sortedText(other);
+    return sortedJson(encode(one, "content")) === sortedJson(encode(other, "content"));
   } catch (error) {
     if (error instanceof UnserializableError) return false;
     throw error;
   }
 }
 
-function sortedText(content: unknown): string {
-  const sortKeys = (_key: string, value: unknown) =>
-    isPlainObject(value)
-      ? Object.fromEntries(Object.entries(value).toSorted(([one], [other]) => (one < other ? -1 : 1)))
-      : value;
-  return JSON.stringify(encode(content, "content"), sortKeys);
-}
-
 export function checkItem(field: string, value: unknown): ContextItem {
-  if (value instanceof ContextItem) return value;
-  throw new InvalidTypeError({
-    field,
-    expected: "a ContextItem",
-    received: value,
-    hint: "Wrap it: `new ContextItem({ content })`.",
-  });
+  const hint = "Wrap it: `new ContextItem({ content })`.";
+  requireType(value instanceof ContextItem, field, "a ContextItem", value, hint);
+  return value;
 }

@@ -243,7 +243,7 @@ describe("remove", () => {
     expect(pool.has("a")).toBe(true);
   });
 
-  test("twice at once removes once", async () => {
+  test("twice concurrently removes once", async () => {
     const pool = await poolOf(null, "a");
     const removed: unknown[] = [];
     pool.beforeRemove(async () => {});

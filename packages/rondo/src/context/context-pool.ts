@@ -1,46 +1,31 @@
-// What an agent knows by name: items with an id, looked up when they are needed.
+// The context of an agent by id: items that are looked up when they are needed.
 
 import { InvalidArgumentError } from "../error/argument-errors.ts";
 import { checkLimit, checkOptions, checkString } from "../error/check.ts";
 import { InvalidJsonError } from "../error/json-errors.ts";
 import { MissingContextItemError } from "../error/lookup-errors.ts";
-import type { HookEvent, HookEvents, HookFunction } from "../hook/events.ts";
-import { fire, neverAborted } from "../hook/fire.ts";
-import type { AttachOptions, Hook } from "../hook/hook.ts";
-import { HookList } from "../hook/hook-list.ts";
-import { toTags } from "../hook/tags.ts";
-import type { JsonObject } from "../json/json-value.ts";
-import { formatVersion, SavedObject } from "../json/read.ts";
-import { defaultRegistry, type Registry } from "../registry/registry.ts";
-import { chooseRegistry } from "../registry/registry-option.ts";
+import type { AttachOptions, Hook, HookInput } from "../hook/hook.ts";
+import { SavedObject } from "../json/read.ts";
+import { defaultRegistry } from "../registry/registry.ts";
+import { ContextBase, type ContextBaseOptions, readItems, readLimit } from "./context-base.ts";
 import { type ContextItem, checkItem } from "./context-item.ts";
-import { readItems, readLimit } from "./context-json.ts";
 import type { ContextBranchOptions } from "./context-queue.ts";
 import { type ContextScope, checkScope } from "./context-scope.ts";
 
-export interface ContextPoolOptions {
+export interface ContextPoolOptions extends ContextBaseOptions {
   /** How many items it holds: a whole number from 1, or `null` for any number (the default). */
   limit?: number | null;
-  /** Words by which global hooks choose. Default: none. */
-  tags?: Iterable<string>;
-  /** Whose global hooks it fires. Default: the process's default registry. */
-  registry?: Registry;
 }
 
-/** Keeps items by their id. When it is full, the one that was added or refreshed longest ago makes room. */
-export class ContextPool implements Iterable<ContextItem> {
+/** Keeps items by their id. When it is full, the item added or replaced longest ago is evicted. */
+export class ContextPool extends ContextBase {
   readonly limit: number | null;
-  readonly tags: ReadonlySet<string>;
-  readonly registry: Registry;
   readonly #items = new Map<string, ContextItem>();
-  readonly #hooks = new HookList("pool");
 
   constructor(options: ContextPoolOptions = {}) {
-    checkOptions("options", options, ["limit", "tags", "registry"]);
+    super("pool", options);
     const { limit = null } = options;
     this.limit = limit === null ? null : checkLimit("limit", limit);
-    this.tags = toTags("tags", options.tags);
-    this.registry = chooseRegistry(options.registry).registry;
   }
 
   get size(): number {
@@ -52,20 +37,11 @@ export class ContextPool implements Iterable<ContextItem> {
     return [...this.#items.values()];
   }
 
-  /** The hooks of this pool alone. */
-  get hooks(): readonly Hook[] {
-    return this.#hooks.all();
-  }
-
-  [Symbol.iterator](): Iterator<ContextItem> {
-    return this.items[Symbol.iterator]();
-  }
-
   has(id: string): boolean {
     return this.#items.has(id);
   }
 
-  /** The item of that id; throws when there is none. */
+  /** The item of that id; throws if there is none. */
   get(id: string): ContextItem {
     const item = this.#items.get(checkString("id", id));
     if (!item) throw new MissingContextItemError(id, [...this.#items.keys()]);
@@ -73,42 +49,47 @@ export class ContextPool implements Iterable<ContextItem> {
   }
 
   /**
-   * Adds an item, which must have an id and a description. One of the same id is replaced, and counts as new.
-   * A `beforeAdd` hook that throws keeps the item out, and nothing is evicted for it.
+   * Adds an item, which must have an id and a description. An item of the same id is replaced, and counts as new.
+   * If a `beforeAdd` hook throws, nothing is added or evicted.
    */
   async add(item: ContextItem): Promise<void> {
-    const id = checkPoolItem(item);
-    await this.#fire("pool.beforeAdd", this, item);
-    // Looked at again after each wait, and in the same tick as the change: other calls come in between.
+    const hint = "A pool finds its items by id and lists them by description.";
+    const id = checkPoolItem(
+      checkItem("item", item),
+      (field) =>
+        new InvalidArgumentError({ field: `item.${field}`, expected: "a string", received: null, hint }),
+    );
+    await this.fire("pool.beforeAdd", this, item);
+    // Checked after each wait, in the same tick as the change: other calls may run in between.
     while (!this.#hasRoomFor(id)) await this.#evictOldest();
-    this.#items.delete(id); // so that a refreshed item moves to the end and is not the first to go
+    this.#items.delete(id); // moves a replaced item to the end, so that it is not evicted next
     this.#items.set(id, item);
-    await this.#fire("pool.afterAdd", this, item);
+    await this.fire("pool.afterAdd", this, item);
   }
 
-  /** Removes the item of that id; throws when there is none. One that is refreshed meanwhile stays. */
+  /** Removes the item of that id; throws if there is none. An item that is replaced meanwhile stays. */
   async remove(id: string): Promise<void> {
     const item = this.get(id);
-    await this.#fire("pool.beforeRemove", this, item);
-    // While the hooks ran, it may have been removed already, or replaced by one that they have not seen.
+    await this.fire("pool.beforeRemove", this, item);
+    // While the hooks ran, it may have been removed, or replaced by one that they have not seen.
     if (this.#items.get(id) !== item) return;
     this.#items.delete(id);
-    await this.#fire("pool.afterRemove", this, item);
+    await this.fire("pool.afterRemove", this, item);
   }
 
   /** Removes all items. */
   async clear(): Promise<void> {
-    await this.#fire("pool.beforeClear", this, new Map(this.#items));
+    await this.fire("pool.beforeClear", this, new Map(this.#items));
     this.#items.clear();
-    await this.#fire("pool.afterClear", this);
+    await this.fire("pool.afterClear", this);
   }
 
-  /** What there is, a line each: `- [id] description`. For a prompt, so that a model can ask for an item. */
+  /** A line for each item, `- [id] description`. For a prompt, so that a model can ask for an item. */
   catalogue(): string {
     return this.items.map(({ id, description }) => `- [${id}] ${description}`).join("\n");
   }
 
-  /** An independent copy, of the same class. With a smaller limit it keeps the newest items. Fires no hooks. */
+  /** An independent copy of the same class. With a smaller limit it keeps the newest items. Fires no hooks. */
   branch(options: ContextBranchOptions<number | null> = {}): this {
     checkOptions("options", options, ["limit", "hooks"]);
     const { limit = this.limit, hooks } = options;
@@ -116,17 +97,8 @@ export class ContextPool implements Iterable<ContextItem> {
     const child = new Class({ limit, tags: this.tags, registry: this.registry });
     const kept = child.limit === null ? this.items : this.items.slice(-child.limit);
     for (const item of kept) child.#items.set(item.id as string, item);
-    child.#hooks.inherit(this.#hooks, hooks);
+    child.hookList.inherit(this.hookList, hooks);
     return child;
-  }
-
-  toJSON(): JsonObject {
-    return {
-      version: formatVersion,
-      limit: this.limit,
-      items: this.items.map((item) => item.toJSON()),
-      tags: [...this.tags],
-    };
   }
 
   /** Restores exactly what was saved, without hooks and eviction. */
@@ -136,53 +108,47 @@ export class ContextPool implements Iterable<ContextItem> {
     const saved = new SavedObject(json, path);
     const limit = saved.raw("limit") === undefined ? null : readLimit(saved);
     const pool = new ContextPool({ limit, tags: saved.strings("tags"), registry });
-    for (const [index, item] of readItems(saved, options).entries())
-      pool.#items.set(checkSavedItem(item, `${saved.pathOf("items")}[${index}]`), item);
+    for (const [index, item] of readItems(saved, options).entries()) {
+      const path = `${saved.pathOf("items")}[${index}]`;
+      const id = checkPoolItem(item, (field) => new InvalidJsonError(`${path}.${field}`, "a string", null));
+      pool.#items.set(id, item);
+    }
     return pool;
   }
 
   /** Before an item is added: `(pool, item)`. Throwing keeps it out. */
-  beforeAdd(fn: HookFunction<"pool.beforeAdd"> | Hook, options?: AttachOptions): Hook<"pool.beforeAdd"> {
-    return this.#hooks.attach("pool.beforeAdd", fn, options);
+  beforeAdd(fn: HookInput<"pool.beforeAdd">, options?: AttachOptions): Hook<"pool.beforeAdd"> {
+    return this.hookList.attach("pool.beforeAdd", fn, options);
   }
 
   /** After an item was added: `(pool, item)`. */
-  afterAdd(fn: HookFunction<"pool.afterAdd"> | Hook, options?: AttachOptions): Hook<"pool.afterAdd"> {
-    return this.#hooks.attach("pool.afterAdd", fn, options);
+  afterAdd(fn: HookInput<"pool.afterAdd">, options?: AttachOptions): Hook<"pool.afterAdd"> {
+    return this.hookList.attach("pool.afterAdd", fn, options);
   }
 
   /** Before an item is removed: `(pool, item)`. Throwing keeps it. */
-  beforeRemove(
-    fn: HookFunction<"pool.beforeRemove"> | Hook,
-    options?: AttachOptions,
-  ): Hook<"pool.beforeRemove"> {
-    return this.#hooks.attach("pool.beforeRemove", fn, options);
+  beforeRemove(fn: HookInput<"pool.beforeRemove">, options?: AttachOptions): Hook<"pool.beforeRemove"> {
+    return this.hookList.attach("pool.beforeRemove", fn, options);
   }
 
   /** After an item was removed: `(pool, item)`. */
-  afterRemove(
-    fn: HookFunction<"pool.afterRemove"> | Hook,
-    options?: AttachOptions,
-  ): Hook<"pool.afterRemove"> {
-    return this.#hooks.attach("pool.afterRemove", fn, options);
+  afterRemove(fn: HookInput<"pool.afterRemove">, options?: AttachOptions): Hook<"pool.afterRemove"> {
+    return this.hookList.attach("pool.afterRemove", fn, options);
   }
 
   /** Before the pool is cleared: `(pool, current)`. Throwing keeps the items. */
-  beforeClear(
-    fn: HookFunction<"pool.beforeClear"> | Hook,
-    options?: AttachOptions,
-  ): Hook<"pool.beforeClear"> {
-    return this.#hooks.attach("pool.beforeClear", fn, options);
+  beforeClear(fn: HookInput<"pool.beforeClear">, options?: AttachOptions): Hook<"pool.beforeClear"> {
+    return this.hookList.attach("pool.beforeClear", fn, options);
   }
 
   /** After the pool was cleared: `(pool)`. */
-  afterClear(fn: HookFunction<"pool.afterClear"> | Hook, options?: AttachOptions): Hook<"pool.afterClear"> {
-    return this.#hooks.attach("pool.afterClear", fn, options);
+  afterClear(fn: HookInput<"pool.afterClear">, options?: AttachOptions): Hook<"pool.afterClear"> {
+    return this.hookList.attach("pool.afterClear", fn, options);
   }
 
-  /** Before the oldest item makes room: `(pool, oldest)`. */
-  onEvict(fn: HookFunction<"pool.onEvict"> | Hook, options?: AttachOptions): Hook<"pool.onEvict"> {
-    return this.#hooks.attach("pool.onEvict", fn, options);
+  /** Before the oldest item is evicted: `(pool, oldest)`. */
+  onEvict(fn: HookInput<"pool.onEvict">, options?: AttachOptions): Hook<"pool.onEvict"> {
+    return this.hookList.attach("pool.onEvict", fn, options);
   }
 
   #hasRoomFor(id: string): boolean {
@@ -191,40 +157,19 @@ export class ContextPool implements Iterable<ContextItem> {
 
   async #evictOldest(): Promise<void> {
     const oldest = this.#oldest() as ContextItem;
-    await this.#fire("pool.onEvict", this, oldest);
-    // While the hooks ran, the item may have been refreshed or removed.
+    await this.fire("pool.onEvict", this, oldest);
+    // While the hooks ran, the item may have been replaced or removed.
     if (this.#oldest() === oldest) this.#items.delete(oldest.id as string);
   }
 
   #oldest(): ContextItem | undefined {
     return this.#items.values().next().value;
   }
-
-  #fire<E extends HookEvent>(event: E, ...args: HookEvents[E]): Promise<void> | undefined {
-    return fire(event, { hooks: [this.#hooks], registry: this.registry, tags: this.tags }, args, {
-      pool: this,
-      signal: neverAborted,
-    });
-  }
 }
 
-function checkPoolItem(item: unknown): string {
-  const { id, description } = checkItem("item", item);
-  const hint = "A pool finds its items by id and lists them by description.";
-  if (id === null)
-    throw new InvalidArgumentError({ field: "item.id", expected: "a string", received: id, hint });
-  if (description === null)
-    throw new InvalidArgumentError({
-      field: "item.description",
-      expected: "a string",
-      received: description,
-      hint,
-    });
-  return id;
-}
-
-function checkSavedItem({ id, description }: ContextItem, path: string): string {
-  if (id === null) throw new InvalidJsonError(`${path}.id`, "a string", id);
-  if (description === null) throw new InvalidJsonError(`${path}.description`, "a string", description);
+/** The id of an item that can be in a pool; `refuse` gets the field that is missing. */
+function checkPoolItem({ id, description }: ContextItem, refuse: (field: string) => Error): string {
+  if (id === null) throw refuse("id");
+  if (description === null) throw refuse("description");
   return id;
 }

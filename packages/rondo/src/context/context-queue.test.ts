@@ -103,7 +103,7 @@ describe("items that are assigned", () => {
 });
 
 describe("append", () => {
-  test("leaves the state unchanged and fires no hook when one of the items is of a wrong type", async () => {
+  test("changes nothing and fires no hook if an item has the wrong type", async () => {
     const queue = await queueOf(3, "a");
     const fired: string[] = [];
     queue.beforeAppend(async () => fired.push("beforeAppend"));
@@ -234,7 +234,7 @@ describe("concurrent appends", () => {
     );
   });
 
-  test("leave alone an item that came while onEvict was at an older one", async () => {
+  test("keeps an item that was appended while onEvict handled an older one", async () => {
     const queue = await queueOf(1, "a");
     const gate = Promise.withResolvers<void>();
     const started = Promise.withResolvers<void>();
@@ -376,7 +376,7 @@ describe("a branch of a queue", () => {
     expect(queue.hooks).toHaveLength(1);
   });
 
-  test("has just the hooks that it is given", async () => {
+  test("has only the hooks that it is given", async () => {
     const queue = makeQueue();
     const seen: string[] = [];
     queue.beforeAppend(async () => seen.push("left out"));

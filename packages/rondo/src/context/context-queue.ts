@@ -1,28 +1,17 @@
-// The recent past of an agent: a queue of items that forgets the oldest when it is full.
+// The recent context of an agent: a queue that evicts the oldest item when it is full.
 
-import { InvalidArgumentError, InvalidTypeError } from "../error/argument-errors.ts";
-import { checkLimit, checkOptions } from "../error/check.ts";
+import { checkLimit, checkOptions, requireType, requireValue } from "../error/check.ts";
 import { describe } from "../error/describe.ts";
-import type { HookEvent, HookEvents, HookFunction } from "../hook/events.ts";
-import { fire, neverAborted } from "../hook/fire.ts";
-import type { AttachOptions, Hook } from "../hook/hook.ts";
-import { HookList } from "../hook/hook-list.ts";
-import { toTags } from "../hook/tags.ts";
-import type { JsonObject } from "../json/json-value.ts";
-import { formatVersion, SavedObject } from "../json/read.ts";
-import { defaultRegistry, type Registry } from "../registry/registry.ts";
-import { chooseRegistry } from "../registry/registry-option.ts";
+import type { AttachOptions, Hook, HookInput } from "../hook/hook.ts";
+import { SavedObject } from "../json/read.ts";
+import { defaultRegistry } from "../registry/registry.ts";
+import { ContextBase, type ContextBaseOptions, readItems, readLimit } from "./context-base.ts";
 import { type ContextItem, checkItem } from "./context-item.ts";
-import { readItems, readLimit } from "./context-json.ts";
 import { type ContextScope, checkScope } from "./context-scope.ts";
 
-export interface ContextQueueOptions {
+export interface ContextQueueOptions extends ContextBaseOptions {
   /** How many items it holds: a whole number from 1. */
   limit: number;
-  /** Words by which global hooks choose. Default: none. */
-  tags?: Iterable<string>;
-  /** Whose global hooks it fires. Default: the process's default registry. */
-  registry?: Registry;
 }
 
 export interface ContextBranchOptions<Limit> {
@@ -33,18 +22,13 @@ export interface ContextBranchOptions<Limit> {
 }
 
 /** Keeps the newest `limit` items in order. */
-export class ContextQueue implements Iterable<ContextItem> {
+export class ContextQueue extends ContextBase {
   readonly limit: number;
-  readonly tags: ReadonlySet<string>;
-  readonly registry: Registry;
   #items: ContextItem[] = [];
-  readonly #hooks = new HookList("queue");
 
   constructor(options: ContextQueueOptions) {
-    checkOptions("options", options, ["limit", "tags", "registry"]);
+    super("queue", options);
     this.limit = checkLimit("limit", options.limit);
-    this.tags = toTags("tags", options.tags);
-    this.registry = chooseRegistry(options.registry).registry;
   }
 
   get size(): number {
@@ -57,74 +41,51 @@ export class ContextQueue implements Iterable<ContextItem> {
   }
 
   set items(items: readonly ContextItem[]) {
-    if (!Array.isArray(items))
-      throw new InvalidTypeError({ field: "items", expected: "a list of ContextItems", received: items });
+    requireType(Array.isArray(items), "items", "a list of ContextItems", items);
     const list = items.map((item, index) => checkItem(`items[${index}]`, item));
-    if (list.length > this.limit)
-      throw new InvalidArgumentError({
-        field: "items",
-        expected: `at most ${this.limit} items, the limit of the queue`,
-        received: items,
-      });
+    const expected = `at most ${this.limit} items, the limit of the queue`;
+    requireValue(list.length <= this.limit, "items", expected, items);
     this.#items = list;
   }
 
-  /** The hooks of this queue alone. */
-  get hooks(): readonly Hook[] {
-    return this.#hooks.all();
-  }
-
-  [Symbol.iterator](): Iterator<ContextItem> {
-    return this.items[Symbol.iterator]();
-  }
-
   /**
-   * Appends items; where the queue is full, the oldest make room. All items are checked before anything
-   * happens, and a `beforeAppend` hook that throws keeps all of them out.
+   * Appends items; if the queue is full, the oldest are evicted. All items are checked first. If a `beforeAppend`
+   * hook throws, none is appended.
    */
   async append(...items: ContextItem[]): Promise<void> {
     const incoming = items.map((item, index) => checkItem(`items[${index}]`, item));
-    await this.#fire("queue.beforeAppend", this, [...incoming], this.items);
+    await this.fire("queue.beforeAppend", this, [...incoming], this.items);
     for (const item of incoming) {
-      // Looked at again after each wait, and in the same tick as the push: other appends come in between.
+      // Checked after each wait, in the same tick as the push: other appends may run in between.
       while (this.#items.length >= this.limit) await this.#evictOldest();
       this.#items.push(item);
     }
-    await this.#fire("queue.afterAppend", [...incoming], this.items);
+    await this.fire("queue.afterAppend", [...incoming], this.items);
   }
 
   /** Removes all items. */
   async clear(): Promise<void> {
-    await this.#fire("queue.beforeClear", this, this.items);
+    await this.fire("queue.beforeClear", this, this.items);
     this.#items = [];
-    await this.#fire("queue.afterClear", this);
+    await this.fire("queue.afterClear", this);
   }
 
-  /** The contents of the newest `last` items (all, if not given), a line each; what is not text, as JSON. */
+  /** The contents of the newest `last` items (default: all), a line each; values that are not text as JSON. */
   history(last?: number): string {
     const count = last === undefined ? this.size : checkCount(last);
     const newest = count === 0 ? [] : this.#items.slice(-count);
     return newest.map(({ content }) => toText(content)).join("\n");
   }
 
-  /** An independent copy, of the same class. With a smaller limit it keeps the newest items. Fires no hooks. */
+  /** An independent copy of the same class. With a smaller limit it keeps the newest items. Fires no hooks. */
   branch(options: ContextBranchOptions<number> = {}): this {
     checkOptions("options", options, ["limit", "hooks"]);
     const { limit = this.limit, hooks } = options;
     const Class = this.constructor as new (options: ContextQueueOptions) => this;
     const child = new Class({ limit, tags: this.tags, registry: this.registry });
     child.items = this.#items.slice(-child.limit);
-    child.#hooks.inherit(this.#hooks, hooks);
+    child.hookList.inherit(this.hookList, hooks);
     return child;
-  }
-
-  toJSON(): JsonObject {
-    return {
-      version: formatVersion,
-      limit: this.limit,
-      items: this.#items.map((item) => item.toJSON()),
-      tags: [...this.tags],
-    };
   }
 
   /** Restores exactly what was saved, without hooks and eviction. */
@@ -138,60 +99,44 @@ export class ContextQueue implements Iterable<ContextItem> {
   }
 
   /** Before items are appended: `(queue, incoming, current)`. Throwing keeps them out. */
-  beforeAppend(
-    fn: HookFunction<"queue.beforeAppend"> | Hook,
-    options?: AttachOptions,
-  ): Hook<"queue.beforeAppend"> {
-    return this.#hooks.attach("queue.beforeAppend", fn, options);
+  beforeAppend(fn: HookInput<"queue.beforeAppend">, options?: AttachOptions): Hook<"queue.beforeAppend"> {
+    return this.hookList.attach("queue.beforeAppend", fn, options);
   }
 
   /** After items were appended: `(appended, current)`. */
-  afterAppend(
-    fn: HookFunction<"queue.afterAppend"> | Hook,
-    options?: AttachOptions,
-  ): Hook<"queue.afterAppend"> {
-    return this.#hooks.attach("queue.afterAppend", fn, options);
+  afterAppend(fn: HookInput<"queue.afterAppend">, options?: AttachOptions): Hook<"queue.afterAppend"> {
+    return this.hookList.attach("queue.afterAppend", fn, options);
   }
 
   /** Before the queue is cleared: `(queue, current)`. Throwing keeps the items. */
-  beforeClear(
-    fn: HookFunction<"queue.beforeClear"> | Hook,
-    options?: AttachOptions,
-  ): Hook<"queue.beforeClear"> {
-    return this.#hooks.attach("queue.beforeClear", fn, options);
+  beforeClear(fn: HookInput<"queue.beforeClear">, options?: AttachOptions): Hook<"queue.beforeClear"> {
+    return this.hookList.attach("queue.beforeClear", fn, options);
   }
 
   /** After the queue was cleared: `(queue)`. */
-  afterClear(fn: HookFunction<"queue.afterClear"> | Hook, options?: AttachOptions): Hook<"queue.afterClear"> {
-    return this.#hooks.attach("queue.afterClear", fn, options);
+  afterClear(fn: HookInput<"queue.afterClear">, options?: AttachOptions): Hook<"queue.afterClear"> {
+    return this.hookList.attach("queue.afterClear", fn, options);
   }
 
-  /** Before the oldest item makes room: `(queue, oldest)`. */
-  onEvict(fn: HookFunction<"queue.onEvict"> | Hook, options?: AttachOptions): Hook<"queue.onEvict"> {
-    return this.#hooks.attach("queue.onEvict", fn, options);
+  /** Before the oldest item is evicted: `(queue, oldest)`. */
+  onEvict(fn: HookInput<"queue.onEvict">, options?: AttachOptions): Hook<"queue.onEvict"> {
+    return this.hookList.attach("queue.onEvict", fn, options);
   }
 
   async #evictOldest(): Promise<void> {
     const oldest = this.#items[0] as ContextItem;
-    await this.#fire("queue.onEvict", this, oldest);
+    await this.fire("queue.onEvict", this, oldest);
     // While the hooks ran, another append may have evicted it already.
     if (this.#items[0] === oldest) this.#items.shift();
-  }
-
-  #fire<E extends HookEvent>(event: E, ...args: HookEvents[E]): Promise<void> | undefined {
-    return fire(event, { hooks: [this.#hooks], registry: this.registry, tags: this.tags }, args, {
-      queue: this,
-      signal: neverAborted,
-    });
   }
 }
 
 function checkCount(last: number): number {
-  if (Number.isInteger(last) && last >= 0) return last;
-  throw new InvalidArgumentError({ field: "last", expected: "a whole number from 0", received: last });
+  requireValue(Number.isInteger(last) && last >= 0, "last", "a whole number from 0", last);
+  return last;
 }
 
-/** A content as a model reads it. What JSON cannot say, such as a bigint, must not spoil the rest. */
+/** Content as text for a model. What JSON lacks, such as a bigint, must not throw. */
 function toText(content: unknown): string {
   if (typeof content === "string") return content;
   try {

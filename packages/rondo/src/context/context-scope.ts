@@ -1,14 +1,14 @@
-// Where saved context is restored to, and where it stands in the data.
+// The registry and tools that saved context is restored with.
 
 import { checkOptions } from "../error/check.ts";
 import type { Registry } from "../registry/registry.ts";
 
 export interface ContextScope {
-  /** Whose hooks are fired, and where the tools of saved turns are. Default: the process's default registry. */
+  /** Whose hooks are fired, and where the tools of saved turns come from. Default: the process's default registry. */
   registry?: Registry;
-  /** Tools of saved turns that are in no registry, looked through first. */
+  /** Unregistered tools of saved turns. They take precedence. Default: none. */
   tools?: Iterable<unknown>;
-  /** Where the data stands in a larger whole, for error messages. */
+  /** The place of the data in a larger whole, for error messages. */
   path?: string;
 }
 

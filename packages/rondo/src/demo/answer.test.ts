@@ -22,12 +22,12 @@ function toolWith(
 const number = { type: "number" };
 
 describe("the choice of a tool", () => {
-  test("'none' leaves the model to itself", () => {
+  test("'none' forbids calls", () => {
     const answer = answerTo(requestOf("What is 25 + 17?", { tools, toolChoice: "none" }));
     expect(answer).toMatchObject({ calls: [], text: "25 + 17 is 42." });
   });
 
-  test("'required' makes it call one, if need be with made-up arguments", () => {
+  test("'required' makes it call one, with made-up arguments if necessary", () => {
     expect(callsFor("Hello", { toolChoice: "required" })).toEqual(['add{"a":0,"b":0}']);
     expect(callsFor("Is there weather in Rome?", { toolChoice: "required" })).toEqual([
       'get_weather{"city":"Rome"}',
@@ -35,14 +35,14 @@ describe("the choice of a tool", () => {
     expect(callsFor("What time is it?", { toolChoice: "required" })).toEqual(["get_time{}"]);
   });
 
-  test("by name makes it call that one and no other", () => {
+  test("by name makes it call that one only", () => {
     expect(callsFor("What is 25 + 17?", { toolChoice: { name: "multiply" } })).toEqual([
       'multiply{"a":25,"b":17}',
     ]);
     expect(callsFor("What is 25 + 17?", { toolChoice: { name: "add" } })).toEqual(['add{"a":25,"b":17}']);
   });
 
-  test("of one at a time is heeded", () => {
+  test("of one call at a time is respected", () => {
     const settings = { extraBody: { parallel_tool_calls: false } };
     expect(callsFor("What is 1 + 2 and what is 3 * 4?", { settings })).toEqual(['add{"a":1,"b":2}']);
   });
@@ -67,11 +67,6 @@ describe("arithmetic goes to", () => {
       '{"expression":"25 + 17"}',
     ],
     ["a calculator", toolWith("calculator", { input: { type: "string" } }), '{"input":"25 + 17"}'],
-    [
-      "a tool that is told the operator",
-      toolWith("maths", { op: { enum: ["subtract", "add"] }, a: number, b: number }),
-      '{"op":"add","a":25,"b":17}',
-    ],
   ])("%s", (_title, tool, expected) => {
     const [call] = answerTo(requestOf("What is 25 + 17?", { tools: [tool] })).calls;
     expect(call).toMatchObject({ name: tool.function.name, arguments: expected });
@@ -97,20 +92,14 @@ describe("without tools", () => {
     ["Add 1 and 2. Multiply it by 10.", "1 + 2 is 3. 3 * 10 is 30."],
     ["Say hello", "hello"],
     ['Say "1 + 1"', "1 + 1"],
-    ["Repeat after me: one. Two?", "one. Two?"],
-    ["What is 20 + 1, then double it, then say it", "20 + 1 is 21. 21 * 2 is 42. 42"],
-    ["Find fox in this text: A dog sleeps. The fox jumps.", "I find “fox” here: The fox jumps."],
-    ['Which sentence contains "dog"? A Dog sleeps. The fox jumps.', "I find “dog” here: A Dog sleeps."],
-    ["Search for cats", "I find no “cats” in this conversation."],
+    ["Repeat after me: one", "one"],
+    ['Say "one. Two?"', "one. Two?"],
+    ["What is 20 + 1, then multiply it by 2, then say it", "20 + 1 is 21. 21 * 2 is 42. 42"],
   ])("it answers %j", (prompt, expected) => {
     expect(answerTo(requestOf(prompt))).toMatchObject({ calls: [], text: expected });
   });
 
-  test("it has no clock, and says what it needs", () => {
-    expect(answerTo(requestOf("What time is it?")).text).toContain("offer me a tool with “time”");
-  });
-
-  test("it says what it is, and repeats what was said, where no rule fits", () => {
+  test("it introduces itself, and repeats the prompt, if no rule fits", () => {
     const { text } = answerTo(requestOf("How do you do?"));
     expect(text).toMatch(
       /^I am the demo model, a stand-in without a language model\. .* You said: How do you do\?$/,
@@ -118,21 +107,26 @@ describe("without tools", () => {
     expect(answerTo({ messages: [] }).text).toContain("You said nothing.");
   });
 
-  test("it goes on from its last answer, and searches what was said before", () => {
+  test("it continues from its last answer", () => {
     const messages: Message[] = [
-      { role: "system", content: "The code word is swordfish." },
       { role: "user", content: "What is 25 + 17?" },
       { role: "assistant", content: "25 + 17 is 42." },
-      { role: "user", content: [{ type: "text", text: "Multiply it by 2, then find the code word" }] },
+      { role: "user", content: [{ type: "text", text: "Multiply it by 2, then say it" }] },
     ];
-    expect(answerTo({ messages }).text).toBe(
-      "42 * 2 is 84. I find “code word” here: The code word is swordfish.",
-    );
+    expect(answerTo({ messages }).text).toBe("42 * 2 is 84. 84");
   });
 });
 
+test.each([
+  ["Fail.", { code: "model_server", status: 500 }],
+  ["fail with 503", { code: "model_server", status: 503 }],
+  ["Fail with 429", { code: "model_rate_limit", status: 429 }],
+])("it fails on demand: %j", (prompt, error) => {
+  expect(() => answerTo(requestOf(prompt))).toThrow(expect.objectContaining(error));
+});
+
 describe("a conversation", () => {
-  test("in which arguments were written anew is understood", () => {
+  test("with reformatted arguments is understood", () => {
     const messages: Message[] = [
       { role: "user", content: "What is 25 + 17?" },
       toolCall("call_1", "add", '{ "b": 17, "a": 25 }'),
@@ -141,9 +135,9 @@ describe("a conversation", () => {
     expect(answerTo({ messages, tools })).toMatchObject({ calls: [], text: "25 + 17 is 42." });
   });
 
-  test("in which a tool has failed ends with its words", () => {
+  test("with a failed tool ends with the tool's error", () => {
     const messages: Message[] = [
-      { role: "user", content: "Add 25 and 17, then double it." },
+      { role: "user", content: "Add 25 and 17, then multiply it by 2." },
       toolCall("call_1", "add", '{"a":25,"b":17}'),
       { role: "tool", tool_call_id: "call_1", content: '{"error":"Out of paper","tool":"add"}' },
     ];
@@ -153,7 +147,7 @@ describe("a conversation", () => {
     });
   });
 
-  test("in which other calls were answered than were made does not go on for ever", () => {
+  test("with results of other calls ends", () => {
     const messages: Message[] = [
       { role: "user", content: "What is 25 + 17?" },
       toolCall("call_1", "other", "{}"),
@@ -162,7 +156,7 @@ describe("a conversation", () => {
     expect(answerTo({ messages, tools }).text).toContain("other says: done.");
   });
 
-  test("gives each call an id of its own", () => {
+  test("gives each call a unique id", () => {
     const messages: Message[] = [
       { role: "user", content: "What is 25 + 17?" },
       toolCall("call_7", "add", '{"a":25,"b":17}'),
@@ -174,7 +168,7 @@ describe("a conversation", () => {
   });
 });
 
-describe("an answer of a given shape", () => {
+describe("structured output", () => {
   const output = (properties: Record<string, JsonSchema>) => ({
     name: "answer",
     schema: { type: "object", properties, required: Object.keys(properties) },
@@ -193,7 +187,7 @@ describe("an answer of a given shape", () => {
     });
   });
 
-  test("is made of the prompt where there are none", () => {
+  test("is made of the prompt if there are no results", () => {
     expect(
       json("Tim is 31 years old.", { age: { type: "integer" }, mood: { enum: ["new", "old"] } }),
     ).toEqual({
@@ -202,13 +196,13 @@ describe("an answer of a given shape", () => {
     });
   });
 
-  test("is an object where only JSON is asked for", () => {
+  test("is an object with `answer` for json_object", () => {
     const settings = { extraBody: { response_format: { type: "json_object" } } };
     expect(JSON.parse(answerTo(requestOf("Say hello", { settings })).text)).toEqual({ answer: "hello" });
   });
 });
 
-describe("whatever comes", () => {
+describe("for any prompt and tools", () => {
   // biome-ignore format: a list of words
   const words = fc.constantFrom(
     "add", "1", "2.5", "and", "then", "what", "is", "+", "*", "(", ")", "it", "search", "for", "find", '"', "say", ":",
@@ -242,7 +236,7 @@ describe("whatever comes", () => {
     name: "add",
   });
 
-  test("it answers, the same each time, with arguments that fit", () => {
+  test("it gives the same answer each time, with arguments that fit", () => {
     fc.assert(
       fc.property(prompts, anyTools, choices, (prompt, tools, toolChoice) => {
         const request = requestOf(prompt, { tools, toolChoice });
@@ -262,7 +256,7 @@ describe("whatever comes", () => {
     );
   });
 
-  test("a conversation comes to its end, whatever the tools say", () => {
+  test("a conversation ends, whatever the tools return", () => {
     fc.assert(
       fc.property(prompts, anyTools, fc.array(fc.string(), { minLength: 1 }), (prompt, tools, results) => {
         const messages: Message[] = [{ role: "user", content: prompt }];

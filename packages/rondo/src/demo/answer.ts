@@ -1,15 +1,14 @@
-// The answer to a request: a thought, and then calls or text. The same request always has the same answer.
+// The answer to a request: a thought, then calls or text. The same request always gets the same answer.
 
 import { isPlainObject } from "../error/check.ts";
+import { ModelRateLimitError, ModelServerError } from "../error/model-http-errors.ts";
 import type { ModelRequest } from "../model/provider.ts";
 import type { OpenAITool } from "../tool/tool.ts";
-import { failureIn, numberIn, readConversation } from "./conversation.ts";
+import { namedTool, type PlannedCall, planCall } from "./choose-tool.ts";
+import { numberIn, readConversation } from "./conversation.ts";
 import { fillSchema } from "./fill-schema.ts";
-import { excerpt, failureSentence, followChain, type Outcome, resultSentence } from "./outcomes.ts";
-import { callsNeeded, materialOf, readTasks } from "./tasks.ts";
-import { type PlannedCall, plannedCall } from "./tool-input.ts";
-import { namedTool } from "./tool-names.ts";
-import { Workbench } from "./workbench.ts";
+import { materialOf } from "./prompt.ts";
+import { excerpt, Steps } from "./steps.ts";
 
 export interface Answer {
   readonly thought: string;
@@ -17,90 +16,80 @@ export interface Answer {
   readonly calls: readonly { readonly id: string; readonly name: string; readonly arguments: string }[];
 }
 
+export const demoEndpoint = "demo://model";
 const introduction =
-  "I am the demo model, a stand-in without a language model. I can calculate, repeat, search, and call the tools that you offer me.";
+  "I am the demo model, a stand-in without a language model. I can calculate, repeat, and call the tools that you offer me.";
 
 export function answerTo(request: ModelRequest): Answer {
   const conversation = readConversation(request.messages);
-  const { prompt, rounds, lastAnswer, texts, nextCall } = conversation;
-  const tools = callable(request);
-  const earlier = numberIn(lastAnswer);
-  const plan = readTasks(prompt, tools, earlier !== undefined);
-
-  const isDemanded = typeof request.toolChoice === "object" || request.toolChoice === "required";
-  // Calls that are answered otherwise than they were made must not be made for ever.
-  const mayCall = isDemanded || rounds < callsNeeded(plan);
-  const bench = new Workbench(tools, conversation, [...texts, ...plan.rest]);
-  const chains = plan.chains.map((chain) => followChain(chain, bench, earlier));
-  const outcomes = chains.flat();
-  if (isDemanded && bench.calls.length === 0) bench.calls.push(...demandedCall(tools, prompt));
-  if (bench.calls.length > 0 && mayCall) {
-    const isOneAtATime = request.settings?.extraBody?.["parallel_tool_calls"] === false;
-    return calling(isOneAtATime ? bench.calls.slice(0, 1) : bench.calls, nextCall);
-  }
-
-  const sentences = outcomes.map((outcome) =>
-    outcome.state === "waiting" ? "A tool has not given the result that I asked for." : outcome.sentence,
-  );
-  for (const { name, result } of bench.leftOver()) {
-    const failure = failureIn(result);
-    sentences.push(failure === undefined ? resultSentence(name, result) : failureSentence(name, failure));
+  const { prompt, rounds, nextCall } = conversation;
+  const { toolChoice = "auto", settings } = request;
+  failOnDemand(prompt);
+  const tools = offeredTools(request);
+  const steps = new Steps(conversation, tools);
+  const isDemanded = typeof toolChoice === "object" || toolChoice === "required";
+  if (isDemanded && steps.calls.length === 0) steps.calls.push(...demandedCall(tools, prompt));
+  // If other calls were answered than were made, they must not be repeated for ever.
+  if (steps.calls.length > 0 && (isDemanded || rounds < steps.callsNeeded)) {
+    const isOneAtATime = settings?.extraBody?.["parallel_tool_calls"] === false;
+    const calls = isOneAtATime ? steps.calls.slice(0, 1) : steps.calls;
+    return {
+      thought: `A tool can do this: I call ${[...new Set(calls.map(({ name }) => name))].join(" and ")}.`,
+      text: "",
+      calls: calls.map(({ name, input }, index) => ({
+        id: `call_${nextCall + index}`,
+        name,
+        arguments: JSON.stringify(input),
+      })),
+    };
   }
   const said = prompt.trim() === "" ? "You said nothing." : `You said: ${excerpt(prompt)}`;
-  const text = sentences.length > 0 ? sentences.join(" ") : `${introduction} ${said}`;
-  return { thought: thoughtOf(outcomes, rounds), text: shaped(request, text, { prompt, chains }), calls: [] };
-}
-
-/** The tools that this answer may call. */
-function callable({ tools = [], toolChoice = "auto" }: ModelRequest): readonly OpenAITool[] {
-  if (toolChoice === "none") return [];
-  return typeof toolChoice === "string"
-    ? tools
-    : tools.filter((tool) => tool.function.name === toolChoice.name);
-}
-
-function demandedCall(tools: readonly OpenAITool[], prompt: string): PlannedCall[] {
-  const text = prompt.slice(0, 4_000);
-  const tool = namedTool(tools, text) ?? tools[0];
-  // A tool with a schema that nothing fits is called all the same, as was demanded.
-  return tool ? [plannedCall(tool, materialOf(text)) ?? { tool, input: {} }] : [];
-}
-
-function calling(calls: readonly PlannedCall[], first: number): Answer {
-  const names = [...new Set(calls.map(({ tool }) => tool.function.name))];
+  const hasResult = steps.sentences.length > 0;
+  const text = hasResult ? steps.sentences.join(" ") : `${introduction} ${said}`;
+  const thought = hasResult ? "I can do this without a tool." : "I have no rule for this.";
   return {
-    thought: `A tool can do this: I call ${names.join(" and ")}.`,
-    text: "",
-    calls: calls.map(({ tool, input }, index) => ({
-      id: `call_${first + index}`,
-      name: tool.function.name,
-      arguments: JSON.stringify(input),
-    })),
+    thought: rounds > 0 ? "The tools have answered, so I say what they found." : thought,
+    text: inFormat(request, text, prompt, steps),
+    calls: [],
   };
 }
 
-function thoughtOf(outcomes: readonly Outcome[], rounds: number): string {
-  if (rounds > 0) return "The tools have answered, so I say what they found.";
-  return outcomes.length > 0 ? "I can do this without a tool." : "This is nothing that I have a rule for.";
+/** "Fail" and "Fail with 429" are for trying out how errors are handled. */
+function failOnDemand(prompt: string): void {
+  const found = /^fail(?: with (\d{3}))?[.!]?$/i.exec(prompt.trim());
+  if (!found) return;
+  const failure = { endpoint: demoEndpoint, status: Number(found[1] ?? 500), said: "as the prompt asked" };
+  throw failure.status === 429 ? new ModelRateLimitError(failure, undefined) : new ModelServerError(failure);
 }
 
-/** The text in the shape that the request asks for. */
-function shaped(
+function offeredTools({ tools = [], toolChoice }: ModelRequest): readonly OpenAITool[] {
+  if (toolChoice === "none") return [];
+  return typeof toolChoice === "object"
+    ? tools.filter((tool) => tool.function.name === toolChoice.name)
+    : tools;
+}
+
+function demandedCall(tools: readonly OpenAITool[], prompt: string): PlannedCall[] {
+  const material = materialOf(prompt);
+  const tool = namedTool(tools, material.said) ?? tools[0];
+  return tool ? [planCall(tool, material) ?? { name: tool.function.name, input: {} }] : [];
+}
+
+/** The text in the format that the request asks for. */
+function inFormat(
   { output, settings }: ModelRequest,
   text: string,
-  { prompt, chains }: { prompt: string; chains: readonly (readonly Outcome[])[] },
+  prompt: string,
+  { sentences, values }: Steps,
 ): string {
   if (output) {
-    // The last result is what a chain was for. Without any, the prompt has what there is.
-    const last = chains.flatMap((chain) => chain.findLast(({ state }) => state === "done") ?? []);
-    const numbers = last.flatMap((outcome) =>
-      "value" in outcome ? (numberIn(String(outcome.value)) ?? []) : [],
-    );
-    const material = { texts: [text], numbers, said: `${excerpt(prompt)} ${text}` };
-    const value = fillSchema(output.schema, chains.length > 0 ? material : materialOf(excerpt(prompt)));
-    return JSON.stringify(value ?? {});
+    const numbers = values.flatMap((value) => numberIn(String(value)) ?? []);
+    const material =
+      sentences.length > 0
+        ? { texts: [text], numbers, said: `${excerpt(prompt)} ${text}` }
+        : materialOf(excerpt(prompt));
+    return JSON.stringify(fillSchema(output.schema, material) ?? {});
   }
   const format = settings?.extraBody?.["response_format"];
-  if (isPlainObject(format) && format["type"] === "json_object") return JSON.stringify({ answer: text });
-  return text;
+  return isPlainObject(format) && format["type"] === "json_object" ? JSON.stringify({ answer: text }) : text;
 }

@@ -1,88 +1,64 @@
-// What the demo model reads of a conversation: the last question, what was called for it, and the text around it.
+// What the demo model reads of a conversation: the last prompt, the calls made for it, and the answer before it.
 
 import { objectIn } from "../json/object-in.ts";
+import { sortedJson } from "../json/sorted-json.ts";
 import type { Message } from "../model/message.ts";
 
-/** A call that was made since the last question, with its result. */
+/** A call made since the last prompt, with its result. */
 export interface AnsweredCall {
   readonly name: string;
+  /** Its arguments as `sortedJson` writes them: servers may change the order of keys. */
   readonly arguments: string;
   readonly result: string;
 }
 
 export interface Conversation {
   readonly prompt: string;
-  /** The calls since the prompt, in order. */
   readonly answered: readonly AnsweredCall[];
-  /** How many answers have had calls since the prompt. */
+  /** How many answers had calls since the prompt. */
   readonly rounds: number;
-  /** What was said before the prompt, by all but the model. */
-  readonly texts: readonly string[];
   /** The model's last answer before the prompt. */
   readonly lastAnswer: string;
-  /** The first number for the id of a call that no other call has. */
+  /** The first number for a call id that is not taken. */
   readonly nextCall: number;
 }
 
 export function readConversation(messages: readonly Message[]): Conversation {
   const asked = messages.findLastIndex(({ role }) => role === "user");
-  const before = messages.slice(0, Math.max(asked, 0));
   const since = messages.slice(asked + 1);
-  const results = new Map<string, string>();
-  for (const message of since)
-    if (message.role === "tool") results.set(message.tool_call_id, message.content);
-
-  const rounds = since.filter((message) => callsOf(message).length > 0);
-  const answered = rounds
-    .flatMap((message) => callsOf(message))
-    .flatMap(({ id, function: { name, arguments: text } }) => {
-      const result = results.get(id);
-      return result === undefined ? [] : [{ name, arguments: text, result }];
-    });
-  const lastAnswer = before.findLast(({ role, content }) => role === "assistant" && textOf(content) !== "");
+  const results = since.filter((message) => message.role === "tool");
+  const answers = messages.slice(0, Math.max(asked, 0)).filter(({ role }) => role === "assistant");
+  const ids = messages.flatMap(callsOf).map(({ id }) => Number(/^call_(\d{1,9})$/.exec(id)?.[1] ?? 0));
   return {
-    prompt: textOf(messages[asked]?.content ?? ""),
-    answered,
-    rounds: rounds.length,
-    texts: before.filter(({ role }) => role !== "assistant").map(({ content }) => textOf(content)),
-    lastAnswer: textOf(lastAnswer?.content ?? ""),
-    nextCall: nextCallIn(messages),
+    prompt: textOf(messages[asked]),
+    answered: since
+      .flatMap(callsOf)
+      .flatMap(({ id, function: { name, arguments: text } }) =>
+        results
+          .filter((message) => message.tool_call_id === id)
+          .map(({ content }) => ({ name, arguments: sortedJson(objectIn(text)), result: content })),
+      ),
+    rounds: since.filter((message) => callsOf(message).length > 0).length,
+    lastAnswer: answers.map(textOf).findLast((text) => text !== "") ?? "",
+    nextCall: ids.reduce((most, id) => Math.max(most, id), 0) + 1,
   };
 }
 
-const resultNames = ["result", "value", "answer", "sum", "total", "product"];
-
-/** The number that a text is about: the last one in it, or the field of a JSON object that is called so. */
+/** The number that a text is about: the last one, or the first of a JSON object. */
 export function numberIn(text: string): number | undefined {
-  const json = text.startsWith("{") ? objectIn(text) : undefined;
-  const field = resultNames.map((name) => json?.[name]).find((value) => typeof value === "number");
-  if (field !== undefined) return field;
-  const found = text
-    .slice(-2_000)
-    .match(/-?\d+(?:\.\d+)?(?:e[+-]?\d+)?/gi)
-    ?.at(-1);
-  const value = Number(found ?? Number.NaN);
+  const isObject = text.startsWith("{");
+  const part = isObject ? text.slice(0, 2_000) : text.slice(-2_000);
+  const numbers = part.match(/-?\d+(?:\.\d+)?(?:e[+-]?\d+)?/gi) ?? [];
+  const value = Number(numbers.at(isObject ? 0 : -1) ?? Number.NaN);
   return Number.isFinite(value) ? value : undefined;
 }
 
-/** What a tool says that has failed; `undefined` if it has not. */
-export function failureIn(result: string): string | undefined {
-  const error = result.startsWith("{") ? objectIn(result)?.["error"] : undefined;
-  return typeof error === "string" ? error : undefined;
-}
-
-function textOf(content: Message["content"]): string {
+function textOf(message: Message | undefined): string {
+  const { content = "" } = message ?? {};
   if (typeof content === "string") return content;
   return (content ?? []).flatMap((part) => (part.type === "text" ? [part.text] : [])).join("\n");
 }
 
 function callsOf(message: Message) {
   return message.role === "assistant" ? (message.tool_calls ?? []) : [];
-}
-
-function nextCallIn(messages: readonly Message[]): number {
-  let last = 0;
-  for (const { id } of messages.flatMap(callsOf))
-    last = Math.max(last, Number(/^call_(\d{1,9})$/.exec(id)?.[1] ?? 0));
-  return last + 1;
 }

@@ -16,7 +16,7 @@ const all = (maxTokens?: number, stop: string[] = [], it: typeof answer = answer
 ];
 
 describe("an answer", () => {
-  test("streams its thought, and then each call with its end", () => {
+  test("streams its thought, then each call", () => {
     expect(all().map((delta) => ("text" in delta ? delta.text : delta.type))).toEqual([
       "Let",
       " me",
@@ -37,7 +37,7 @@ describe("an answer", () => {
     });
   });
 
-  test("that is longer than allowed is cut off, also within a call", () => {
+  test("is truncated at maxTokens, even inside a call", () => {
     const cut = all(6);
     expect(cut.at(-2)).toEqual({
       type: "call.ended",
@@ -49,7 +49,7 @@ describe("an answer", () => {
     expect(cut.at(-1)).toMatchObject({ finishReason: "length", usage: { outputTokens: 6 } });
   });
 
-  test("has no call for which nothing is left", () => {
+  test("has no call beyond maxTokens", () => {
     expect(all(4).filter(({ type }) => type === "call.started")).toHaveLength(1);
     expect(all(2).filter(({ type }) => type === "call.started")).toHaveLength(0);
     expect(all(2).at(-1)).toMatchObject({ finishReason: "length" });
@@ -65,7 +65,7 @@ describe("an answer", () => {
     expect(text.at(-1)).toMatchObject({ finishReason: "stop" });
   });
 
-  test("in pieces is the same text", () => {
+  test("is the same text when its pieces are joined", () => {
     fc.assert(
       fc.property(
         fc.string({ unit: fc.constantFrom("a", "b", " ", "\n", "é", "😀", "\ud800"), maxLength: 200 }),

@@ -1,18 +1,17 @@
-// A model to try things with where there is none: no network, no weights, the same answer every time.
+// A stand-in for a model, to try things without one: no network, no weights, the same answer every time.
 
 import { Run } from "../async/run.ts";
-import { after } from "../async/timer.ts";
-import { untilAborted } from "../async/until-aborted.ts";
+import { sleep } from "../async/until-aborted.ts";
 import { checkGrace, checkOptions, checkString } from "../error/check.ts";
 import type { ModelProfile } from "../model/profile.ts";
 import type { ModelDelta, ModelProvider, ModelRequest } from "../model/provider.ts";
-import { answerTo } from "./answer.ts";
+import { answerTo, demoEndpoint } from "./answer.ts";
 import { deltasOf } from "./deltas.ts";
 
 export interface DemoModelOptions {
   /** Default: `demo`. */
   name?: string;
-  /** Time before each piece of an answer, to see it stream. Default: 0. */
+  /** Delay before each piece of an answer, to see it stream. Default: 0. */
   delayMs?: number;
 }
 
@@ -29,9 +28,9 @@ const profile: ModelProfile = {
 };
 
 /**
- * Makes a stand-in for a model that follows simple rules: it calculates, tells the time by a tool, searches,
- * repeats, and calls the tools that it is offered, at once or one after the other. It says what it is when no rule
- * fits. It needs no network, and gives the same answer to the same request.
+ * Makes a stand-in for a model that follows simple rules: it calculates, repeats, fails on demand, and calls the
+ * tools that it is offered. If no rule fits, it introduces itself. It needs no network, and gives the same answer to
+ * the same request.
  *
  * ```ts
  * const { text } = await query({ prompt: "What is 25 + 17?", options: { model: demoModel() } }).result();
@@ -43,7 +42,7 @@ export function demoModel(options: DemoModelOptions = {}): ModelProvider {
   const delayMs = checkGrace("delayMs", options.delayMs ?? 0);
   return {
     name,
-    endpoint: "demo://model",
+    endpoint: demoEndpoint,
     profile,
     stream: (request) => new Run((signal) => stream(request, delayMs, signal), { signal: request.signal }),
   };
@@ -59,15 +58,5 @@ async function* stream(
     if (delayMs > 0 && delta.type.endsWith(".delta")) await sleep(delayMs, signal);
     signal.throwIfAborted();
     yield delta;
-  }
-}
-
-async function sleep(durationMs: number, signal: AbortSignal): Promise<void> {
-  const { promise, resolve } = Promise.withResolvers<void>();
-  const cancel = after(durationMs, resolve);
-  try {
-    await untilAborted(promise, signal);
-  } finally {
-    cancel();
   }
 }

@@ -17,7 +17,6 @@ describe("a value for a schema", () => {
     [object({ a: { type: "integer" }, b: { type: "integer" } }), { a: 3, b: 5 }],
     [object({ a: { type: "number", minimum: 10 } }), { a: 10 }],
     [object({ a: { type: "integer", exclusiveMaximum: 3 } }), { a: 2 }],
-    [object({ a: { type: "number", multipleOf: 2 } }), { a: 4 }],
     [object({ a: { enum: ["warm", "cold"] } }), { a: "cold" }],
     [object({ a: { enum: ["x", "y"] } }), { a: "x" }],
     [object({ a: { const: 7 } }), { a: 7 }],
@@ -26,7 +25,6 @@ describe("a value for a schema", () => {
     [object({ a: { anyOf: [{ type: "null" }, { type: "string", maxLength: 2 }] } }), { a: "Pa" }],
     [object({ a: { type: "string", minLength: 7 } }), { a: "Paris.." }],
     [object({ a: { type: "string", format: "email" } }), { a: "demo@example.com" }],
-    [object({ timezone: { type: "string" } }), { timezone: "UTC" }],
     [object({ a: { type: "array", items: { type: "number" } } }), { a: [3, 4.5] }],
     [object({ a: { type: "array", items: { type: "string" }, minItems: 2 } }), { a: ["Paris", "Paris"] }],
     [{ type: "object", properties: { a: { type: "string" } } }, {}],
@@ -34,15 +32,14 @@ describe("a value for a schema", () => {
       { $defs: { a: object({ b: { type: "string" } }) }, ...object({ c: { $ref: "#/$defs/a" } }) },
       { c: { b: "Paris" } },
     ],
-    [{ allOf: [object({ a: { type: "number" } }), object({ b: { type: "boolean" } })] }, { a: 3, b: false }],
   ])("%j", (schema, expected) => {
     expect(fillSchema(schema, material)).toEqual(expected);
   });
 
-  test("takes what is given, if that fits", () => {
-    const schema = object({ a: { type: "number" }, b: { type: "string" } });
-    expect(fillSchema(schema, material, { a: 9 })).toEqual({ a: 9, b: "Paris" });
-    expect(fillSchema(schema, material, { a: "nine" })).toBeUndefined();
+  test("has optional numbers only while there are any", () => {
+    const optional = { type: "number" };
+    const schema = { type: "object", properties: { a: optional, b: optional, c: optional } };
+    expect(fillSchema(schema, material)).toEqual({ a: 3, b: 4.5 });
   });
 
   test.each<JsonSchema>([
@@ -54,7 +51,7 @@ describe("a value for a schema", () => {
       $defs: { a: object({ left: { $ref: "#/$defs/a" }, right: { $ref: "#/$defs/a" } }) },
       $ref: "#/$defs/a",
     },
-  ])("is not made where none is to be found: %j", (schema) => {
+  ])("is not made for a schema that cannot be filled: %j", (schema) => {
     expect(fillSchema(schema, material)).toBeUndefined();
   });
 
@@ -68,7 +65,7 @@ describe("a value for a schema", () => {
     );
   });
 
-  test("fits or is not made, whatever the schema is", () => {
+  test("fits or is not made, for any schema", () => {
     const keywords = fc.constantFrom(
       "type",
       "properties",

@@ -1,196 +1,125 @@
-// Makes a value that fits a JSON Schema, out of what a sentence has: its numbers, and the thing that it is about.
+// Makes a value for a JSON Schema from what a sentence has: its numbers and its topic.
 
 import { isPlainObject } from "../error/check.ts";
 import { setOwn } from "../json/copy.ts";
-import { compileJsonSchema, type JsonSchema, type SchemaCheck } from "../tool/json-schema.ts";
+import { compileJsonSchema, type JsonSchema } from "../tool/json-schema.ts";
 
 /** What values are made of. */
 export interface Material {
   readonly texts: readonly string[];
   readonly numbers: readonly number[];
-  /** All that was said, in which the values of an `enum` are looked for. */
+  /** Where the values of an `enum` are looked for. */
   readonly said: string;
 }
 
-const nothing: Material = { texts: [], numbers: [], said: "" };
 const maxDepth = 12;
-// Schemas that refer to themselves, and lists of lists, ask for more values than anyone has.
+// Schemas that refer to themselves, and lists of lists, can ask for any number of values.
 const maxValues = 1_000;
 const samples: { readonly [format: string]: string } = {
   date: "2000-01-01",
-  time: "00:00:00Z",
   "date-time": "2000-01-01T00:00:00Z",
   email: "demo@example.com",
   uri: "https://example.com/",
-  url: "https://example.com/",
   uuid: "00000000-0000-4000-8000-000000000000",
-  ipv4: "127.0.0.1",
-  hostname: "example.com",
 };
 
-/** A value of the schema; `undefined` where none was found that fits. `given` are properties that are known. */
-export function fillSchema(
-  schema: JsonSchema,
-  material: Material,
-  given: Record<string, unknown> = {},
-): unknown {
-  const fits = checkOf(schema);
-  for (const source of [material, { ...material, numbers: [] }, { ...nothing, said: material.said }]) {
-    const value = withGiven(new Filler(schema, source).fill(schema, "", 0), given);
-    if (fits(value)) return value;
+/** A value that fits the schema; `undefined` if none was found. */
+export function fillSchema(schema: JsonSchema, material: Material): unknown {
+  try {
+    const check = compileJsonSchema(schema);
+    return [material, { texts: [], numbers: [], said: material.said }]
+      .map((source) => filler(schema, source)(schema, 0))
+      .find((value) => check(value).length === 0);
+  } catch {
+    return undefined; // a schema that cannot be compiled
   }
-  return undefined;
 }
 
-function withGiven(value: unknown, given: Record<string, unknown>): unknown {
-  return isPlainObject(value) ? { ...value, ...given } : value;
+export function isNumeric(schema: unknown): boolean {
+  return isPlainObject(schema) && !("enum" in schema) && /^(?:number|integer)$/.test(typeOf(schema));
 }
 
-/** A schema that nothing can be held against fits nothing. */
-function checkOf(schema: JsonSchema): (value: unknown) => boolean {
-  let check: SchemaCheck | undefined;
-  return (value) => {
-    try {
-      check ??= compileJsonSchema(schema);
-      return check(value).length === 0;
-    } catch {
-      return false;
-    }
-  };
-}
+/** Fills schemas that are part of `root`, taking numbers and texts in order. */
+function filler(root: JsonSchema, material: Material): (schema: unknown, depth: number) => unknown {
+  const numbers = [...material.numbers];
+  const texts = [...material.texts];
+  const said = material.said.toLowerCase();
+  let valuesLeft = maxValues;
 
-class Filler {
-  readonly #root: JsonSchema;
-  readonly #numbers: number[];
-  readonly #texts: string[];
-  readonly #said: string;
-  #left = maxValues;
-
-  constructor(root: JsonSchema, { numbers, texts, said }: Material) {
-    this.#root = root;
-    this.#numbers = [...numbers];
-    this.#texts = [...texts];
-    this.#said = said.toLowerCase();
-  }
-
-  fill(schema: unknown, name: string, depth: number): unknown {
-    if (!isPlainObject(schema)) return this.#text({}, name);
-    this.#left -= 1;
-    if (depth > maxDepth || this.#left < 0) return null;
-    const { const: constant, enum: choices, anyOf, oneOf, allOf, $ref } = schema as JsonSchema;
+  const fill = (given: unknown, depth: number): unknown => {
+    const schema: JsonSchema = isPlainObject(given) ? given : {};
+    valuesLeft -= 1;
+    if (depth > maxDepth || valuesLeft < 0) return null;
+    const { const: constant, enum: choices, $ref, anyOf, oneOf } = schema;
     if (constant !== undefined) return constant;
-    if (Array.isArray(choices) && choices.length > 0) return this.#choice(choices);
-    if ("default" in schema) return schema["default"];
-    if (typeof $ref === "string") return this.fill(this.#resolve($ref), name, depth + 1);
-    for (const options of [anyOf, oneOf])
-      if (Array.isArray(options) && options.length > 0) return this.fill(firstOf(options), name, depth + 1);
-    if (Array.isArray(allOf) && allOf.length > 0)
-      return this.#typed({ ...schema, ...merged(allOf) }, name, depth + 1);
-    return this.#typed(schema, name, depth);
-  }
-
-  #typed(schema: JsonSchema, name: string, depth: number): unknown {
+    if (Array.isArray(choices)) return choices.find(isSaid) ?? choices[0];
+    if ("default" in schema) return schema.default;
+    if (typeof $ref === "string") return fill(resolve(root, $ref), depth + 1);
+    const options = anyOf ?? oneOf;
+    if (Array.isArray(options))
+      return fill(options.find((option) => option?.type !== "null") ?? options[0], depth + 1);
     switch (typeOf(schema)) {
       case "object":
-        return this.#object(schema, depth);
+        return object(schema, depth);
       case "array":
-        return this.#array(schema, name, depth);
+        return list(schema, depth);
       case "number":
       case "integer":
-        return inRange(this.#numbers.shift() ?? 0, schema);
+        return inRange(numbers.shift() ?? 0, schema);
       case "boolean":
         return false;
       case "null":
         return null;
       default:
-        return this.#text(schema, name);
+        return text(schema);
     }
-  }
-
-  #object({ properties, required }: JsonSchema, depth: number): Record<string, unknown> {
-    const value: Record<string, unknown> = {};
-    const known = isPlainObject(properties) ? properties : {};
-    for (const name of Array.isArray(required) ? required : [])
-      setOwn(value, name, this.fill(Object.hasOwn(known, name) ? known[name] : {}, name, depth + 1));
-    return value;
-  }
-
-  #array({ items, minItems = 0, maxItems = 8 }: JsonSchema, name: string, depth: number): unknown[] {
-    const wanted = isPlainObject(items) && isNumeric(items) ? this.#numbers.length : 0;
-    const length = Math.min(Math.max(Number(minItems) || 0, Math.min(wanted, Number(maxItems) || 0)), 100);
-    return Array.from({ length }, () => this.fill(items ?? {}, name, depth + 1));
-  }
-
-  #text(schema: JsonSchema, name: string): string {
-    const { format, minLength, maxLength } = schema;
-    if (typeof format === "string" && Object.hasOwn(samples, format)) return samples[format] ?? "";
-    if (/zone/i.test(name)) return "UTC";
-    // The last text serves for all that come after it.
-    const text = (this.#texts.length > 1 ? this.#texts.shift() : this.#texts[0]) ?? "";
-    const least = typeof minLength === "number" ? Math.min(minLength, 10_000) : 0;
-    return text.slice(0, typeof maxLength === "number" ? maxLength : undefined).padEnd(least, ".");
-  }
-
-  #choice(choices: readonly unknown[]): unknown {
-    const isSaid = (it: unknown) =>
-      typeof it === "string" && it !== "" && this.#said.includes(it.toLowerCase());
-    return choices.find(isSaid) ?? choices[0];
-  }
-
-  #resolve(ref: string): unknown {
-    const steps = ref.split("/").slice(1);
-    return steps.reduce<unknown>((part, step) => {
-      const key = step.replaceAll("~1", "/").replaceAll("~0", "~");
-      return isPlainObject(part) && Object.hasOwn(part, key) ? part[key] : {};
-    }, this.#root);
-  }
-}
-
-/** Whether a schema asks for a number. */
-export function isNumeric(schema: JsonSchema): boolean {
-  return ["number", "integer"].includes(typeOf(schema));
-}
-
-/** The type that a value is made of, the first of several. */
-export function typeOf(schema: JsonSchema): string {
-  const { type, properties, items } = schema;
-  const names = [type ?? []].flat().filter((name) => name !== "null");
-  return (
-    names[0] ??
-    (type !== undefined ? "null" : properties ? "object" : items !== undefined ? "array" : "string")
-  );
-}
-
-function firstOf(options: readonly unknown[]): unknown {
-  return options.find((option) => !(isPlainObject(option) && option["type"] === "null")) ?? options[0];
-}
-
-function merged(parts: readonly unknown[]): JsonSchema {
-  const schemas = parts.filter((part) => isPlainObject(part)) as JsonSchema[];
-  return {
-    ...Object.assign({}, ...schemas),
-    properties: Object.assign({}, ...schemas.map(({ properties }) => properties)),
-    required: schemas.flatMap(({ required = [] }) => required),
   };
+  const isSaid = (choice: unknown) =>
+    typeof choice === "string" && choice !== "" && said.includes(choice.toLowerCase());
+  // The required properties, and optional numbers while there are any.
+  const object = ({ properties, required }: JsonSchema, depth: number) => {
+    const value: Record<string, unknown> = {};
+    const known = new Map(Object.entries(isPlainObject(properties) ? properties : {}));
+    const needed = new Set<string>(Array.isArray(required) ? required : []);
+    for (const name of new Set([...known.keys(), ...needed]))
+      if (needed.has(name) || (isNumeric(known.get(name)) && numbers.length > 0))
+        setOwn(value, name, fill(known.get(name), depth + 1));
+    return value;
+  };
+  const list = ({ items, minItems, maxItems }: JsonSchema, depth: number) => {
+    const wanted = Math.max(Number(minItems ?? 0), isNumeric(items) ? numbers.length : 0);
+    const length = Math.min(wanted, Number(maxItems ?? wanted), 100) || 0;
+    return Array.from({ length }, () => fill(items, depth + 1));
+  };
+  const text = ({ format, minLength = 0, maxLength }: JsonSchema) => {
+    if (typeof format === "string" && Object.hasOwn(samples, format)) return samples[format];
+    // The last text serves for all that follow.
+    const next = (texts.length > 1 ? texts.shift() : texts[0]) ?? "";
+    const short = next.slice(0, typeof maxLength === "number" ? maxLength : undefined);
+    return short.padEnd(Math.min(Number(minLength), 10_000), ".");
+  };
+  return fill;
+}
+
+function resolve(root: JsonSchema, ref: string): unknown {
+  const keys = ref
+    .split("/")
+    .slice(1)
+    .map((key) => key.replaceAll("~1", "/").replaceAll("~0", "~"));
+  return keys.reduce<unknown>((part, key) => (isPlainObject(part) ? part[key] : undefined), root);
+}
+
+/** The first type that is not `null`. */
+function typeOf({ type, properties, items }: JsonSchema): string {
+  if (type !== undefined) return [type].flat().find((name) => name !== "null") ?? "null";
+  return properties ? "object" : items !== undefined ? "array" : "string";
 }
 
 function inRange(number: number, schema: JsonSchema): number {
-  const bound = (key: string) => {
-    const limit = schema[key];
-    return typeof limit === "number" ? limit : undefined;
-  };
-  const step = bound("multipleOf") ?? (typeOf(schema) === "integer" ? 1 : 0);
-  const above = bound("exclusiveMinimum");
-  const below = bound("exclusiveMaximum");
-  const nudge = step || 0.5;
-  const least = Math.max(bound("minimum") ?? -Infinity, above === undefined ? -Infinity : above + nudge);
-  const most = Math.min(bound("maximum") ?? Infinity, below === undefined ? Infinity : below - nudge);
+  const bound = (key: string, otherwise: number) =>
+    typeof schema[key] === "number" ? schema[key] : otherwise;
+  const least = Math.max(bound("minimum", -Infinity), bound("exclusiveMinimum", -Infinity) + 1);
+  const most = Math.min(bound("maximum", Infinity), bound("exclusiveMaximum", Infinity) - 1);
   const value = Math.max(least, Math.min(most, number));
-  if (step === 0) return value;
-  const whole = Math.round(value / step) * step;
-  return whole < least
-    ? Math.ceil(least / step) * step
-    : whole > most
-      ? Math.floor(most / step) * step
-      : whole;
+  return typeOf(schema) === "integer" ? Math.round(value) : value;
 }

@@ -1,25 +1,22 @@
-// The caller's mistakes: an argument of the wrong type, or of the right type with a value that cannot be used.
+// Mistakes of the caller: an argument of the wrong type, or with an invalid value.
 
 import { describe } from "./describe.ts";
-import { brandError, RondoError } from "./rondo-error.ts";
+import { brandErrors, RondoError } from "./rondo-error.ts";
 
-/** What both argument errors carry. */
+/** The data of both argument errors. */
 export interface ArgumentProblem {
   /** The argument or option, as a path: `timeoutMs`, `tools[1]`. */
   readonly field: string;
-  /** What would have been right. */
+  /** What was expected. */
   readonly expected: string;
-  /** What came instead. */
+  /** What was received. */
   readonly received?: unknown;
   /** What to do about it, as a sentence. */
-  readonly hint?: string;
+  readonly hint?: string | undefined;
 }
 
-/** An argument has the right type but a value that cannot be used: a limit of 0, a name that is taken. */
+/** An argument has the right type but an invalid value: a limit of 0, a name that is taken. */
 export class InvalidArgumentError extends RondoError {
-  static {
-    brandError(InvalidArgumentError, "InvalidArgumentError");
-  }
   readonly code = "invalid_argument";
   readonly field: string;
   readonly expected: string;
@@ -33,11 +30,8 @@ export class InvalidArgumentError extends RondoError {
   }
 }
 
-/** An argument has the wrong type, also where only the kind of a function is wrong. Extends `TypeError`. */
+/** An argument has the wrong type, such as a function that is not async. Extends `TypeError`. */
 export class InvalidTypeError extends TypeError {
-  static {
-    brandError(InvalidTypeError, "InvalidTypeError");
-  }
   readonly code = "invalid_type";
   readonly field: string;
   readonly expected: string;
@@ -55,3 +49,5 @@ function wordProblem({ field, expected, received, hint }: ArgumentProblem): stri
   const sentence = `${field}: expected ${expected}, got ${describe(received)}.`;
   return hint === undefined ? sentence : `${sentence} ${hint}`;
 }
+
+brandErrors({ InvalidArgumentError, InvalidTypeError });

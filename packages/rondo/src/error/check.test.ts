@@ -59,11 +59,11 @@ describe.each<[Check, { good: unknown[]; wrongType: unknown[]; wrongValue: unkno
     { good: [{}, bare], wrongType: [undefined, null, [], new Date(0), "text"], wrongValue: [] },
   ],
 ])("%o", (check, { good, wrongType, wrongValue }) => {
-  test("gives back what is right", () => {
+  test("returns a valid value", () => {
     for (const value of good) expect(check("field", value)).toBe(value);
   });
 
-  test("refuses a wrong type with a TypeError that names the field and what came", () => {
+  test("rejects a wrong type with a TypeError that names the field and the received value", () => {
     for (const value of wrongType) {
       const error = thrownBy(() => check("options.field", value));
       expect(error).toBeInstanceOf(InvalidTypeError);
@@ -95,7 +95,7 @@ describe("checkOptions", () => {
     );
   });
 
-  test("refuses what is no plain object", () => {
+  test("rejects anything but a plain object", () => {
     expect(() => checkOptions("options", 5, [])).toThrow(InvalidTypeError);
   });
 });

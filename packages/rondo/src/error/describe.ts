@@ -1,4 +1,4 @@
-// Says in a few words what a value is, for the "got …" half of an error message.
+// Describes values in error messages, after "got".
 
 const maxTextLength = 60;
 

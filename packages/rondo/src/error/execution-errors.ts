@@ -1,21 +1,15 @@
-// What goes wrong while turns and agents run.
+// Errors of running turns and agents.
 
 import { describe } from "./describe.ts";
-import { brandError, RondoError } from "./rondo-error.ts";
+import { brandErrors, RondoError } from "./rondo-error.ts";
 
-/** Something was started or changed that must not be while it runs: a turn run twice at once, a held lock. */
+/** An operation that is not allowed now: running a turn twice at once, waiting for a lock that is already held. */
 export class SafeExecutionError extends RondoError {
-  static {
-    brandError(SafeExecutionError, "SafeExecutionError");
-  }
   readonly code = "unsafe_execution";
 }
 
 /** `returning()` was called for a streaming tool, or `yielding()` for a tool with a single value. */
 export class WrongRunMethodError extends RondoError {
-  static {
-    brandError(WrongRunMethodError, "WrongRunMethodError");
-  }
   readonly code = "wrong_run_method";
   readonly toolName: string;
 
@@ -29,20 +23,14 @@ export class WrongRunMethodError extends RondoError {
   }
 }
 
-/** The base of everything that took too long. */
+/** The base of all timeouts. */
 export abstract class TimeoutError extends RondoError {
-  static {
-    brandError(TimeoutError, "TimeoutError");
-  }
   /** The limit that was exceeded, in milliseconds. */
   abstract readonly timeoutMs: number;
 }
 
 /** A tool's code took longer than its turn's `timeoutMs`. */
 export class TurnTimeoutError extends TimeoutError {
-  static {
-    brandError(TurnTimeoutError, "TurnTimeoutError");
-  }
   readonly code = "turn_timeout";
   readonly toolName: string;
   readonly timeoutMs: number;
@@ -57,18 +45,15 @@ export class TurnTimeoutError extends TimeoutError {
   }
 }
 
-/** A lock was not free within the time limit of the one who waited for it. */
+/** A lock was not free within the time limit of the waiting code. */
 export class LockTimeoutError extends TimeoutError {
-  static {
-    brandError(LockTimeoutError, "LockTimeoutError");
-  }
   readonly code = "lock_timeout";
   readonly timeoutMs: number;
 
   constructor(owner: string, timeoutMs: number) {
     super(
       `The lock of ${owner} was not free within ${timeoutMs} ms. ` +
-        "Whoever holds it is slow or stuck: give the waiting turn a larger timeoutMs, or shorten the locked work.",
+        "Its holder is slow or stuck: give the waiting turn a larger timeoutMs, or shorten the locked work.",
     );
     this.timeoutMs = timeoutMs;
   }
@@ -76,9 +61,6 @@ export class LockTimeoutError extends TimeoutError {
 
 /** A completion check returned something that is not a boolean. Extends `TypeError`. */
 export class CompletionCheckReturnError extends TypeError {
-  static {
-    brandError(CompletionCheckReturnError, "CompletionCheckReturnError");
-  }
   readonly code = "completion_check_return";
   readonly toolName: string;
   readonly received: unknown;
@@ -89,3 +71,12 @@ export class CompletionCheckReturnError extends TypeError {
     this.received = received;
   }
 }
+
+brandErrors({
+  SafeExecutionError,
+  WrongRunMethodError,
+  TimeoutError,
+  TurnTimeoutError,
+  LockTimeoutError,
+  CompletionCheckReturnError,
+});

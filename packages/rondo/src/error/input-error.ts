@@ -1,20 +1,17 @@
-// Input that a tool cannot take, worded so that a model can mend it.
+// Invalid input of a tool, worded so that a model can correct it.
 
-import { brandError } from "./rondo-error.ts";
+import { brandErrors } from "./rondo-error.ts";
 
-/** One thing that is wrong with a tool's input. */
+/** One problem of a tool's input. */
 export interface InputIssue {
   /** Where: `city`, `stops[2].name`, or an empty string for the input as a whole. */
   readonly path: string;
-  /** What was expected and what came. */
+  /** What was expected and what was received. */
   readonly message: string;
 }
 
 /** A tool's input does not fit its schema. The tool has not run. Extends `TypeError`. */
 export class InvalidInputError extends TypeError {
-  static {
-    brandError(InvalidInputError, "InvalidInputError");
-  }
   readonly code = "invalid_input";
   readonly toolName: string;
   readonly issues: readonly InputIssue[];
@@ -28,3 +25,5 @@ export class InvalidInputError extends TypeError {
     this.issues = issues;
   }
 }
+
+brandErrors({ InvalidInputError });

@@ -1,18 +1,15 @@
-// What cannot be written as JSON, and JSON that cannot be read.
+// Errors of saving as JSON and of reading it back.
 
 import { describe } from "./describe.ts";
-import { brandError, RondoError } from "./rondo-error.ts";
+import { brandErrors, RondoError } from "./rondo-error.ts";
 
-/** A value cannot be saved without losing something. Nothing was called or changed on the way. */
+/** A value cannot be saved without loss. Nothing was called or changed. */
 export class UnserializableError extends RondoError {
-  static {
-    brandError(UnserializableError, "UnserializableError");
-  }
   readonly code = "unserializable";
-  /** Where the value stands, such as `input.callback`. */
+  /** The place of the value, such as `input.callback`. */
   readonly path: string;
 
-  constructor(path: string, value: unknown, why = "it would not survive the way to JSON and back") {
+  constructor(path: string, value: unknown, why = "it cannot be restored from JSON") {
     super(`Cannot save ${path}: ${describe(value)}, and ${why}.`);
     this.path = path;
   }
@@ -20,11 +17,8 @@ export class UnserializableError extends RondoError {
 
 /** Saved data has another shape than the reader expects, or comes from a newer version of the library. */
 export class InvalidJsonError extends RondoError {
-  static {
-    brandError(InvalidJsonError, "InvalidJsonError");
-  }
   readonly code = "invalid_json";
-  /** Where in the data the problem is, such as `agent.queue[2].toolName`. */
+  /** The place of the problem, such as `agent.queue[2].toolName`. */
   readonly path: string;
 
   constructor(path: string, expected: string, received: unknown) {
@@ -32,3 +26,5 @@ export class InvalidJsonError extends RondoError {
     this.path = path;
   }
 }
+
+brandErrors({ UnserializableError, InvalidJsonError });

@@ -1,4 +1,4 @@
-// Where warnings go: things that are worth knowing but must not stop a run.
+// Warnings: problems that must not stop a run.
 
 import { InvalidTypeError } from "./argument-errors.ts";
 

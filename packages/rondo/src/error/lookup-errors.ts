@@ -1,12 +1,9 @@
-// Names that lead nowhere.
+// Names and ids that are not found.
 
-import { brandError, RondoError } from "./rondo-error.ts";
+import { brandErrors, RondoError } from "./rondo-error.ts";
 
-/** The base of the errors for a name that no registry knows. */
+/** The base of the errors for an unregistered name. */
 export abstract class UnregisteredError extends RondoError {
-  static {
-    brandError(UnregisteredError, "UnregisteredError");
-  }
   /** The name that was looked up. */
   readonly lookedUp: string;
 
@@ -19,9 +16,6 @@ export abstract class UnregisteredError extends RondoError {
 
 /** No tool of that name is registered. */
 export class UnregisteredToolError extends UnregisteredError {
-  static {
-    brandError(UnregisteredToolError, "UnregisteredToolError");
-  }
   readonly code = "unregistered_tool";
 
   constructor(name: string, known: readonly string[]) {
@@ -36,9 +30,6 @@ export class UnregisteredToolError extends UnregisteredError {
 
 /** No agent of that name is registered. */
 export class UnregisteredAgentError extends UnregisteredError {
-  static {
-    brandError(UnregisteredAgentError, "UnregisteredAgentError");
-  }
   readonly code = "unregistered_agent";
 
   constructor(name: string, known: readonly string[]) {
@@ -48,9 +39,6 @@ export class UnregisteredAgentError extends UnregisteredError {
 
 /** No global hook of that name is registered. */
 export class UnregisteredHookError extends UnregisteredError {
-  static {
-    brandError(UnregisteredHookError, "UnregisteredHookError");
-  }
   readonly code = "unregistered_hook";
 
   constructor(name: string, known: readonly string[]) {
@@ -60,9 +48,6 @@ export class UnregisteredHookError extends UnregisteredError {
 
 /** A context pool has no item of that id. */
 export class MissingContextItemError extends RondoError {
-  static {
-    brandError(MissingContextItemError, "MissingContextItemError");
-  }
   readonly code = "missing_context_item";
   readonly id: string;
 
@@ -72,3 +57,11 @@ export class MissingContextItemError extends RondoError {
     this.id = id;
   }
 }
+
+brandErrors({
+  UnregisteredError,
+  UnregisteredToolError,
+  UnregisteredAgentError,
+  UnregisteredHookError,
+  MissingContextItemError,
+});

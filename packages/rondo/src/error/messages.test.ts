@@ -29,7 +29,7 @@ test.each([InvalidArgumentError, InvalidTypeError])(
   },
 );
 
-test("an argument error without a hint ends after what came", () => {
+test("an argument error without a hint ends after the received value", () => {
   expect(new InvalidTypeError({ field: "name", expected: "a string" }).message).toBe(
     "name: expected a string, got nothing.",
   );
@@ -80,12 +80,12 @@ test("UnserializableError says where and why", () => {
   const error = new UnserializableError("input.callback", function save() {});
   expect(error.path).toBe("input.callback");
   expect(error.message).toBe(
-    "Cannot save input.callback: the function 'save', and it would not survive the way to JSON and back.",
+    "Cannot save input.callback: the function 'save', and it cannot be restored from JSON.",
   );
   expect(new UnserializableError("input", {}, "it contains itself").message).toContain("it contains itself");
 });
 
-test("InvalidJsonError says where, what was expected and what came", () => {
+test("InvalidJsonError names the place, what was expected and what was received", () => {
   const error = new InvalidJsonError("agent.queue[2].toolName", "a string", 5);
   expect(error.path).toBe("agent.queue[2].toolName");
   expect(error.message).toBe("Cannot read agent.queue[2].toolName: expected a string, got 5.");

@@ -75,7 +75,7 @@ describe("the message says", () => {
     [new Error("self-signed certificate."), undefined, "self-signed certificate"],
     [new Error(""), undefined, "no reason was given"],
     ["odd", undefined, `"odd"`],
-  ])("why nobody answers (%#), and to start a server", (cause, reason, words) => {
+  ])("why no server answers (%#), and to start one", (cause, reason, words) => {
     const error = new ModelConnectionError(endpoint, cause);
     expect(error.message).toBe(
       `No model server answers at ${endpoint}: ${words}. ` +
@@ -112,7 +112,7 @@ describe("the message says", () => {
     expect(new ModelServerError(failure(503, "busy"))).toMatchObject({ isLoading: false });
   });
 
-  test("what came instead of a stream", () => {
+  test("what was received instead of a stream", () => {
     expect(new UnexpectedAnswerError(endpoint, page).message).toContain(
       "got a web page: <html>. Check baseURL",
     );

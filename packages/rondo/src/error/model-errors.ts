@@ -1,14 +1,11 @@
-// What goes wrong between this library and a model server. Each error names the endpoint and the next step.
+// Errors of talking to a model server. Each names the endpoint and the next step.
 
 import { describe } from "./describe.ts";
 import { TimeoutError } from "./execution-errors.ts";
-import { brandError, RondoError } from "./rondo-error.ts";
+import { brandErrors, RondoError } from "./rondo-error.ts";
 
-/** The base of everything that a model server, or the way to it, is to blame for; timeouts have their own. */
+/** The base of errors caused by a model server or the connection to it, except for timeouts. */
 export abstract class ModelError extends RondoError {
-  static {
-    brandError(ModelError, "ModelError");
-  }
   /** The model server, as a URL. */
   readonly endpoint: string;
 
@@ -18,11 +15,8 @@ export abstract class ModelError extends RondoError {
   }
 }
 
-/** Nobody answers: refused, unknown host, or closed before the first byte of an answer. */
+/** No server answers: refused, unknown host, or closed before the first byte of an answer. */
 export class ModelConnectionError extends ModelError {
-  static {
-    brandError(ModelConnectionError, "ModelConnectionError");
-  }
   readonly code = "model_unreachable";
   /** The code of the cause, such as `ECONNREFUSED`, if it has one. */
   readonly reason: string | undefined;
@@ -39,13 +33,10 @@ export class ModelConnectionError extends ModelError {
   }
 }
 
-/** What came is no answer of a chat-completions API: a web page, a redirect, other JSON. */
+/** The reply is not from a chat-completions API: a web page, a redirect, other JSON. */
 export class UnexpectedAnswerError extends ModelError {
-  static {
-    brandError(UnexpectedAnswerError, "UnexpectedAnswerError");
-  }
   readonly code = "model_unexpected_answer";
-  /** The start of what came. */
+  /** The start of the reply. */
   readonly received: string;
 
   constructor(
@@ -61,13 +52,10 @@ export class UnexpectedAnswerError extends ModelError {
   }
 }
 
-/** The server answered and ended without a single chunk. */
+/** The stream ended without a single chunk. */
 export class EmptyAnswerError extends ModelError {
-  static {
-    brandError(EmptyAnswerError, "EmptyAnswerError");
-  }
   readonly code = "model_empty_answer";
-  /** The start of what came instead, if anything did. */
+  /** The start of what was received instead, if anything. */
   readonly received: string;
 
   constructor(endpoint: string, received: string) {
@@ -81,11 +69,8 @@ export class EmptyAnswerError extends ModelError {
   }
 }
 
-/** The stream broke off. What had come before was handed out, and its text is kept here. */
+/** The stream broke off. What came before was passed on, and its text is kept here. */
 export class BrokenStreamError extends ModelError {
-  static {
-    brandError(BrokenStreamError, "BrokenStreamError");
-  }
   readonly code = "model_stream_broken";
   readonly partialText: string;
 
@@ -100,11 +85,8 @@ export class BrokenStreamError extends ModelError {
   }
 }
 
-/** The server has reported an error in the middle of its answer. What had come before is kept. */
+/** The server reported an error in the middle of its answer. The partial text is kept. */
 export class ReportedStreamError extends ModelError {
-  static {
-    brandError(ReportedStreamError, "ReportedStreamError");
-  }
   readonly code = "model_stream_error";
   readonly partialText: string;
   /** What the server said. */
@@ -121,11 +103,8 @@ export class ReportedStreamError extends ModelError {
   }
 }
 
-/** The answer went beyond a limit, and the connection was closed. What had come before is kept; no call of it runs. */
+/** The answer exceeded a limit, and the connection was closed. The partial text is kept; none of its calls is run. */
 export class AnswerLimitError extends ModelError {
-  static {
-    brandError(AnswerLimitError, "AnswerLimitError");
-  }
   readonly code = "model_answer_limit";
   /** The option that set the limit. */
   readonly limit: "maxAnswerBytes" | "maxCallsPerAnswer";
@@ -148,11 +127,8 @@ export class AnswerLimitError extends ModelError {
   }
 }
 
-/** A whole request took longer than `timeoutMs`. What had come before is kept. */
+/** A request took longer than `timeoutMs`. The partial text is kept. */
 export class ModelTimeoutError extends TimeoutError {
-  static {
-    brandError(ModelTimeoutError, "ModelTimeoutError");
-  }
   readonly code = "model_timeout";
   readonly endpoint: string;
   readonly timeoutMs: number;
@@ -169,11 +145,8 @@ export class ModelTimeoutError extends TimeoutError {
   }
 }
 
-/** The server was silent for longer than `idleTimeoutMs`. What had come before is kept. */
+/** The server was silent for longer than `idleTimeoutMs`. The partial text is kept. */
 export class ModelIdleTimeoutError extends TimeoutError {
-  static {
-    brandError(ModelIdleTimeoutError, "ModelIdleTimeoutError");
-  }
   readonly code = "model_idle_timeout";
   readonly endpoint: string;
   readonly timeoutMs: number;
@@ -190,7 +163,7 @@ export class ModelIdleTimeoutError extends TimeoutError {
   }
 }
 
-/** `fetch` hides the error that matters inside its own. */
+/** `fetch` wraps the real error in its own. */
 function innermost(error: unknown): unknown {
   return error instanceof Error && error.cause instanceof Error ? innermost(error.cause) : error;
 }
@@ -219,3 +192,15 @@ function wordReason(reason: string | undefined, cause: unknown): string {
     }
   }
 }
+
+brandErrors({
+  ModelError,
+  ModelConnectionError,
+  UnexpectedAnswerError,
+  EmptyAnswerError,
+  BrokenStreamError,
+  ReportedStreamError,
+  AnswerLimitError,
+  ModelTimeoutError,
+  ModelIdleTimeoutError,
+});

@@ -1,7 +1,7 @@
-// Answers of a model server that say no: one error for each kind of status, with what to do about it.
+// Error statuses of a model server: one error for each kind, with what to do about it.
 
 import { ModelError } from "./model-errors.ts";
-import { brandError } from "./rondo-error.ts";
+import { brandErrors } from "./rondo-error.ts";
 
 export interface HttpFailure {
   readonly endpoint: string;
@@ -10,11 +10,8 @@ export interface HttpFailure {
   readonly said: string;
 }
 
-/** The server has answered with a status that is not a success. */
+/** The server replied with an error status. */
 export abstract class ModelHttpError extends ModelError {
-  static {
-    brandError(ModelHttpError, "ModelHttpError");
-  }
   readonly status: number;
   /** What the server said, shortened; empty if it said nothing. */
   readonly said: string;
@@ -26,11 +23,8 @@ export abstract class ModelHttpError extends ModelError {
   }
 }
 
-/** The server wants another key, or none of this one's rights are enough: 401 and 403. */
+/** The key is missing, wrong, or lacks rights: 401 and 403. */
 export class ModelAuthError extends ModelHttpError {
-  static {
-    brandError(ModelAuthError, "ModelAuthError");
-  }
   readonly code = "model_auth";
 
   constructor(failure: HttpFailure) {
@@ -42,11 +36,8 @@ export class ModelAuthError extends ModelHttpError {
   }
 }
 
-/** The server does not have the model, or nothing at this path: 404. */
+/** The server does not have the model, or there is nothing at this path: 404. */
 export class ModelNotFoundError extends ModelHttpError {
-  static {
-    brandError(ModelNotFoundError, "ModelNotFoundError");
-  }
   readonly code = "model_not_found";
   readonly model: string;
 
@@ -65,13 +56,10 @@ export class ModelNotFoundError extends ModelHttpError {
   }
 }
 
-/** The server has too much to do, or this key has used up its share: 429. */
+/** The server is overloaded, or the key has reached its limit: 429. */
 export class ModelRateLimitError extends ModelHttpError {
-  static {
-    brandError(ModelRateLimitError, "ModelRateLimitError");
-  }
   readonly code = "model_rate_limit";
-  /** How long the server asks to wait, if it says so. */
+  /** How long the server asks to wait, if it does. */
   readonly retryAfterMs: number | undefined;
 
   constructor(failure: HttpFailure, retryAfterMs: number | undefined) {
@@ -85,15 +73,12 @@ export class ModelRateLimitError extends ModelHttpError {
   }
 }
 
-/** The server has failed: 5xx. */
+/** The server failed: 5xx. */
 export class ModelServerError extends ModelHttpError {
-  static {
-    brandError(ModelServerError, "ModelServerError");
-  }
   readonly code = "model_server";
   /** Whether it says that it is still loading the model. */
   readonly isLoading: boolean;
-  /** How long the server asks to wait, if it says so. */
+  /** How long the server asks to wait, if it does. */
   readonly retryAfterMs: number | undefined;
 
   constructor(failure: HttpFailure, retryAfterMs?: number) {
@@ -112,11 +97,8 @@ export class ModelServerError extends ModelHttpError {
   }
 }
 
-/** The server does not accept the request: 400, 422 and other 4xx. */
+/** The server rejects the request: 400, 422 and other 4xx. */
 export class ModelRequestError extends ModelHttpError {
-  static {
-    brandError(ModelRequestError, "ModelRequestError");
-  }
   readonly code = "model_request";
 
   constructor(failure: HttpFailure) {
@@ -127,3 +109,12 @@ export class ModelRequestError extends ModelHttpError {
     );
   }
 }
+
+brandErrors({
+  ModelHttpError,
+  ModelAuthError,
+  ModelNotFoundError,
+  ModelRateLimitError,
+  ModelServerError,
+  ModelRequestError,
+});

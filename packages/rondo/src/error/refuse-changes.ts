@@ -1,8 +1,8 @@
-// Properties that are only read: assigning to one is an error that says so, also where the compiler is not heard.
+// Read-only properties: assigning to one throws an error that says so, even in plain JavaScript.
 
 import { SafeExecutionError } from "./execution-errors.ts";
 
-/** Gives the getters of a class setters that refuse. */
+/** Adds setters that throw to the getters of a class. */
 export function refuseChanges(
   owner: { prototype: object; name: string },
   properties: readonly string[],

@@ -1,4 +1,4 @@
-// All events that hooks can follow, with the arguments that each of them passes.
+// The events that hooks can follow, with their arguments.
 
 import type { Agent } from "../agent/agent.ts";
 import type { ContextItem } from "../context/context-item.ts";
@@ -8,16 +8,16 @@ import type { AnyTool } from "../tool/tool.ts";
 import type { Turn } from "../turn/turn.ts";
 import type { StopReason } from "../turn/turn-state.ts";
 
-/** The last argument of every hook: what is going on around it. */
+/** The last argument of every hook. */
 export interface HookContext {
   /** The tool whose turn it is. */
   readonly tool?: AnyTool;
   readonly turn?: Turn;
-  /** The agent on whose behalf it happens, if there is one. */
+  /** The agent that runs the turn, if any. */
   readonly agent?: Agent;
   readonly queue?: ContextQueue;
   readonly pool?: ContextPool;
-  /** Aborted when whoever started the run gives up on it; never where nothing can be aborted. */
+  /** Aborted when the caller aborts the run; never for work that cannot be aborted. */
   readonly signal: AbortSignal;
   /** The hook's own fixed values, with lazy ones resolved for this call. */
   readonly fixed: Readonly<Record<string, unknown>>;
@@ -27,32 +27,32 @@ export interface HookContext {
 export interface HookEvents {
   /** The tool is about to run. Gets the validated input. Throwing stops it. */
   "tool.beforeInvoke": [input: Readonly<Record<string, unknown>>];
-  /** A streaming tool has yielded a value. */
+  /** A streaming tool yielded a value. */
   "tool.onYield": [value: unknown];
-  /** The tool has ended well, with its result or the list of its values; or a stream was left, with what came. */
+  /** The tool succeeded, with its result or its list of values; or a stream was left, with the values so far. */
   "tool.afterInvoke": [result: unknown];
-  /** The tool's function has thrown. Silent on timeout and cancel. */
+  /** The tool's function threw. Not fired on timeout and cancel. */
   "tool.onError": [error: unknown];
 
   "turn.beforeRun": [turn: Turn];
-  /** The turn has completed. Silent on error, timeout and cancel. */
+  /** The turn completed. Not fired on error, timeout and cancel. */
   "turn.afterRun": [turn: Turn, output: unknown];
   "turn.onTimeout": [turn: Turn];
-  /** The turn has failed, but not by timeout or cancel. */
+  /** The turn failed, but not by timeout or cancel. */
   "turn.onError": [turn: Turn, error: unknown];
-  /** The turn has ended, however it did. */
+  /** The turn ended, for any reason. */
   "turn.onComplete": [turn: Turn, stopReason: StopReason];
 
   /** The next turn is about to be taken from the queue. Throwing leaves it there. */
   "agent.beforeTurn": [agent: Agent];
-  /** A turn has ended well and all its values were passed on. */
+  /** A turn completed and all its values were passed on. */
   "agent.afterTurn": [agent: Agent, turn: Turn];
-  /** A turn has produced a value. It sees turns and context items too, which are routed and not yielded. */
+  /** A turn produced a value. Also fired for turns and context items, which are routed and not yielded. */
   "agent.onTurnValue": [agent: Agent, turn: Turn, value: unknown];
   /** A turn is about to be queued. Throwing keeps it out. */
   "agent.beforePut": [agent: Agent, turn: Turn];
   "agent.afterPut": [agent: Agent, turn: Turn];
-  /** A paused run has reached the gate with work left. */
+  /** A paused run stopped before its next turn. */
   "agent.onPause": [agent: Agent];
   "agent.onResume": [agent: Agent];
 
@@ -65,7 +65,7 @@ export interface HookEvents {
   "queue.afterAppend": [appended: readonly ContextItem[], current: readonly ContextItem[]];
   "queue.beforeClear": [queue: ContextQueue, current: readonly ContextItem[]];
   "queue.afterClear": [queue: ContextQueue];
-  /** The oldest item is about to make room; it is still there. */
+  /** The oldest item is about to be evicted; it is still there. */
   "queue.onEvict": [queue: ContextQueue, oldest: ContextItem];
 
   /** An item is about to be added. Throwing keeps it out, and nothing is evicted. */
@@ -75,45 +75,31 @@ export interface HookEvents {
   "pool.afterRemove": [pool: ContextPool, item: ContextItem];
   "pool.beforeClear": [pool: ContextPool, current: ReadonlyMap<string, ContextItem>];
   "pool.afterClear": [pool: ContextPool];
-  /** The oldest item is about to make room; it is still there. */
+  /** The oldest item is about to be evicted; it is still there. */
   "pool.onEvict": [pool: ContextPool, oldest: ContextItem];
 }
 
 export type HookEvent = keyof HookEvents;
 
-/** A hook for one event, or for several: then it gets each event's own arguments. Must be an async function. */
+/** A hook for one or several events, with the arguments of each. Must be an async function. */
 export type HookFunction<E extends HookEvent = HookEvent> = (
   ...args: [...HookEvents[E], context: HookContext]
 ) => Promise<unknown>;
 
-/** Every event there is. */
-export const hookEvents = [
-  "tool.beforeInvoke",
-  "tool.onYield",
-  "tool.afterInvoke",
-  "tool.onError",
-  "turn.beforeRun",
-  "turn.afterRun",
-  "turn.onTimeout",
-  "turn.onError",
-  "turn.onComplete",
-  "agent.beforeTurn",
-  "agent.afterTurn",
-  "agent.onTurnValue",
-  "agent.beforePut",
-  "agent.afterPut",
-  "agent.onPause",
-  "agent.onResume",
-  "queue.beforeAppend",
-  "queue.afterAppend",
-  "queue.beforeClear",
-  "queue.afterClear",
-  "queue.onEvict",
-  "pool.beforeAdd",
-  "pool.afterAdd",
-  "pool.beforeRemove",
-  "pool.afterRemove",
-  "pool.beforeClear",
-  "pool.afterClear",
-  "pool.onEvict",
-] as const satisfies readonly HookEvent[];
+/** The kinds of objects that have events. */
+export type EventKind = HookEvent extends `${infer Kind}.${string}` ? Kind : never;
+
+type NameOf<E, K extends EventKind> = E extends `${K}.${infer Name}` ? Name : never;
+
+const eventNames: { readonly [K in EventKind]: readonly NameOf<HookEvent, K>[] } = {
+  tool: ["beforeInvoke", "onYield", "afterInvoke", "onError"],
+  turn: ["beforeRun", "afterRun", "onTimeout", "onError", "onComplete"],
+  agent: ["beforeTurn", "afterTurn", "onTurnValue", "beforePut", "afterPut", "onPause", "onResume"],
+  queue: ["beforeAppend", "afterAppend", "beforeClear", "afterClear", "onEvict"],
+  pool: ["beforeAdd", "afterAdd", "beforeRemove", "afterRemove", "beforeClear", "afterClear", "onEvict"],
+};
+
+/** All events. */
+export const hookEvents: readonly HookEvent[] = Object.entries(eventNames).flatMap(([kind, names]) =>
+  names.map((name) => `${kind}.${name}` as HookEvent),
+);

@@ -35,7 +35,7 @@ describe("the hooks of an event", () => {
     expect(seen).toEqual(["own 1", "own 2", "global 1", "global 2"]);
   });
 
-  test("fire one after the other: each is awaited before the next starts", async () => {
+  test("fire one at a time: each is awaited before the next starts", async () => {
     const queue = makeQueue();
     const seen: string[] = [];
     const gate = Promise.withResolvers<void>();
@@ -221,7 +221,7 @@ describe("a global hook with tags", () => {
     expect(seen).toEqual([1]);
   });
 
-  test("covers all kinds of objects at once", async () => {
+  test("covers all kinds of objects", async () => {
     const seen: unknown[] = [];
     const tags = ["audit"];
     hook(

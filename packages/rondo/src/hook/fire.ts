@@ -1,18 +1,18 @@
-// Tells all hooks that follow an event, in order.
+// Calls the hooks of an event, in order.
 
 import { defaultGraceMs } from "../async/run.ts";
 import type { Registry } from "../registry/registry.ts";
 import type { HookContext, HookEvent, HookEvents } from "./events.ts";
-import { heed } from "./heed.ts";
 import type { Hook } from "./hook.ts";
 import type { HookList } from "./hook-list.ts";
 import { shareTag } from "./tags.ts";
+import { waitWithGrace } from "./wait-with-grace.ts";
 
-/** Where an event comes from: whose hooks follow it. */
+/** Where an event comes from, and whose hooks it fires. */
 export interface EventSource {
-  /** The hooks of the object itself, and of those that speak for it. They fire first and ignore tags. */
+  /** The hooks of the object and of its agent. They fire first and ignore tags. */
   readonly hooks: readonly HookList[];
-  /** The registry whose global hooks follow. */
+  /** The registry of the global hooks. */
   readonly registry: Registry;
   readonly tags: ReadonlySet<string>;
   /** How long hooks have to finish when the run is aborted. Default: 1,000. */
@@ -23,8 +23,8 @@ export interface EventSource {
 export const neverAborted: AbortSignal = new AbortController().signal;
 
 /**
- * Calls the hooks one after the other; the first that throws stops the rest. Gives `undefined` where there is
- * nothing to wait for, which is nearly always: that saves a step of every turn.
+ * Calls the hooks one at a time; the first that throws stops the rest. Returns `undefined` if there is nothing to
+ * await, which is nearly always: that saves each turn some promises.
  */
 export function fire<E extends HookEvent>(
   event: E,
@@ -37,7 +37,7 @@ export function fire<E extends HookEvent>(
   const calls = callInOrder(hooks, args, { ...context, fixed: {} });
   return context.signal === neverAborted
     ? calls
-    : heed(calls, event, context.signal, source.graceMs ?? defaultGraceMs);
+    : waitWithGrace(calls, event, context.signal, source.graceMs ?? defaultGraceMs);
 }
 
 function hooksFor(event: HookEvent, { hooks: lists, registry, tags }: EventSource): readonly Hook[] {

@@ -1,12 +1,8 @@
 // The hooks of one object.
 
-import { InvalidTypeError } from "../error/argument-errors.ts";
-import { checkOptions } from "../error/check.ts";
-import type { HookEvent, HookFunction } from "./events.ts";
-import { type AttachOptions, Hook, makeHook } from "./hook.ts";
-
-/** Whose events a list is about: the first part of their names. */
-type EventKind = HookEvent extends `${infer Kind}.${string}` ? Kind : never;
+import { checkOptions, requireType } from "../error/check.ts";
+import type { EventKind, HookEvent } from "./events.ts";
+import { type AttachOptions, Hook, type HookInput, makeHook } from "./hook.ts";
 
 export class HookList {
   readonly #kind: EventKind;
@@ -17,7 +13,7 @@ export class HookList {
   }
 
   /** Attaches a function, or a hook that is attached elsewhere too. */
-  attach<E extends HookEvent>(event: E, fn: HookFunction<E> | Hook, options: AttachOptions = {}): Hook<E> {
+  attach<E extends HookEvent>(event: E, fn: HookInput<E>, options: AttachOptions = {}): Hook<E> {
     checkOptions("options", options, ["lock", "fixed", "description"]);
     const made = makeHook([event], fn, options, (hook) => this.#detach(event, hook)) as Hook<E>;
     this.#byEvent.set(event, [...this.forEvent(event), made]);
@@ -32,7 +28,7 @@ export class HookList {
     return [...this.#byEvent.values()].flat();
   }
 
-  /** Attaches the hooks of another object here too; `undefined` takes all of `other`, `null` none. */
+  /** Also attaches hooks of another object: those chosen, or all for `undefined`, or none for `null`. */
   inherit(other: HookList, chosen: readonly Hook[] | null | undefined): void {
     for (const hook of chosen === undefined ? other.all() : checkHooks(chosen ?? []))
       for (const event of hook.events) if (event.startsWith(`${this.#kind}.`)) this.attach(event, hook);
@@ -49,10 +45,8 @@ export class HookList {
 }
 
 function checkHooks(hooks: readonly Hook[]): readonly Hook[] {
-  if (!Array.isArray(hooks))
-    throw new InvalidTypeError({ field: "hooks", expected: "a list of hooks, or null", received: hooks });
-  const wrong = hooks.findIndex((hook) => !(hook instanceof Hook));
-  if (wrong >= 0)
-    throw new InvalidTypeError({ field: `hooks[${wrong}]`, expected: "a Hook", received: hooks[wrong] });
+  requireType(Array.isArray(hooks), "hooks", "a list of hooks, or null", hooks);
+  for (const [index, hook] of hooks.entries())
+    requireType(hook instanceof Hook, `hooks[${index}]`, "a Hook", hook);
   return hooks;
 }

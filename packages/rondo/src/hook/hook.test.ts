@@ -247,7 +247,7 @@ describe("one function on two events of an object", () => {
 });
 
 describe("unregistering", () => {
-  test("a global hook by itself ends it, and tells whether it was there", async () => {
+  test("of a global hook ends it, and returns whether it existed", async () => {
     const seen: unknown[] = [];
     const made = hook("queue.afterClear", async () => seen.push(1), { registry });
     expect(made.unregister()).toBe(true);
@@ -382,7 +382,7 @@ describe("a hook with a lock", () => {
     await expect(queue.clear()).rejects.toThrow("call 2");
   });
 
-  test("that causes its own event is told that it would wait for itself", async () => {
+  test("that causes its own event gets an error instead of a deadlock", async () => {
     const queue = makeQueue();
     queue.afterClear(async () => queue.clear(), { lock: true });
     await expect(queue.clear()).rejects.toThrow(SafeExecutionError);
@@ -398,7 +398,7 @@ describe("fixed values of a hook", () => {
     expect(seen).toEqual([{ level: "info", n: 0 }]);
   });
 
-  test("are worked out anew each time when they are functions, async or not, and not before", async () => {
+  test("that are functions, async or not, are called for each event and not before", async () => {
     let calls = 0;
     const seen: unknown[] = [];
     hook("queue.afterClear", async (_queue, { fixed }) => seen.push(fixed), {

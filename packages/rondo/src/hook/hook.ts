@@ -3,17 +3,23 @@
 import { functionKind } from "../async/async-function.ts";
 import { hasLazy, resolveLazy } from "../async/lazy.ts";
 import { Lock } from "../async/lock.ts";
-import { InvalidArgumentError, InvalidTypeError } from "../error/argument-errors.ts";
-import { checkBoolean, checkOptions, checkPlainObject, checkString } from "../error/check.ts";
+import {
+  checkBoolean,
+  checkOptions,
+  checkPlainObject,
+  checkString,
+  requireType,
+  requireValue,
+} from "../error/check.ts";
 import type { Registry } from "../registry/registry.ts";
 import { chooseRegistry } from "../registry/registry-option.ts";
 import { type HookContext, type HookEvent, type HookFunction, hookEvents } from "./events.ts";
 import { toTags } from "./tags.ts";
 
 export interface AttachOptions {
-  /** Runs one call of the hook after the other. Default: false. */
+  /** Serializes the calls of the hook. Default: false. */
   lock?: boolean;
-  /** Values that reach the hook as `context.fixed`; functions among them are called anew each time. */
+  /** Values for `context.fixed`; functions among them are called each time. Default: none. */
   fixed?: Record<string, unknown>;
   /** What the hook is for. Default: empty. */
   description?: string;
@@ -32,7 +38,7 @@ interface Definition {
   readonly lock: Lock | null;
   readonly fixed: Readonly<Record<string, unknown>>;
   readonly description: string;
-  /** What makes two hooks the same: the bare function, unless options make more of it. */
+  /** Equal for two attachments of one hook: the function itself, unless it has a lock or fixed values. */
   readonly identity: unknown;
 }
 
@@ -67,12 +73,12 @@ export class Hook<E extends HookEvent = HookEvent> {
     return this.#definition.lock;
   }
 
-  /** Two hooks of one identity that are both attached fire once per event. */
+  /** Hooks of the same identity fire once per event. */
   get identity(): unknown {
     return this.#definition.identity;
   }
 
-  /** Ends this attachment. Tells whether it was still there. */
+  /** Ends this attachment. Returns whether it still existed. */
   unregister(): boolean {
     return this.#detach(this);
   }
@@ -92,7 +98,7 @@ export class Hook<E extends HookEvent = HookEvent> {
       await run();
       return;
     }
-    // Not with the run's signal: the hooks of an aborted run still have their turn.
+    // Without the run's signal: the hooks of an aborted run still run.
     const hold = await lock.acquire();
     try {
       await hold.run(run);
@@ -107,6 +113,9 @@ export class Hook<E extends HookEvent = HookEvent> {
   }
 }
 
+/** What can be attached for an event: a function, or a hook that is attached elsewhere too. */
+export type HookInput<E extends HookEvent> = HookFunction<E> | Hook;
+
 /** Makes a hook of a function, or of another hook. Checks everything first. */
 export function makeHook(
   events: readonly HookEvent[],
@@ -115,23 +124,21 @@ export function makeHook(
   detach: (hook: Hook) => boolean,
 ): Hook {
   if (fn instanceof Hook) {
-    for (const option of ["lock", "fixed", "description", "tags"] as const)
-      if (options[option] !== undefined)
-        throw new InvalidArgumentError({
-          field: `options.${option}`,
-          expected: "nothing, for a hook that exists brings its own",
-          received: options[option],
-          hint: "Attach the function itself to give it other options.",
-        });
+    const hint = "Attach the function itself to give it other options.";
+    for (const option of ["lock", "fixed", "description", "tags"] as const) {
+      const value = options[option];
+      requireValue(
+        value === undefined,
+        `options.${option}`,
+        "nothing: an existing hook has its own",
+        value,
+        hint,
+      );
+    }
     return fn.attachedTo(events, detach);
   }
-  if (functionKind(fn) !== "async")
-    throw new InvalidTypeError({
-      field: "hook",
-      expected: "an async function",
-      received: fn,
-      hint: "Write it as `async (…) => { … }`: hooks are awaited in turn.",
-    });
+  const hint = "Write it as `async (…) => { … }`: hooks are awaited one by one.";
+  requireType(functionKind(fn) === "async", "hook", "an async function", fn, hint);
   const lock = options.lock !== undefined && checkBoolean("lock", options.lock);
   const fixed = options.fixed === undefined ? {} : { ...checkPlainObject("fixed", options.fixed) };
   const definition: Definition = {
@@ -147,9 +154,9 @@ export function makeHook(
 /**
  * Follows an event, or several, of every object of a registry (by default the process's).
  *
- * `fn` must be an async function. It gets the event's arguments, and last a `HookContext`. Hooks run one after
- * the other: those of the object first, then the global ones in the order of registration. One that throws stops
- * the rest, and what it watched fails.
+ * `fn` must be an async function. It gets the event's arguments, then a `HookContext`. Hooks run one at a time: those
+ * of the object first, then the global ones in order of registration. If one throws, the rest are skipped and the
+ * watched operation fails.
  *
  * Defaults: no tags (follows all objects), no lock, the default registry.
  */
@@ -161,12 +168,7 @@ export function hook<const E extends HookEvent>(
   checkOptions("options", options, ["tags", "lock", "fixed", "description", "registry"]);
   const list = checkEvents(events);
   const { registry, isRegistered } = chooseRegistry(options.registry);
-  if (!isRegistered)
-    throw new InvalidTypeError({
-      field: "registry",
-      expected: "a Registry, for a global hook has to be somewhere",
-      received: options.registry,
-    });
+  requireType(isRegistered, "registry", "a Registry: global hooks must belong to one", options.registry);
   const made = makeHook(list, fn, options, (hook) => registry.hooks.unregister(hook)) as Hook<E>;
   registry.hooks.register(made);
   return made;
@@ -174,20 +176,10 @@ export function hook<const E extends HookEvent>(
 
 function checkEvents(events: string | readonly string[]): HookEvent[] {
   const list = typeof events === "string" ? [events] : events;
-  if (!Array.isArray(list))
-    throw new InvalidTypeError({
-      field: "events",
-      expected: "an event, or a list of events",
-      received: events,
-    });
-  if (list.length === 0)
-    throw new InvalidArgumentError({ field: "events", expected: "at least one event", received: events });
+  requireType(Array.isArray(list), "events", "an event, or a list of events", events);
+  requireValue(list.length > 0, "events", "at least one event", events);
+  const known: readonly string[] = hookEvents;
   for (const event of list)
-    if (!(hookEvents as readonly string[]).includes(event))
-      throw new InvalidArgumentError({
-        field: "events",
-        expected: `one of ${hookEvents.join(", ")}`,
-        received: event,
-      });
+    requireValue(known.includes(event), "events", `one of ${known.join(", ")}`, event);
   return [...new Set(list as readonly HookEvent[])];
 }

@@ -41,7 +41,7 @@ describe("tags", () => {
     expect(() => toTags("tags", value as never)).toThrow("tags: expected a list or set of strings");
   });
 
-  test("refuse a word that is no string, and say which", () => {
+  test("reject a word that is not a string, and name it", () => {
     expect(() => toTags("tags", ["a", 7 as never])).toThrow("tags[1]: expected a string, got 7");
   });
 

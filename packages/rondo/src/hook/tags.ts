@@ -1,6 +1,6 @@
-// Tags: words on objects by which global hooks choose what they watch.
+// Tags: labels of objects by which global hooks choose what they follow.
 
-import { InvalidTypeError } from "../error/argument-errors.ts";
+import { checkIterable, checkString } from "../error/check.ts";
 import { SafeExecutionError } from "../error/execution-errors.ts";
 
 /** An immutable set of tags. */
@@ -26,21 +26,13 @@ function refuse(): never {
 
 const noTags: ReadonlySet<string> = new Tags([]);
 
-/** Makes an immutable set of tags from what a constructor got. */
+/** Checks a constructor's tags, and makes an immutable set of them. */
 export function toTags(field: string, value: Iterable<string> | undefined): ReadonlySet<string> {
   if (value === undefined) return noTags;
   if (value instanceof Tags) return value;
-  const expected = "a list or set of strings";
-  if (
-    typeof value === "string" ||
-    typeof (value as Partial<Iterable<string>> | null)?.[Symbol.iterator] !== "function"
-  )
-    throw new InvalidTypeError({ field, expected, received: value });
-  const words = [...value];
-  const wrong = words.findIndex((word) => typeof word !== "string");
-  if (wrong >= 0)
-    throw new InvalidTypeError({ field: `${field}[${wrong}]`, expected: "a string", received: words[wrong] });
-  return words.length === 0 ? noTags : new Tags(words);
+  const words = checkIterable(field, value, "a list or set of strings");
+  const tags = words.map((word, index) => checkString(`${field}[${index}]`, word));
+  return tags.length === 0 ? noTags : new Tags(tags);
 }
 
 export function shareTag(some: ReadonlySet<string>, others: ReadonlySet<string>): boolean {

@@ -52,11 +52,11 @@ describe("what is saved comes back as it was", () => {
     expect(restored["isAdmin"]).toBeUndefined();
   });
 
-  test("an undefined property of an object is left out, which means the same", () => {
+  test("an undefined property of an object is omitted", () => {
     expect(encode({ a: undefined, b: 1 }, "value")).toEqual({ b: 1 });
   });
 
-  test("a value that stands in two places", () => {
+  test("a value that occurs twice", () => {
     const shared = { n: 1 };
     expect(roundTrip([shared, { shared }])).toStrictEqual([{ n: 1 }, { shared: { n: 1 } }]);
   });

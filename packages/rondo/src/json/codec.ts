@@ -1,5 +1,5 @@
-// Values to JSON and back without losing anything, or a clear error. What JSON cannot say is written as
-// `{ "$rondo": tag, "value": … }`.
+// Lossless encoding of values as JSON. What JSON lacks is written as `{ "$rondo": tag, "value": … }`; what cannot be
+// encoded is an error.
 
 import { isPlainObject } from "../error/check.ts";
 import { InvalidJsonError, UnserializableError } from "../error/json-errors.ts";
@@ -8,10 +8,10 @@ import { maxDataDepth } from "./depth.ts";
 import type { JsonObject, JsonValue } from "./json-value.ts";
 
 const tagKey = "$rondo";
-/** How many bytes become text at once: as arguments of one call, of which there may not be any number. */
+/** Bytes per `String.fromCharCode` call: the number of arguments of a call is limited. */
 const chunkBytes = 8192;
 
-/** How values of one class are written and read. `Scope` is what the reader needs besides the data. */
+/** How values of one class are encoded. `Scope` is what decoding needs besides the data. */
 export interface JsonType<T, Scope = unknown> {
   /** Marks the value in JSON. */
   readonly tag: string;
@@ -22,17 +22,17 @@ export interface JsonType<T, Scope = unknown> {
 
 const types = new Map<string, JsonType<unknown>>();
 
-/** Adds a class to what can be saved. Each tag belongs to one class. */
+/** Makes a class encodable. Each tag belongs to one class. */
 export function defineJsonType<T, Scope>(type: JsonType<T, Scope>): void {
   types.set(type.tag, type);
 }
 
-/** Turns any value into JSON. `path` says where it stands, for the error when it cannot be saved. */
+/** Turns any value into JSON. `path` is its place in the data, for errors. */
 export function encode(value: unknown, path: string): JsonValue {
   try {
     return encodeWithin(value, path, new Set());
   } catch (error) {
-    // Of values that hold values, such as turns in turns, each is counted anew.
+    // Nested values of a `JsonType`, such as turns in turns, count their depth separately.
     if (error instanceof RangeError) throw new UnserializableError(path, value, tooDeep);
     throw error;
   }
@@ -40,7 +40,7 @@ export function encode(value: unknown, path: string): JsonValue {
 
 const tooDeep = `it is nested more than ${maxDataDepth} levels deep`;
 
-/** Turns what `encode` has made back into the value. */
+/** The inverse of `encode`. */
 export function decode(json: unknown, scope: unknown, path: string): unknown {
   try {
     return decodeWithin(json, { scope, depth: 0 }, path);
@@ -62,7 +62,7 @@ function tooDeepToRead(path: string, json: unknown): InvalidJsonError {
 function decodeWithin(json: unknown, outer: Reading, path: string): unknown {
   if (typeof json !== "object" || json === null) return json;
   const reading = { scope: outer.scope, depth: outer.depth + 1 };
-  // Not with its path, which would be as long.
+  // Without the path, which would be as long.
   if (reading.depth > maxDataDepth) throw new RangeError();
   if (Array.isArray(json)) return json.map((item, index) => decodeWithin(item, reading, `${path}[${index}]`));
   const object = json as JsonObject;
@@ -102,7 +102,7 @@ function encodeContents(value: object, path: string, within: Set<object>): JsonV
     Array.from(items, (item, index) => encodeWithin(item, `${path}[${index}]`, within));
   if (isPlainObject(value)) return encodeEntries(value, path, within);
 
-  // By prototype and not with instanceof: a subclass would come back as something else.
+  // By prototype, not instanceof: a subclass would be decoded as another class.
   switch (Object.getPrototypeOf(value)) {
     case Array.prototype:
       return encodeList(value as unknown[]);
@@ -120,8 +120,7 @@ function encodeContents(value: object, path: string, within: Set<object>): JsonV
   throw new UnserializableError(path, value);
 }
 
-// Values of such types that are being written. They call encode() anew for what they hold, so the list of
-// parents does not reach through them.
+// Values of a `JsonType` being encoded. They call encode() for what they hold, so they are not among the parents.
 const open: object[] = [];
 
 function encodeTyped(type: JsonType<unknown>, value: object, path: string): JsonValue {
@@ -136,7 +135,7 @@ function encodeTyped(type: JsonType<unknown>, value: object, path: string): Json
 
 function encodeEntries(value: Record<string, unknown>, path: string, within: Set<object>): JsonValue {
   if (Object.getOwnPropertySymbols(value).length > 0)
-    throw new UnserializableError(path, value, "a symbol is no key in JSON");
+    throw new UnserializableError(path, value, "a symbol cannot be a key in JSON");
   const object: JsonObject = {};
   for (const key of Object.keys(value)) {
     if (value[key] === undefined) continue; // in an object, absent and undefined mean the same
@@ -209,7 +208,7 @@ function toBase64(bytes: Uint8Array): string {
   return btoa(text);
 }
 
-/** Not with one expression for all of it: those go back over a long text until the stack is full. */
+/** Not one expression for the whole text: it would backtrack until the stack overflows. */
 function isBase64(text: string): boolean {
   return text.length % 4 === 0 && !/[^A-Za-z0-9+/]/.test(text.replace(/={1,2}$/, ""));
 }

@@ -52,13 +52,13 @@ describe("freezeData", () => {
     expect(Object.isFrozen(data.a[0])).toBe(true);
   });
 
-  test("leaves class instances alone", () => {
+  test("keeps class instances", () => {
     const data = freezeData({ map: new Map<string, number>(), error: new Error("no") });
     expect(Object.isFrozen(data.map)).toBe(false);
     expect(Object.isFrozen(data.error)).toBe(false);
   });
 
-  test("comes to an end with data that contains itself", () => {
+  test("terminates on cyclic data", () => {
     const data: { self?: unknown } = {};
     data.self = data;
     expect(Object.isFrozen(freezeData(data))).toBe(true);

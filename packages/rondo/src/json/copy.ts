@@ -1,9 +1,9 @@
-// Copies of plain data, so that two owners never share it.
+// Deep copies of plain data, so that two owners never share it.
 
 import { isPlainObject } from "../error/check.ts";
 
 /**
- * Copies plain objects and arrays to any depth, without recursion: data from elsewhere may be deeper than the stack.
+ * Copies plain objects and arrays to any depth, without recursion: untrusted data may be deeper than the stack.
  * Everything else (functions, class instances) is kept as it is.
  */
 export function copyData<T>(value: T): T {
@@ -30,7 +30,7 @@ export function copyData<T>(value: T): T {
   return result as T;
 }
 
-/** Sets an own property whatever its name: assigning to `__proto__` would change the prototype instead. */
+/** Sets an own property of any name: assigning to `__proto__` would change the prototype instead. */
 export function setOwn(object: Record<string, unknown>, key: string, value: unknown): void {
   if (key === "__proto__")
     Object.defineProperty(object, key, { value, enumerable: true, configurable: true, writable: true });

@@ -11,11 +11,11 @@ test.each<[unknown, boolean]>([
   [deep(12), true],
   [deep(100_000), true],
   [[1, "a", null, deep(8), deep(10)], true],
-])("tells whether data has more than 10 levels", (value, expected) => {
+])("detects data of more than 10 levels", (value, expected) => {
   expect(isTooDeep(value, 10)).toBe(expected);
 });
 
-test("comes to an end with data that contains itself, and does not look into other objects", () => {
+test("terminates on cyclic data, and skips class instances", () => {
   const cyclic: Record<string, unknown> = { map: new Map(), bytes: new Uint8Array(3) };
   cyclic["self"] = [cyclic, cyclic];
   expect(isTooDeep(cyclic, 10)).toBe(false);

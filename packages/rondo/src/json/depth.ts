@@ -1,12 +1,12 @@
-// How deeply data is nested. Functions that call themselves for each level, `JSON.stringify` among them, end in a
-// stack overflow on data that `JSON.parse` has read without any trouble.
+// Limits the depth of data. `JSON.parse` reads any depth, but recursive functions such as `JSON.stringify` then
+// overflow the stack.
 
 import { isPlainObject } from "../error/check.ts";
 
-/** The most levels of what goes through this library. People write less than 20. */
+/** The maximum depth of data in this library. People write less than 20 levels. */
 export const maxDataDepth = 1000;
 
-/** Whether plain data has more levels than `max`. Takes no stack, and comes to an end with data that contains itself. */
+/** Whether plain data has more levels than `max`. Not recursive; handles cycles. */
 export function isTooDeep(value: unknown, max: number = maxDataDepth): boolean {
   if (!isData(value)) return false;
   const seen = new Set<object>([value]);

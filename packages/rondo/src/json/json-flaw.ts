@@ -1,10 +1,10 @@
-// What is wrong with parsed JSON that the syntax allows: numbers that no double can hold, and nesting that would
-// overflow the stack of whatever walks the value next.
+// Finds what is unusable in valid JSON: numbers beyond a double, and nesting that would overflow the stack of code
+// that walks the value.
 
-/** How many objects and lists may be nested in what a model writes. */
+/** The maximum depth of JSON from a model. */
 export const maxJsonDepth = 200;
 
-/** What makes the value unusable, as the end of "received …"; undefined if nothing does. Takes no stack of its own. */
+/** What makes the value unusable, worded to follow "received"; undefined if nothing does. Not recursive. */
 export function jsonFlaw(value: unknown): string | undefined {
   let level: unknown[] = [value];
   for (let depth = 0; level.length > 0; depth++) {

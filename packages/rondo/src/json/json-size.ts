@@ -1,6 +1,6 @@
-// About how long data is as JSON, without writing it: what comes from others may be too large, or too deep, for that.
+// Estimates the size of data as JSON without writing it: untrusted data may be too large or too deep for that.
 
-/** The characters that a value takes as JSON, escapes not counted; `Infinity` once it is more than `max`. */
+/** The length of a value as JSON without escapes; `Infinity` if it exceeds `max`. */
 export function jsonSize(value: unknown, max: number): number {
   const open: unknown[] = [value];
   let size = 0;

@@ -1,4 +1,4 @@
-// The types of JSON itself.
+// The types of JSON.
 
 export type JsonValue = null | boolean | number | string | JsonValue[] | JsonObject;
 

@@ -1,12 +1,9 @@
-// JSON that was written by someone else, often by a model.
+// Parses a JSON object from an untrusted source, often a model.
 
 import { isPlainObject } from "../error/check.ts";
 import { jsonFlaw } from "./json-flaw.ts";
 
-/**
- * The object that a text is the JSON of; `undefined` if it is something else, no JSON, nested too deeply, or has a
- * number that would become Infinity.
- */
+/** The JSON object in a text; `undefined` if it is anything else, too deep, or has a number beyond a double. */
 export function objectIn(text: string): Record<string, unknown> | undefined {
   try {
     const value: unknown = JSON.parse(text);

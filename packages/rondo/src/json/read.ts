@@ -1,12 +1,12 @@
-// Reads saved data piece by piece, and says exactly which piece is not as expected.
+// Reads saved data field by field; errors name the exact place.
 
 import { isPlainObject } from "../error/check.ts";
 import { InvalidJsonError } from "../error/json-errors.ts";
 
-/** The version of all saved shapes. A reader accepts this one and older ones, and refuses newer ones. */
+/** The version of all saved formats. Readers accept this one and older ones, and reject newer ones. */
 export const formatVersion = 1;
 
-/** One saved object: checks its version, and hands out its fields with their types checked. */
+/** A saved object: checks its version, and the type of each field that is read. */
 export class SavedObject {
   readonly path: string;
   readonly #data: Record<string, unknown>;
@@ -24,23 +24,25 @@ export class SavedObject {
     return `${this.path}.${key}`;
   }
 
-  /** The field as it is; `undefined` also for `null`. */
+  /** The unchecked field; `undefined` also for `null`. */
   raw(key: string): unknown {
     return this.#data[key] ?? undefined;
   }
 
-  /** Whether the field is there, be it `null`. */
+  /** Whether the field exists, even if it is `null`. */
   has(key: string): boolean {
     return Object.hasOwn(this.#data, key);
   }
 
-  /** Whether the field says `null`, which is not the same as leaving it out. */
+  /** Whether the field is `null`, and not absent. */
   isNull(key: string): boolean {
     return this.#data[key] === null;
   }
 
   string(key: string): string {
-    return this.#required(key, "a string", this.optionalString(key));
+    const value = this.optionalString(key);
+    if (value === undefined) throw new InvalidJsonError(this.pathOf(key), "a string", this.#data[key]);
+    return value;
   }
 
   optionalString(key: string): string | undefined {
@@ -86,10 +88,5 @@ export class SavedObject {
     const value = this.raw(key);
     if (value === undefined || is(value)) return value;
     throw new InvalidJsonError(this.pathOf(key), expected, value);
-  }
-
-  #required<T>(key: string, expected: string, value: T | undefined): T {
-    if (value === undefined) throw new InvalidJsonError(this.pathOf(key), expected, this.#data[key]);
-    return value;
   }
 }

@@ -1,12 +1,12 @@
-// Things by their name, each name once.
+// Items by unique name.
 
-import { InvalidArgumentError, InvalidTypeError } from "../error/argument-errors.ts";
-import { checkString } from "../error/check.ts";
+import { InvalidArgumentError } from "../error/argument-errors.ts";
+import { checkString, requireType } from "../error/check.ts";
 
 export abstract class NamedItems<T extends { readonly name: string }> {
   protected readonly items = new Map<string, T>();
 
-  /** What the items are, for error messages: `tool`. */
+  /** The kind of the items, for error messages: `tool`. */
   protected abstract readonly kind: string;
   protected abstract notFound(name: string, known: readonly string[]): Error;
 
@@ -21,19 +21,15 @@ export abstract class NamedItems<T extends { readonly name: string }> {
     return this.items.has(name);
   }
 
-  /** All items in the order in which they were registered. */
+  /** All items, in order of registration. */
   all(): T[] {
     return [...this.items.values()];
   }
 
-  /** Adds an item. The same item again changes nothing; another one of the same name is an error. */
+  /** Adds an item. Adding it again does nothing; another item of the same name is an error. */
   register(item: T): void {
-    if (typeof (item as T | null)?.name !== "string")
-      throw new InvalidTypeError({
-        field: this.kind,
-        expected: `a ${this.kind} with a name`,
-        received: item,
-      });
+    const hasName = typeof (item as T | null)?.name === "string";
+    requireType(hasName, this.kind, `a ${this.kind} with a name`, item);
     const known = this.items.get(item.name);
     if (known === item) return;
     if (known !== undefined)
@@ -46,12 +42,12 @@ export abstract class NamedItems<T extends { readonly name: string }> {
     this.items.set(item.name, item);
   }
 
-  /** Forgets the item of that name. Tells whether there was one. */
+  /** Removes the item of that name. Returns whether there was one. */
   unregister(name: string): boolean {
     return this.items.delete(name);
   }
 
-  /** Forgets everything, for tests. */
+  /** Removes all items, for tests. */
   clear(): void {
     this.items.clear();
   }

@@ -42,7 +42,7 @@ describe("registry: false", () => {
     expect(agents.map(({ isRegistered }) => isRegistered)).toEqual([false, false]);
   });
 
-  test("still lets the hooks of the default registry follow", async () => {
+  test("still fires the hooks of the default registry", async () => {
     const seen: string[] = [];
     hook(["tool.beforeInvoke", "turn.beforeRun", "agent.beforeTurn"], async () => seen.push("fired"));
     const look = tool({ name: "look", description: "", registry: false }, async () => 1);

@@ -3,13 +3,13 @@
 import { InvalidTypeError } from "../error/argument-errors.ts";
 import { defaultRegistry, Registry } from "./registry.ts";
 
-/** A registry to be registered in, or `false` to be registered nowhere. */
+/** The registry to register in, or `false` for none. */
 export type RegistryOption = Registry | false;
 
 export interface RegistryChoice {
   /** Whose global hooks the object fires. */
   readonly registry: Registry;
-  /** Whether the object is to be found there by its name. */
+  /** Whether the object is registered there by its name. */
   readonly isRegistered: boolean;
 }
 

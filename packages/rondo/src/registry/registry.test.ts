@@ -119,7 +119,7 @@ describe("tools in a registry", () => {
     expect(registry.tools.get("files.create")).toBe(subtools[1]);
   });
 
-  test("have each full name once, and a refused subtool leaves its parent as it was", () => {
+  test("have unique full names, and a rejected subtool does not change its parent", () => {
     const users = define("users");
     users.subtool({ name: "create", description: "" }, async () => 1);
     const again = () => users.subtool({ name: "create", description: "" }, async () => 2);
@@ -154,7 +154,7 @@ describe("the definitions of a registry", () => {
 });
 
 describe("unregistering a tool", () => {
-  test("frees its name, and tells whether there was one", () => {
+  test("frees its name, and returns whether there was one", () => {
     define("look");
     expect(registry.tools.unregister("look")).toBe(true);
     expect(registry.tools.unregister("look")).toBe(false);
@@ -178,7 +178,7 @@ describe("unregistering a tool", () => {
     expect(registry.tools.all()).toEqual([users]);
   });
 
-  test("leaves turns alone that were made before", async () => {
+  test("does not affect existing turns", async () => {
     define("look");
     const turn = new Turn("look", {}, { registry });
     registry.tools.unregister("look");

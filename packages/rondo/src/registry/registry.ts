@@ -1,8 +1,7 @@
-// Names to tools, agents and hooks. There is one registry for the process, and as many isolated ones as wanted.
+// Registries of tools, agents and global hooks: a default one for the process, and isolated ones.
 
 import type { Agent } from "../agent/agent.ts";
-import { InvalidTypeError } from "../error/argument-errors.ts";
-import { checkString } from "../error/check.ts";
+import { checkString, requireType } from "../error/check.ts";
 import {
   UnregisteredAgentError,
   UnregisteredHookError,
@@ -28,7 +27,7 @@ class RegisteredTools extends NamedItems<AnyTool> {
       .toSorted((one, other) => (one.name < other.name ? -1 : 1));
   }
 
-  /** Forgets a tool and its subtools. Tells whether there was one. */
+  /** Removes a tool and its subtools. Returns whether there was one. */
   override unregister(name: string): boolean {
     for (const key of this.items.keys()) if (key.startsWith(`${name}.`)) this.items.delete(key);
     return super.unregister(name);
@@ -43,10 +42,10 @@ class RegisteredAgents extends NamedItems<Agent> {
   }
 }
 
-/** Global hooks. Unlike tools and agents, several may have one name: closures often do. */
+/** Global hooks. Unlike tools and agents, several may share a name: closures often do. */
 class RegisteredHooks {
   readonly #hooks = new Set<Hook>();
-  // Looked up at every step of every turn, so it is kept by event.
+  // An index: it is looked up at every step of every turn.
   readonly #byEvent = new Map<HookEvent, Hook[]>();
 
   /** The first hook of that name; throws when there is none. */
@@ -56,29 +55,27 @@ class RegisteredHooks {
     throw new UnregisteredHookError(name, [...new Set(this.all().map((hook) => hook.name))]);
   }
 
-  /** All hooks in the order in which they were registered. */
+  /** All hooks, in order of registration. */
   all(): Hook[] {
     return [...this.#hooks];
   }
 
-  /** The hooks that follow an event, in the order in which they were registered. */
+  /** The hooks of an event, in order of registration. */
   forEvent(event: HookEvent): readonly Hook[] {
     return this.#byEvent.get(event) ?? [];
   }
 
   register(hook: Hook): void {
-    if (!Array.isArray((hook as Hook | null)?.events))
-      throw new InvalidTypeError({ field: "hook", expected: "a hook made by hook()", received: hook });
+    requireType(Array.isArray((hook as Hook | null)?.events), "hook", "a hook made by hook()", hook);
     if (this.#hooks.has(hook)) return;
     this.#hooks.add(hook);
     for (const event of hook.events) this.#byEvent.set(event, [...this.forEvent(event), hook]);
   }
 
-  /** Forgets one hook, or all of a name. Tells whether there was one. */
+  /** Removes a hook, or all hooks of a name. Returns whether there was one. */
   unregister(hookOrName: Hook | string): boolean {
-    const isMeant = (hook: Hook) => hook === hookOrName || hook.name === hookOrName;
-    const meant = this.all().filter(isMeant);
-    for (const hook of meant) {
+    const matching = this.all().filter((hook) => hook === hookOrName || hook.name === hookOrName);
+    for (const hook of matching) {
       this.#hooks.delete(hook);
       for (const event of hook.events)
         this.#byEvent.set(
@@ -86,10 +83,10 @@ class RegisteredHooks {
           this.forEvent(event).filter((other) => other !== hook),
         );
     }
-    return meant.length > 0;
+    return matching.length > 0;
   }
 
-  /** Forgets all hooks, for tests. */
+  /** Removes all hooks, for tests. */
   clear(): void {
     this.#hooks.clear();
     this.#byEvent.clear();
@@ -97,8 +94,7 @@ class RegisteredHooks {
 }
 
 /**
- * Holds tools, agents and global hooks. What is defined in one registry neither clashes with nor is seen from
- * another: tests and servers make their own.
+ * Holds tools, agents and global hooks. Registries are isolated from each other: tests and servers make their own.
  */
 export class Registry {
   readonly tools: RegisteredTools = new RegisteredTools();
@@ -106,7 +102,7 @@ export class Registry {
   readonly hooks: RegisteredHooks = new RegisteredHooks();
 }
 
-/** Where everything goes that names no other registry. */
+/** The registry for everything that does not name another. */
 export const defaultRegistry: Registry = new Registry();
 
 /** The tools of the default registry. */

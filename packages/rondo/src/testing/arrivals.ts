@@ -1,4 +1,4 @@
-// A list of things that arrive one after the other, where a test can wait for the one that it needs.
+// A list of arriving items, where a test can wait for the one that it needs.
 
 export class Arrivals<T> {
   readonly list: T[] = [];

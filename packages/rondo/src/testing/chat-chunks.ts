@@ -1,13 +1,13 @@
-// What a well-behaved server sends of a chat completion: the chunks of a stream, their frames on the wire, or the whole.
+// A chat completion as a well-behaved server sends it: as chunks of a stream, or as a whole.
 
 import type { Usage } from "../model/provider.ts";
 import type { ScriptedCall, ScriptedText } from "./scripted-answer.ts";
 
-/** What a well-behaved server says, in the order thinking, text, calls. */
+/** The content of an answer, sent in the order thinking, text, calls. */
 export interface ChatContent {
   /** Sent as `reasoning_content`. */
   thinking?: ScriptedText;
-  /** In one piece or in several, each a chunk. A promise between them is waited for. */
+  /** One piece or several, each a chunk. A promise between them is awaited. */
   text?: ScriptedText;
   calls?: readonly Omit<ScriptedCall, "isTruncated">[];
   /** Default: `tool_calls` if there are calls, else `stop`. `null` for none. */
@@ -16,7 +16,7 @@ export interface ChatContent {
   usage?: Usage;
 }
 
-/** Ends a stream of server-sent events in the way of OpenAI. */
+/** Ends a stream of server-sent events, as OpenAI does. */
 export const doneFrame = "data: [DONE]\n\n";
 
 /** One server-sent event with `value` as its JSON. */
@@ -31,7 +31,7 @@ export interface ChunkOptions {
   nextId?: () => string;
 }
 
-/** The chunks that stream `content`, to be sent as they are or changed first. */
+/** The chunks that stream `content`, to be sent unchanged or edited first. */
 export function chatChunks(content: ChatContent, options: ChunkOptions = {}): unknown[] {
   let callCount = 0;
   const { model = "test-model", nextId = () => `call_${++callCount}` } = options;

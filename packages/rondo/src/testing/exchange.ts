@@ -1,25 +1,25 @@
-// One request to the model server of a test and the sending of its answer, with the faults that it asks for.
+// One request to the test model server, and its answer with the faults that are asked for.
 
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { isUint8Array } from "node:util/types";
+import { sleep, untilAborted } from "../async/until-aborted.ts";
 import { type AnswerOptions, prepareAnswer, type ServerAnswer } from "./server-answer.ts";
-import { sleep, waitFor } from "./wait.ts";
 
-/** A request that has come. */
+/** A received request. */
 export interface ServerRequest {
   readonly method: string;
-  /** With the query. */
+  /** Includes the query. */
   readonly path: string;
-  /** Their names are in lower case. */
+  /** Names are in lower case. */
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
-  /** The JSON that came, as its value; what is no JSON, as text. */
-  // biome-ignore lint/suspicious/noExplicitAny: tests look into it without ceremony.
+  /** The parsed JSON, or the text if it is not JSON. */
+  // biome-ignore lint/suspicious/noExplicitAny: tests read it without checks.
   readonly body: any;
-  /** Whether the client has closed the socket before the answer was over. */
+  /** Whether the client closed the socket before the answer ended. */
   readonly wasLeft: boolean;
-  /** When the exchange was over, on the clock of `performance.now()`; undefined until then. */
+  /** When the exchange ended, by `performance.now()`; undefined until then. */
   readonly closedAt: number | undefined;
-  /** Resolves when the exchange is over: all was sent, or the socket was closed by either side. */
+  /** Resolves when the exchange ended: everything was sent, or either side closed the socket. */
   readonly closed: Promise<void>;
 }
 
@@ -43,7 +43,7 @@ export class Exchange implements ServerRequest {
     this.#response = response;
     const { promise, resolve } = Promise.withResolvers<void>();
     this.closed = promise;
-    // Writing to a socket that has just been closed is no news: "close" tells it.
+    // Errors of writing to a closed socket are ignored: "close" reports it.
     response.on("error", () => {});
     response.once("close", () => {
       this.wasLeft = !response.writableFinished && !this.#isCutByUs;
@@ -53,23 +53,23 @@ export class Exchange implements ServerRequest {
     });
   }
 
-  /** Sends an answer; returns when it is sent, or when the client has left. */
+  /** Sends an answer; returns when it is sent, or when the client disconnects. */
   async send(answer: ServerAnswer, options: AnswerOptions = {}): Promise<void> {
     const { signal } = this.#over;
     try {
       if (answer.delayMs) await sleep(answer.delayMs, signal);
-      if (answer.waitFor) await waitFor(answer.waitFor, signal);
+      if (answer.waitFor) await untilAborted(answer.waitFor, signal);
       if (answer.hangUp) return this.#cut();
       const { status, headers, pieces, end } = await prepareAnswer(answer, options);
       signal.throwIfAborted();
       this.#response.writeHead(status, headers).flushHeaders();
       for (const piece of pieces) {
         if (!isUint8Array(piece)) {
-          await waitFor(piece, signal);
+          await untilAborted(piece, signal);
           continue;
         }
         if (answer.chunkDelayMs) await sleep(answer.chunkDelayMs, signal);
-        await waitFor(this.#write(piece), signal);
+        await untilAborted(this.#write(piece), signal);
       }
       if (end === "stall") await sleep(Number.POSITIVE_INFINITY, signal);
       if (end === "drop") this.#cut();
@@ -79,13 +79,13 @@ export class Exchange implements ServerRequest {
     }
   }
 
-  /** Tells the client what is wrong with the script; with a status below 500, so that it does not try again. */
+  /** Reports a script error to the client, with a status below 500, so that it does not retry. */
   async fail(status: number, message: string): Promise<void> {
     if (this.#response.headersSent) this.#cut();
     else await this.send({ status, body: { error: { message } } });
   }
 
-  /** Closes the socket, as a server does that has crashed. */
+  /** Closes the socket, like a crashed server. */
   #cut(): void {
     this.#isCutByUs = true;
     this.#response.destroy();

@@ -1,18 +1,15 @@
-// Makes every connection that leaves this machine fail, so that a test that needs the network says so.
+// Blocks connections to other machines, so that a test that needs the network fails.
 
 import dns from "node:dns";
 import { syncBuiltinESMExports } from "node:module";
 import { BlockList, isIP, Socket } from "node:net";
 import { checkOptions } from "../error/check.ts";
-import { brandError, RondoError } from "../error/rondo-error.ts";
+import { brandErrors, RondoError } from "../error/rondo-error.ts";
 
-/** A connection that `forbidNetwork()` has refused. */
+/** A connection that `forbidNetwork()` blocked. */
 export class NetworkForbiddenError extends RondoError {
-  static {
-    brandError(NetworkForbiddenError, "NetworkForbiddenError");
-  }
   readonly code = "network_forbidden";
-  /** The host that was to be reached. */
+  /** The host of the blocked connection. */
   readonly host: string;
 
   constructor(host: string) {
@@ -25,21 +22,20 @@ export class NetworkForbiddenError extends RondoError {
 }
 
 export interface ForbidNetworkOptions {
-  /** Names or addresses that stay reachable. Default: none but this machine's own. */
+  /** Names or addresses that stay reachable. Default: only this machine. */
   allow?: readonly string[];
 }
 
 /**
- * Forbids this process every connection but to loopback, until it is disposed of. TCP, TLS, HTTP, `fetch`,
- * WebSockets and questions to DNS then fail with a `NetworkForbiddenError` that names the host; sockets in the
- * file system stay allowed. Other threads and processes are not affected, nor are connections that are open
- * already.
+ * Blocks all connections of this process except to loopback, until it is disposed of. TCP, TLS, HTTP, `fetch`,
+ * WebSockets and DNS queries then fail with a `NetworkForbiddenError` that names the host; Unix sockets stay allowed.
+ * Other threads and processes, and open connections, are not affected.
  *
  * ```ts
  * using network = forbidNetwork();
  * ```
  *
- * Of several at once, each has to allow a host.
+ * If several are active, all of them must allow a host.
  */
 export function forbidNetwork(options: ForbidNetworkOptions = {}): Disposable {
   checkOptions("options", options, ["allow"]);
@@ -69,7 +65,7 @@ function isForbidden(host: string): boolean {
 }
 
 type AnyFunction = (this: unknown, ...args: unknown[]) => unknown;
-let undo: (() => void)[] = [];
+let restorers: (() => void)[] = [];
 
 function install(): void {
   replace(Socket.prototype, "connect", (connect) => {
@@ -77,7 +73,7 @@ function install(): void {
       const host = hostOf(args);
       if (!isForbidden(host)) return connect.apply(this, args);
       const error = new NetworkForbiddenError(host);
-      // Not at once: the caller still sets the socket up, and for TLS that needs one that is alive.
+      // Not synchronously: the caller still sets up the socket, which for TLS must be alive.
       process.nextTick(() => (this as Socket).destroy(error));
       return this;
     };
@@ -98,8 +94,8 @@ function install(): void {
 }
 
 function uninstall(): void {
-  for (const step of undo) step();
-  undo = [];
+  for (const step of restorers) step();
+  restorers = [];
   syncBuiltinESMExports();
 }
 
@@ -108,7 +104,7 @@ function replace(owner: object, name: string, wrap: (original: AnyFunction) => A
   const original = functions[name];
   if (!original) return;
   functions[name] = wrap(original);
-  undo.push(() => {
+  restorers.push(() => {
     functions[name] = original;
   });
 }
@@ -124,3 +120,5 @@ function hostOf(args: unknown): string {
   const isPort = typeof second === "string" && /^\d+$/.test(String(first));
   return isPort ? second : "localhost";
 }
+
+brandErrors({ NetworkForbiddenError });

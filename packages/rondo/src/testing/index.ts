@@ -1,4 +1,4 @@
-// Everything that `rondo/testing` offers: what makes tests of agents fast, exact and free of the network.
+// The public API of `rondo/testing`: fast, exact tests of agents without a network.
 
 export { type ChatContent, type ChunkOptions, chatChunks, doneFrame, sseFrame } from "./chat-chunks.ts";
 export type { ServerRequest } from "./exchange.ts";

@@ -189,14 +189,14 @@ describe("an answer", () => {
     expect(seen).toEqual(["opened", "head", "a", "b"]);
   });
 
-  test("takes its time on demand", async () => {
+  test("delays answers on demand", async () => {
     await using server = await startModelServer([{ delayMs: 1, chunkDelayMs: 1, raw: ["a", "b"] }]);
     expect(await (await ask(server)).text()).toBe("ab");
   });
 });
 
 describe("a fault", () => {
-  test("hangUp closes the socket without a word", async () => {
+  test("hangUp closes the socket without an answer", async () => {
     await using server = await startModelServer([{ hangUp: true }]);
     await expect(ask(server)).rejects.toThrow("fetch failed");
     expect(server.requests[0]).toMatchObject({ wasLeft: false });
@@ -236,7 +236,7 @@ describe("a fault", () => {
     [0, ""],
     [1, sseFrame(1)],
     [true as const, sseFrame(1) + sseFrame(2)],
-  ])("stall: %s is silence until the client leaves, which the server sees", async (stall, expected) => {
+  ])("stall: %s stops sending until the client disconnects, which is recorded", async (stall, expected) => {
     await using server = await startModelServer([{ chunks: [1, 2], stall }]);
     const controller = new AbortController();
     const response = await ask(server, { signal: controller.signal });
@@ -252,7 +252,7 @@ describe("a fault", () => {
     expect(server.requests[0]).toMatchObject({ wasLeft: true, closedAt: expect.any(Number) });
   });
 
-  test("a client that leaves before the head, or between chunks, is seen at once", async () => {
+  test("a client that disconnects before the headers, or between chunks, is recorded immediately", async () => {
     await using server = await startModelServer([
       { waitFor: new Promise(() => {}) },
       { delayMs: Number.POSITIVE_INFINITY },
@@ -290,7 +290,7 @@ describe("a server", () => {
     ]);
   });
 
-  test("lists its models, has other paths on demand, and says what it does not have", async () => {
+  test("lists its models, serves other paths on demand, and names unknown paths", async () => {
     await using server = await startModelServer([], {
       models: ["qwen3:8b", "llama"],
       routes: { "GET /props": { body: { n_ctx: 4096 } } },
@@ -318,14 +318,14 @@ describe("a server", () => {
     await expect(ask(server)).rejects.toThrow("fetch failed");
   });
 
-  test("says which answers are left when it is disposed of, and has closed by then", async () => {
+  test("lists the answers that are left when it is disposed of, after closing", async () => {
     const server = await startModelServer(["a", { text: "b" }]);
     await (await ask(server)).text();
     await expect(server[Symbol.asyncDispose]()).rejects.toThrow('script[1]: {"text":"b"}');
     await expect(ask(server)).rejects.toThrow("fetch failed");
   });
 
-  test("says again in the end what a function of its script has thrown", async () => {
+  test("throws an error of its script's functions again when it is disposed of", async () => {
     const server = await startModelServer(({ body }) => {
       expect(body.model).toBe("other");
       return "Hi";

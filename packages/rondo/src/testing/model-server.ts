@@ -16,21 +16,21 @@ export type ServerStep = Step<ServerAnswer, ServerRequest>;
 export interface ModelServerOptions {
   /** What `GET /v1/models` lists. Default: `["test-model"]`. */
   models?: readonly string[];
-  /** Answers for other paths, such as `"GET /props"`; each may be asked for any number of times. */
+  /** Answers for other paths, such as `"GET /props"`, given any number of times. Default: none. */
   routes?: Readonly<Record<string, ServerStep>>;
 }
 
 /**
  * Starts a server on a free port of 127.0.0.1 that gives the answers of `script` in order, one for each
- * `POST /v1/chat/completions`. An answer that is not in a list is given every time.
+ * `POST /v1/chat/completions`. A single answer, not in a list, is given every time.
  *
  * ```ts
  * await using server = await startModelServer([{ status: 503 }, { text: ["Hel", "lo"], splitBytes: 3 }]);
  * const model = openaiCompatible({ baseURL: server.url, model: "test-model" });
  * ```
  *
- * Leaving the `await using` block closes all sockets. It then throws a `ScriptError` when answers are left, or
- * when the server was asked for more, which it answers with status 400.
+ * Leaving the `await using` block closes all sockets. It then throws a `ScriptError` if answers are left, or if
+ * the server got more requests, to which it replies with status 400.
  */
 export async function startModelServer(
   script: ServerStep | readonly ServerStep[],
@@ -86,23 +86,23 @@ export class ModelServer implements AsyncDisposable {
     return this.#requests.list;
   }
 
-  /** The chat request at `index`, counted from 0, as soon as it has come. */
+  /** The chat request at `index`, counted from 0, as soon as it arrives. */
   request(index: number): Promise<ServerRequest> {
     return this.#requests.at(index);
   }
 
-  /** How many connections were ever opened: fewer than requests, if the client keeps them alive. */
+  /** How many connections were opened: fewer than requests, if the client keeps them alive. */
   get connectionCount(): number {
     return this.#connectionCount;
   }
 
-  /** Throws unless the script fits what was asked. */
+  /** Throws unless the requests match the script. */
   assertUsedUp(): void {
     this.#script.assertUsedUp();
     for (const route of this.#routes.values()) route.assertUsedUp();
   }
 
-  /** Closes the server and all its sockets, at once. Does not look at the script. */
+  /** Closes the server and all its sockets at once. Does not check the script. */
   async close(): Promise<void> {
     if (!this.#server.listening) return;
     this.#server.close();
@@ -117,7 +117,7 @@ export class ModelServer implements AsyncDisposable {
   }
 
   async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    // A client that goes away while it still sends has asked for nothing.
+    // A client that disconnects while it sends has not made a request.
     const body = await text(request).catch(() => undefined);
     if (body === undefined) return;
     const exchange = new Exchange(request, response, body);

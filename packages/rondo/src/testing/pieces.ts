@@ -1,4 +1,4 @@
-// The bytes of an answer on their way: compressed, or cut where no client would expect it.
+// The bytes of an answer on the wire: compressed, or split at arbitrary places.
 
 import { isUint8Array } from "node:util/types";
 import { constants, createGzip } from "node:zlib";
@@ -6,7 +6,7 @@ import { constants, createGzip } from "node:zlib";
 /** Bytes to write, or a promise to wait for before the next ones. */
 export type Piece = Uint8Array | PromiseLike<unknown>;
 
-/** Compresses pieces one by one, so that each can be read as soon as it has come. */
+/** Compresses pieces one by one, so that each can be read as soon as it arrives. */
 export async function compress(pieces: readonly Piece[], isWhole: boolean): Promise<Piece[]> {
   const gzip = createGzip();
   let output: Buffer[] = [];
@@ -35,7 +35,7 @@ export async function compress(pieces: readonly Piece[], isWhole: boolean): Prom
   }
 }
 
-/** Pieces of `size` bytes that do not care where the given ones end; only a promise makes a shorter one. */
+/** Splits pieces into `size` bytes each, across their boundaries; only a promise makes a shorter one. */
 export function* cut(pieces: readonly Piece[], size: number): Generator<Piece> {
   let rest = Buffer.alloc(0);
   for (const piece of pieces) {

@@ -1,11 +1,10 @@
-// The error of a test whose script does not fit what happened.
+// The error of a test whose requests do not match its script.
 
-import { brandError, RondoError } from "../error/rondo-error.ts";
+import { brandErrors, RondoError } from "../error/rondo-error.ts";
 
-/** What was asked and what the script has do not fit: asked too often, or not often enough. */
+/** The requests do not match the script: there were too many or too few. */
 export class ScriptError extends RondoError {
-  static {
-    brandError(ScriptError, "ScriptError");
-  }
   readonly code = "script_mismatch";
 }
+
+brandErrors({ ScriptError });

@@ -1,4 +1,4 @@
-// A script: the answers that a test has prepared, given out in order, and whether they fit what was asked.
+// A script: the prepared answers of a test, given in order, and whether the requests matched them.
 
 import { checkOptions } from "../error/check.ts";
 import { describe } from "../error/describe.ts";
@@ -11,9 +11,9 @@ export type Step<Answer, Request> =
   | ((request: Request) => Answer | string | PromiseLike<Answer | string>);
 
 export interface ScriptSetup<Answer, Request> {
-  /** Who has the script, for messages. */
+  /** The owner of the script, for messages. */
   readonly owner: string;
-  /** The answers in order; one that is not in a list is given every time. */
+  /** The answers in order; a single one, not in a list, is given every time. */
   readonly steps: Step<Answer, Request> | readonly Step<Answer, Request>[];
   /** The fields that an answer may have. */
   readonly known: readonly string[];
@@ -31,7 +31,7 @@ export class Script<Answer extends object, Request> {
     this.#owner = owner;
     this.#known = known;
     if (isList(steps)) {
-      // A copy: the test may go on with its list.
+      // A copy: the test may change its list.
       this.#steps = [...steps];
       for (const [index, step] of this.#steps.entries()) this.#check(`script[${index}]`, step);
     } else {
@@ -40,7 +40,7 @@ export class Script<Answer extends object, Request> {
     }
   }
 
-  /** The next answer. A function that throws has found the request wrong: `assertUsedUp()` says it again. */
+  /** The next answer. If a function of the script throws, `assertUsedUp()` throws that error again. */
   async next(request: Request, describeRequest: () => string): Promise<Answer> {
     const index = this.#asked++;
     const step = this.#everyTime ?? this.#steps?.[index];
@@ -61,12 +61,12 @@ export class Script<Answer extends object, Request> {
     }
   }
 
-  /** Throws unless every answer was asked for, none beyond them was, and no function of the script has thrown. */
+  /** Throws if answers are left, if there were more requests than answers, or if a function of the script threw. */
   assertUsedUp(): void {
     if (this.#failures.length > 0) throw this.#failures[0];
     const left = this.#steps?.slice(this.#asked) ?? [];
     if (left.length === 0) return;
-    const lines = left.map((step, index) => `  script[${this.#asked + index}]: ${tell(step)}`);
+    const lines = left.map((step, index) => `  script[${this.#asked + index}]: ${summarize(step)}`);
     throw new ScriptError(
       `${this.#owner} was asked ${this.#asked} times, but its script has ${count(this.#steps?.length ?? 0)}. ` +
         `Never asked for:\n${lines.join("\n")}\n` +
@@ -92,7 +92,7 @@ function count(answers: number): string {
   return answers === 1 ? "1 answer" : `${answers} answers`;
 }
 
-function tell(step: unknown): string {
+function summarize(step: unknown): string {
   if (typeof step !== "object") return describe(step);
   const text = JSON.stringify(step, (_key, value: unknown) =>
     value instanceof Error ? String(value) : value,

@@ -1,19 +1,19 @@
-// What a scripted model says: answers as a test writes them, and the deltas that become of them.
+// Scripted answers, and their deltas.
 
 import type { FinishReason, ModelDelta, Usage } from "../model/provider.ts";
 
-/** Text in one piece or in several. A promise between the pieces is waited for. */
+/** Text in one piece or several. A promise between the pieces is awaited. */
 export type ScriptedText = string | readonly (string | PromiseLike<unknown>)[];
 
 export interface ScriptedCall {
   name: string;
   /** The arguments as a value. Default: `{}`. */
   input?: unknown;
-  /** The arguments as the text that the model writes, right or wrong, in one piece or in several. */
+  /** The arguments as text, valid or not, in one piece or several. */
   arguments?: string | readonly string[];
-  /** Default: `call_1`, `call_2`, … as counted by the model. */
+  /** Default: `call_1`, `call_2`, … counted by the model. */
   id?: string;
-  /** Whether the call was cut off. Default: false. */
+  /** Whether the call is truncated. Default: false. */
   isTruncated?: boolean;
 }
 
@@ -22,21 +22,21 @@ export interface ScriptedAnswer {
   thinking?: ScriptedText;
   text?: ScriptedText;
   calls?: readonly ScriptedCall[];
-  /** Deltas as they are, after those of the fields above. A promise between them is waited for. */
+  /** Raw deltas, after those of the fields above. A promise between them is awaited. */
   chunks?: readonly (ModelDelta | PromiseLike<unknown>)[];
   /** Default: `tool_calls` if there are calls, else `stop`. */
   finishReason?: FinishReason;
-  /** Default: none, as from a server that does not tell. */
+  /** Default: none, as from a server that does not report it. */
   usage?: Usage;
-  /** Thrown in place of the end, so after all that the answer has; alone, before anything. */
+  /** Thrown instead of `finished`, after the rest of the answer. Default: none. */
   error?: Error;
-  /** Time before the first delta. Default: 0. */
+  /** Delay before the first delta. Default: 0. */
   delayMs?: number;
-  /** Waited for before the first delta. */
+  /** Awaited before the first delta. Default: nothing. */
   waitFor?: PromiseLike<unknown>;
 }
 
-/** The fields of an answer, to find misspelt ones. */
+/** The known fields of an answer, to detect misspelt ones. */
 export const scriptedAnswerFields: readonly (keyof ScriptedAnswer)[] = [
   "thinking",
   "text",
@@ -49,7 +49,7 @@ export const scriptedAnswerFields: readonly (keyof ScriptedAnswer)[] = [
   "waitFor",
 ];
 
-/** All that an answer streams, with the promises to wait for in their places; without its error. */
+/** The deltas of an answer, without its error, and the promises to await between them. */
 export function* deltasOf(
   answer: ScriptedAnswer,
   nextId: () => string,

@@ -82,7 +82,7 @@ describe("an answer", () => {
     expect(await ask(model)).toEqual([warning, finished()]);
   });
 
-  test("fails before anything, or after what it has said", async () => {
+  test("fails before the first delta, or after the last", async () => {
     const error = new Error("The model is gone.");
     using model = scriptedModel([{ error }, { text: "Half", error }]);
     await expect(ask(model)).rejects.toBe(error);
@@ -142,7 +142,7 @@ describe("a request", () => {
     expect(await ask(model)).toHaveLength(2);
   });
 
-  test("notices that it is left, between pieces and while it waits", async () => {
+  test("records that it was left, between pieces and while it waits", async () => {
     using model = scriptedModel([{ text: ["a", "b"] }, { waitFor: new Promise(() => {}) }]);
     for await (const delta of model.stream(hello)) if (delta.type === "text.delta") break;
     expect(model.requests[0]?.wasLeft).toBe(true);
@@ -189,7 +189,7 @@ describe("a request", () => {
 });
 
 describe("a script", () => {
-  test("that is asked beyond its end says so, at once and in the end", async () => {
+  test("reports a request beyond its end, immediately and in assertUsedUp()", async () => {
     const model = scriptedModel(["Hi"]);
     await ask(model);
     const message =
@@ -200,7 +200,7 @@ describe("a script", () => {
     expect(() => model.assertUsedUp()).toThrow(message);
   });
 
-  test("that is not used up tells which answers are left", async () => {
+  test("lists the answers that are left", async () => {
     const model = scriptedModel(
       [
         "One",
@@ -223,7 +223,7 @@ describe("a script", () => {
     expect(() => model[Symbol.dispose]()).toThrow(ScriptError);
   });
 
-  test("whose function has thrown says it again in the end, even if somebody has caught it", async () => {
+  test("throws an error of its functions again in assertUsedUp(), even if it was caught", async () => {
     const wrong = new Error("expected two messages");
     const model = scriptedModel([
       () => {

@@ -1,6 +1,7 @@
-// A model that says what a test has written down, and fails when it is asked more or less than that.
+// A model that gives scripted answers, and fails if it gets more or fewer requests.
 
 import { Run } from "../async/run.ts";
+import { sleep, untilAborted } from "../async/until-aborted.ts";
 import { checkOptions, checkString } from "../error/check.ts";
 import { copyData } from "../json/copy.ts";
 import type { ModelProfile } from "../model/profile.ts";
@@ -8,7 +9,6 @@ import type { ModelDelta, ModelProvider, ModelRequest } from "../model/provider.
 import { Arrivals } from "./arrivals.ts";
 import { Script, type Step } from "./script.ts";
 import { deltasOf, isPromise, type ScriptedAnswer, scriptedAnswerFields } from "./scripted-answer.ts";
-import { sleep, waitFor } from "./wait.ts";
 
 /** An answer, a function that makes it from the request (and may assert on it), or just its text. */
 export type ScriptedStep = Step<ScriptedAnswer, ModelRequest>;
@@ -18,15 +18,15 @@ export interface ScriptedModelOptions {
   name?: string;
   /** Default: `scripted://model`. */
   endpoint?: string;
-  /** What differs from a model without quirks. */
+  /** Overrides of a profile without quirks. Default: none. */
   profile?: Partial<ModelProfile>;
 }
 
-/** A request that has come: a deep copy, taken when it came; only the signal is the request's own. */
+/** A deep copy of a request, taken on arrival; only the signal is the original. */
 export interface ScriptedRequest extends Readonly<ModelRequest> {
-  /** Whether it was left, or aborted, before its answer had ended. */
+  /** Whether it was left or aborted before its answer ended. */
   readonly wasLeft: boolean;
-  /** Resolves when its answer has ended in any way: finished, failed, left or aborted. */
+  /** Resolves when its answer ended: finished, failed, left or aborted. */
   readonly ended: Promise<void>;
 }
 
@@ -43,15 +43,15 @@ const withoutQuirks: ModelProfile = {
 };
 
 /**
- * Makes a model that gives the answers of `script` in order, one for each request. An answer that is not in a
- * list is given every time.
+ * Makes a model that gives the answers of `script` in order, one for each request. A single answer, not in a
+ * list, is given every time.
  *
  * ```ts
  * using model = scriptedModel([{ calls: [{ name: "add", input: { a: 1, b: 2 } }] }, "The sum is 3."]);
  * ```
  *
- * Asked beyond its script it throws a `ScriptError`. `assertUsedUp()`, and leaving the `using` block, throw one
- * when answers are left, or when the model was asked for more, even if that error was caught somewhere.
+ * A request beyond the script throws a `ScriptError`. `assertUsedUp()`, and leaving the `using` block, throw one if
+ * answers are left, or if there were more requests, even if that error was caught.
  */
 export function scriptedModel(
   script: ScriptedStep | readonly ScriptedStep[],
@@ -77,12 +77,12 @@ export class ScriptedModel implements ModelProvider, Disposable {
     this.#script = new Script({ owner, steps: script, known: scriptedAnswerFields });
   }
 
-  /** The requests so far, in the order in which they were first read from. */
+  /** The requests so far, in the order in which their streams were started. */
   get requests(): readonly ScriptedRequest[] {
     return this.#requests.list;
   }
 
-  /** The request at `index`, counted from 0, as soon as it has come. */
+  /** The request at `index`, counted from 0, as soon as it arrives. */
   request(index: number): Promise<ScriptedRequest> {
     return this.#requests.at(index);
   }
@@ -91,7 +91,7 @@ export class ScriptedModel implements ModelProvider, Disposable {
     return new Run((signal) => this.#answer(request, signal), { signal: request.signal });
   }
 
-  /** Throws unless the script fits what was asked. */
+  /** Throws unless the requests match the script. */
   assertUsedUp(): void {
     this.#script.assertUsedUp();
   }
@@ -107,17 +107,17 @@ export class ScriptedModel implements ModelProvider, Disposable {
     this.#requests.add(record);
     let isOver = false;
     try {
-      const answer = await waitFor(
+      const answer = await untilAborted(
         this.#script.next(record, () => lastMessageOf(request)),
         signal,
       );
       if (answer.delayMs) await sleep(answer.delayMs, signal);
-      if (answer.waitFor) await waitFor(answer.waitFor, signal);
+      if (answer.waitFor) await untilAborted(answer.waitFor, signal);
       for (const delta of deltasOf(answer, () => `call_${++this.#callCount}`)) {
         signal.throwIfAborted();
-        // Whoever stops reading at `finished` has not left early.
+        // A reader that stops at `finished` has not left early.
         isOver = !isPromise(delta) && delta.type === "finished";
-        if (isPromise(delta)) await waitFor(delta, signal);
+        if (isPromise(delta)) await untilAborted(delta, signal);
         else yield delta;
       }
       if (answer.error !== undefined) throw answer.error;

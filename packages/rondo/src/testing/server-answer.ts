@@ -1,4 +1,4 @@
-// What the model server of a test answers: content, or any bytes, with the faults that are asked for.
+// Answers of the test model server: content or any bytes, with faults on demand.
 
 import {
   type ChatContent,
@@ -13,45 +13,45 @@ import { compress, cut, type Piece } from "./pieces.ts";
 import { isPromise } from "./scripted-answer.ts";
 
 /**
- * One answer of a model server. What it sends is `body`, else `raw`, else `chunks`, else the content given by
- * `thinking`, `text` and `calls`. All but `body` are streamed; but the content comes as one whole answer if the
- * request does not ask for a stream, and then nothing of it comes if `drop` or `stall` says a number of chunks.
+ * One answer of a model server. It sends `body`, else `raw`, else `chunks`, else the content of `thinking`,
+ * `text` and `calls`. All but `body` are streamed. If the request does not ask for a stream, the content is sent as a
+ * whole, and not at all if `drop` or `stall` is a number.
  */
 export interface ServerAnswer extends ChatContent {
-  /** Chunks as they are, each as the JSON of one server-sent event. A promise between them is waited for. */
+  /** Raw chunks, each sent as one server-sent event. A promise between them is awaited. */
   chunks?: readonly unknown[];
   /** Whether `data: [DONE]` ends the stream. Default: true, but not before a `stall`; never after `raw`. */
   done?: boolean;
-  /** Bytes as they are: broken frames, other line ends, garbage. A promise between them is waited for. */
+  /** Raw bytes: broken frames, other line ends, garbage. A promise between them is awaited. */
   raw?: readonly (string | Uint8Array | PromiseLike<unknown>)[];
-  /** An answer that is no stream: text, or a value that is sent as JSON. */
+  /** A reply that is not a stream: text, or a value that is sent as JSON. */
   body?: unknown;
 
-  /** Default: 200. From 400 on, the default `body` is an error in the shape of OpenAI. */
+  /** Default: 200. From 400 on, the default `body` is an error in the format of OpenAI. */
   status?: number;
-  /** Added to the ones that fit what is sent, or in their place. */
+  /** Added to the default headers, or replacing them. */
   headers?: Readonly<Record<string, string>>;
 
-  /** Time before the head of the answer. Default: 0. */
+  /** Delay before the headers. Default: 0. */
   delayMs?: number;
-  /** Waited for before the head of the answer. */
+  /** Awaited before the headers. */
   waitFor?: PromiseLike<unknown>;
-  /** Time before each chunk. Default: 0. */
+  /** Delay before each chunk. Default: 0. */
   chunkDelayMs?: number;
 
-  /** Closes the socket without any answer. */
+  /** Closes the socket without an answer. */
   hangUp?: boolean;
-  /** Closes the socket after so many chunks; 0 is right after the head. */
+  /** Closes the socket after this many chunks; 0: right after the headers. */
   drop?: number;
-  /** Is silent after so many chunks until the client leaves; 0 is right after the head, `true` is after all. */
+  /** Stops sending after this many chunks, until the client disconnects; 0: right after the headers, `true`: after all. */
   stall?: number | true;
-  /** Cuts the bytes of the stream into pieces of this size, wherever that falls. */
+  /** Splits the bytes of the stream into pieces of this size. */
   splitBytes?: number;
   /** Compresses the answer. */
   gzip?: boolean;
 }
 
-/** The fields of an answer, to find misspelt ones. */
+/** The known fields of an answer, to detect misspelt ones. */
 export const serverAnswerFields: readonly (keyof ServerAnswer)[] = [
   "thinking",
   "text",
@@ -74,7 +74,7 @@ export const serverAnswerFields: readonly (keyof ServerAnswer)[] = [
   "gzip",
 ];
 
-/** The head of an answer, its body in pieces, and how it ends. */
+/** Status, headers and body of an answer, and how it ends. */
 export interface PreparedAnswer {
   status: number;
   headers: Record<string, string>;
@@ -120,7 +120,7 @@ function framesOf(answer: ServerAnswer, options: ChunkOptions): Frame[] {
   return isDone ? [...frames, doneFrame] : frames;
 }
 
-/** The frames up to and with the chunk number `count`, as promises do not count. */
+/** The frames up to and including chunk number `count`; promises do not count. */
 function firstChunks(frames: readonly Frame[], count: number | true = true): readonly Frame[] {
   if (count === true) return frames;
   let seen = 0;

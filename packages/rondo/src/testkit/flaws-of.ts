@@ -1,8 +1,8 @@
-// Whether a conversation is one that a model server accepts.
+// Checks whether a model server would accept a conversation.
 
 import type { Message } from "../index.ts";
 
-/** What is wrong with it: every call has one answer, right after it, and every answer has its call. */
+/** The flaws of a conversation: each call needs one result, right after it, and each result its call. */
 export function flawsOf(messages: readonly Message[]): string[] {
   const flaws: string[] = [];
   const open = new Set<string>();

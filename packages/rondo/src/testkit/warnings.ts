@@ -1,4 +1,4 @@
-// Warnings as a list that a test can look at.
+// Collects warnings for a test.
 
 import { onTestFinished } from "vitest";
 import { setLogger } from "../error/logger.ts";

@@ -144,7 +144,7 @@ describe("an abort during the run", () => {
     expect(turn).toMatchObject({ stopReason: "cancelled", output: [10] });
   });
 
-  test("cannot be held up by a tool that ignores it, which is left behind with a warning", async () => {
+  test("is not delayed by a tool that ignores it: the tool is left behind with a warning", async () => {
     const warnings = collectWarnings();
     const [started, gate] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     const deaf = tool("deaf", "", {}, async () => {
@@ -162,7 +162,7 @@ describe("an abort during the run", () => {
     gate.resolve();
   });
 
-  test("cancels the turn also if the tool answers with a result or an error of its own", async () => {
+  test("cancels the turn even if the tool then returns a result or throws its own error", async () => {
     const warnings = collectWarnings();
     const answers = [
       () => "partial",
@@ -284,7 +284,7 @@ describe("the signal of the caller", () => {
     },
   );
 
-  test("may serve many turns at once", async () => {
+  test("may serve many turns concurrently", async () => {
     const controller = new AbortController();
     const { waiting } = makeWaiting();
     const turns = Array.from({ length: 20 }, () => new Turn(waiting));
@@ -369,7 +369,7 @@ describe("leaving a stream", () => {
     gate.resolve();
   });
 
-  test("before its first value leaves the turn as it was", async () => {
+  test("before its first value does not change the turn", async () => {
     const turn: Turn = new Turn(makeStream().stream);
     const fired = watchEnd(turn);
     const run = turn.yielding();
@@ -394,7 +394,7 @@ describe("leaving a stream", () => {
     expect(turn).toMatchObject({ stopReason: "completed", output: [1] });
   });
 
-  test("lets the turn be run again at once", async () => {
+  test("allows the turn to be run again immediately", async () => {
     const { stream } = makeStream();
     const turn = new Turn(stream);
     for await (const _ of turn.yielding()) break;

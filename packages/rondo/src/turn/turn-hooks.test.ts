@@ -113,7 +113,7 @@ describe("the hooks of one turn fire in order", () => {
     expect(fired).toEqual(["turn.beforeRun", "tool.beforeInvoke", "turn.onComplete"]);
   });
 
-  test("for a stream that is left: afterInvoke with what came, and onComplete", async () => {
+  test("for a stream that is left: afterInvoke with the values so far, and onComplete", async () => {
     const fired = recordEvents();
     const run = new Turn(makeCount(), { to: 3 }).yielding();
     await run.next();
@@ -189,7 +189,7 @@ describe("what a hook sees", () => {
     expect(seen).toEqual([3, 3, "completed", expect.any(Date), true]);
   });
 
-  test("in onComplete: how the turn has ended, which is still running", async () => {
+  test("in onComplete: how the turn ended, while it is still running", async () => {
     const seen: unknown[] = [];
     const turn = new Turn(makeFailing());
     turn.onComplete(async (it, stopReason) => seen.push(stopReason, it.stopReason, it.isRunning));
@@ -202,7 +202,7 @@ describe("what a hook sees", () => {
     turn.onComplete(async (it) => {
       await it.returning();
     });
-    await expect(turn.returning()).rejects.toThrow("is running already");
+    await expect(turn.returning()).rejects.toThrow("is already running");
     expect(turn.isRunning).toBe(false);
   });
 });
@@ -294,7 +294,7 @@ describe("a hook that throws", () => {
     expect(fired).toEqual(["turn.beforeRun", "tool.beforeInvoke", "turn.onError", "turn.onComplete"]);
   });
 
-  test("in afterInvoke of a stream that is left: the turn has failed, and leaving tells", async () => {
+  test("in afterInvoke of a stream that is left: the turn fails, and leaving throws", async () => {
     const count = makeCount();
     count.afterInvoke(refuse);
     const turn = new Turn(count, { to: 3 });

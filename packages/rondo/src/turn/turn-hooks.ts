@@ -1,7 +1,6 @@
-// The hooks that a turn offers.
+// The hooks of a turn.
 
-import type { HookFunction } from "../hook/events.ts";
-import type { AttachOptions, Hook } from "../hook/hook.ts";
+import type { AttachOptions, Hook, HookInput } from "../hook/hook.ts";
 import { HookList } from "../hook/hook-list.ts";
 
 export abstract class TurnHooks {
@@ -14,27 +13,27 @@ export abstract class TurnHooks {
   }
 
   /** Before the tool runs: `(turn)`. Throwing fails the turn. */
-  beforeRun(fn: HookFunction<"turn.beforeRun"> | Hook, options?: AttachOptions): Hook<"turn.beforeRun"> {
+  beforeRun(fn: HookInput<"turn.beforeRun">, options?: AttachOptions): Hook<"turn.beforeRun"> {
     return this.hookList.attach("turn.beforeRun", fn, options);
   }
 
-  /** After the turn has completed: `(turn, output)`. */
-  afterRun(fn: HookFunction<"turn.afterRun"> | Hook, options?: AttachOptions): Hook<"turn.afterRun"> {
+  /** After the turn completed: `(turn, output)`. */
+  afterRun(fn: HookInput<"turn.afterRun">, options?: AttachOptions): Hook<"turn.afterRun"> {
     return this.hookList.attach("turn.afterRun", fn, options);
   }
 
-  /** When the tool's code took too long: `(turn)`. */
-  onTimeout(fn: HookFunction<"turn.onTimeout"> | Hook, options?: AttachOptions): Hook<"turn.onTimeout"> {
+  /** When the turn timed out: `(turn)`. */
+  onTimeout(fn: HookInput<"turn.onTimeout">, options?: AttachOptions): Hook<"turn.onTimeout"> {
     return this.hookList.attach("turn.onTimeout", fn, options);
   }
 
-  /** When the turn has failed otherwise: `(turn, error)`. */
-  onError(fn: HookFunction<"turn.onError"> | Hook, options?: AttachOptions): Hook<"turn.onError"> {
+  /** When the turn failed for another reason: `(turn, error)`. */
+  onError(fn: HookInput<"turn.onError">, options?: AttachOptions): Hook<"turn.onError"> {
     return this.hookList.attach("turn.onError", fn, options);
   }
 
-  /** When the turn has ended, however it did: `(turn, stopReason)`. */
-  onComplete(fn: HookFunction<"turn.onComplete"> | Hook, options?: AttachOptions): Hook<"turn.onComplete"> {
+  /** When the turn ended, for any reason: `(turn, stopReason)`. */
+  onComplete(fn: HookInput<"turn.onComplete">, options?: AttachOptions): Hook<"turn.onComplete"> {
     return this.hookList.attach("turn.onComplete", fn, options);
   }
 }

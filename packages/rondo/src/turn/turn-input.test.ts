@@ -17,7 +17,7 @@ describe("a function as an input value", () => {
     expect(await new Turn(echo, { text }).returning()).toEqual({ text: "later" });
   });
 
-  test("is not called when the turn is made or looked at, and anew for each run", async () => {
+  test("is called once per run, and not when the turn is created or read", async () => {
     let calls = 0;
     const next = () => {
       calls += 1;
@@ -87,7 +87,7 @@ describe("a function as an input value", () => {
   });
 });
 
-describe("values that are no functions", () => {
+describe("values that are not functions", () => {
   test("pass through unchanged, a class instance as the very same", async () => {
     const take = tool("take", "", { type: "object" }, (input) => input);
     const when = new Date(0);
@@ -122,7 +122,7 @@ describe("the input of a turn", () => {
     expect(input.list).toEqual([1, 2]);
   });
 
-  test("is not changed by a tool that changes what it got", async () => {
+  test("is not changed by a tool that changes its input", async () => {
     const greedy = tool("greedy", "", { list: Array }, ({ list }) => {
       list.push("mine");
       return list.length;
@@ -142,7 +142,7 @@ describe("the input of a turn", () => {
     expect(received["polluted"]).toBeUndefined();
   });
 
-  test("that the tool does not know is dropped, what it must have is asked for", async () => {
+  test("that is unknown to the tool is dropped, and a missing value is an error", async () => {
     expect(await new Turn(echo, { text: "a", more: 1 } as never).returning()).toEqual({ text: "a" });
     const turn = new Turn(echo, {} as never);
     await expect(turn.returning()).rejects.toThrow(TypeError);

@@ -237,7 +237,7 @@ describe("malformed JSON of a turn", () => {
     );
   });
 
-  test("names where the turn stands in a larger whole, if told", () => {
+  test("names the place of the turn in a larger whole, if given", () => {
     const read = () => Turn.fromJSON({}, { path: "agent.queue[2]" });
     expect(read).toThrow("Cannot read agent.queue[2].toolName");
   });
@@ -253,7 +253,7 @@ describe("what cannot be saved", () => {
     const turn = new Turn(add, { a: secret, b: 2 });
     expect(() => turn.toJSON()).toThrow(UnserializableError);
     expect(() => JSON.stringify(turn)).toThrow(
-      "Cannot save input.a: the function 'secret', and what it gives is only known when the tool runs.",
+      "Cannot save input.a: the function 'secret', and its value is only known when the tool runs.",
     );
     expect(calls).toBe(0);
   });
@@ -375,7 +375,7 @@ describe("what a saved turn may not be", () => {
     expect(read).toThrow(message);
   });
 
-  test("a time limit that is left out is the tool's, only null is none", () => {
+  test("a missing time limit is the tool's, and null is none", () => {
     expect(Turn.fromJSON({ toolName: "add", timeoutMs: undefined }, scope).timeoutMs).toBe(60_000);
     expect(Turn.fromJSON({ toolName: "add", timeoutMs: null }, scope).timeoutMs).toBe(
       Number.POSITIVE_INFINITY,

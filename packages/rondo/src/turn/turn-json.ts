@@ -11,7 +11,7 @@ import type { Turn } from "./turn.ts";
 import { checkScope, findTool, type ToolScope, type TurnOptions } from "./turn-options.ts";
 import { type StopReason, stopReasons, type TurnState } from "./turn-state.ts";
 
-/** `within` is where the turn stands in a larger whole, for the error when something cannot be saved. */
+/** `within` is the place of the turn in a larger whole, for error messages. */
 export function writeTurn(turn: Turn, within = ""): JsonObject {
   const path = (key: string) => (within === "" ? key : `${within}.${key}`);
   for (const [key, value] of Object.entries(turn.input))
@@ -19,7 +19,7 @@ export function writeTurn(turn: Turn, within = ""): JsonObject {
       throw new UnserializableError(
         path(`input.${key}`),
         value,
-        "what it gives is only known when the tool runs",
+        "its value is only known when the tool runs",
       );
   return {
     version: formatVersion,
@@ -40,13 +40,13 @@ export function writeTurn(turn: Turn, within = ""): JsonObject {
   };
 }
 
-/** A tool may give its own turn back, to have it run again. */
+/** A tool may return its own turn, to be run again. */
 function outputOf(turn: Turn, path: string): JsonObject {
   if (turn.output === turn) return { isOwnOutput: true };
   return turn.output === undefined ? {} : { output: encode(turn.output, path) };
 }
 
-/** What a saved turn is made of; making it is up to `Turn`. */
+/** The parts of a saved turn, for `Turn` to restore it. */
 export interface SavedTurn {
   readonly tool: AnyTool;
   readonly input: Record<string, unknown>;

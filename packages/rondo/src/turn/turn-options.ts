@@ -1,25 +1,32 @@
-// What a turn and its runs can be told, and the checks of that.
+// The options of turns and their runs, and their checks.
 
 import type { Agent } from "../agent/agent.ts";
-import { InvalidArgumentError, InvalidTypeError } from "../error/argument-errors.ts";
-import { checkGrace, checkOptions, checkPlainObject, checkSignal } from "../error/check.ts";
+import {
+  checkGrace,
+  checkIterable,
+  checkOptions,
+  checkPlainObject,
+  checkSignal,
+  requireType,
+  requireValue,
+} from "../error/check.ts";
 import { HookList } from "../hook/hook-list.ts";
 import { copyData, freezeData } from "../json/copy.ts";
 import { defaultRegistry, Registry } from "../registry/registry.ts";
 import { AnyTool } from "../tool/tool.ts";
 
 export interface TurnOptions {
-  /** Time for the tool's code. Default: the tool's own, else 60,000; `Infinity` for no limit. */
+  /** Time limit of the tool's code; `Infinity` for none. Default: the tool's, else 60,000. */
   timeoutMs?: number;
-  /** Notes of your own, which travel with the turn. Default: empty. */
+  /** Your own data, saved with the turn. Default: empty. */
   metadata?: Record<string, unknown>;
-  /** Words by which global hooks choose. Default: none. */
+  /** Labels by which global hooks choose. Default: none. */
   tags?: Iterable<string>;
-  /** Where a tool is looked up by name, and whose hooks are fired. Default: the tool's, or the process's own. */
+  /** Where a tool is looked up by name, and whose hooks are fired. Default: the tool's, or the process's default. */
   registry?: Registry;
-  /** Who made the input. A model cannot set fixed arguments: what it gives for them is dropped. Default: `code`. */
+  /** Who made the input. A model cannot set fixed arguments: its values for them are dropped. Default: `code`. */
   source?: "code" | "model";
-  /** The id of the model's call, for the tool to see. */
+  /** The id of the model's call, which the tool receives. Default: none. */
   callId?: string;
   /** The turn's identity and the tool's idempotency key. Default: a new random one. */
   uuid?: string;
@@ -30,13 +37,13 @@ export interface RunTurnOptions {
   signal?: AbortSignal;
   /** How long an aborted tool may clean up before it is left behind. Default: 1,000. */
   graceMs?: number;
-  /** On whose behalf it runs: the tool gets this agent's context, and its turn hooks fire. Agents set it. */
+  /** The agent that runs it: the tool gets its context, and its turn hooks fire. Set by agents. */
   agent?: Agent;
 }
 
-/** Where the tools of saved turns and agents are looked for. */
+/** Where the tools of saved turns and agents come from. */
 export interface ToolScope {
-  /** Looked through first, for tools that are not registered. */
+  /** Unregistered tools. They take precedence. Default: none. */
   tools?: readonly AnyTool[];
   /** Default: the process's default registry. */
   registry?: Registry;
@@ -45,12 +52,8 @@ export interface ToolScope {
 export function checkTurnOptions(options: TurnOptions): void {
   checkOptions("options", options, ["timeoutMs", "metadata", "tags", "registry", "source", "callId", "uuid"]);
   checkRegistry(options.registry);
-  if (options.source !== undefined && options.source !== "code" && options.source !== "model")
-    throw new InvalidArgumentError({
-      field: "source",
-      expected: '"code" or "model"',
-      received: options.source,
-    });
+  const { source = "code" } = options;
+  requireValue(source === "code" || source === "model", "source", '"code" or "model"', source);
 }
 
 export function checkRunOptions(options: RunTurnOptions): RunTurnOptions {
@@ -58,32 +61,27 @@ export function checkRunOptions(options: RunTurnOptions): RunTurnOptions {
   checkSignal("signal", options.signal);
   if (options.graceMs !== undefined) checkGrace("graceMs", options.graceMs);
   const { agent } = options;
-  // `turn/` knows an agent by what it needs of it.
-  if (agent !== undefined && !((agent as Partial<Agent> | null)?.turnHookList instanceof HookList))
-    throw new InvalidTypeError({ field: "agent", expected: "an Agent", received: agent });
+  // `turn/` must not import `agent/`, so it checks the part that it needs.
+  const isAgent = (agent as Partial<Agent> | null | undefined)?.turnHookList instanceof HookList;
+  requireType(agent === undefined || isAgent, "agent", "an Agent", agent);
   return options;
 }
 
 export function checkScope({ tools, registry }: ToolScope): void {
   checkRegistry(registry);
   if (tools === undefined) return;
-  if (typeof (tools as Partial<Iterable<unknown>> | null)?.[Symbol.iterator] !== "function")
-    throw new InvalidTypeError({ field: "tools", expected: "a list of tools", received: tools });
-  for (const tool of tools)
-    if (!(tool instanceof AnyTool))
-      throw new InvalidTypeError({ field: "tools", expected: "tools made by tool()", received: tool });
+  for (const tool of checkIterable("tools", tools, "a list of tools"))
+    requireType(tool instanceof AnyTool, "tools", "tools made by tool()", tool);
 }
 
 function checkRegistry(registry: unknown): void {
-  if (registry === undefined || registry instanceof Registry) return;
-  throw new InvalidTypeError({ field: "registry", expected: "a Registry", received: registry });
+  requireType(registry === undefined || registry instanceof Registry, "registry", "a Registry", registry);
 }
 
-/** The tool itself, or the one of that name. */
+/** The tool itself, or the tool of that name. */
 export function findTool(tool: unknown, { tools = [], registry = defaultRegistry }: ToolScope): AnyTool {
   if (tool instanceof AnyTool) return tool;
-  if (typeof tool !== "string")
-    throw new InvalidTypeError({ field: "tool", expected: "a tool, or the name of one", received: tool });
+  requireType(typeof tool === "string", "tool", "a tool, or the name of one", tool);
   for (const candidate of tools) {
     const found = withSubtools(candidate).find(({ name }) => name === tool);
     if (found) return found;
@@ -91,12 +89,12 @@ export function findTool(tool: unknown, { tools = [], registry = defaultRegistry
   return registry.tools.get(tool);
 }
 
-/** A tool and everything below it. */
+/** A tool and all its subtools. */
 export function withSubtools(tool: AnyTool): AnyTool[] {
   return [tool, ...tool.subtools.flatMap(withSubtools)];
 }
 
-/** A copy of an input that neither the caller nor a hook can change behind the turn's back. */
+/** A frozen copy of an input, so that neither the caller nor a hook can change it. */
 export function ownInput(input: unknown): Readonly<Record<string, unknown>> {
   return freezeData(copyData(checkPlainObject("input", input)));
 }

@@ -1,6 +1,6 @@
-// What a turn knows of its last run.
+// The state of a turn: its last run.
 
-/** How a turn has ended. */
+/** How a turn ended. */
 export type StopReason = "completed" | "timeout" | "error" | "cancelled";
 
 export const stopReasons: readonly string[] = [
@@ -11,13 +11,13 @@ export const stopReasons: readonly string[] = [
 ] satisfies StopReason[];
 
 export interface TurnState {
-  /** How often it was started. */
+  /** How many times it was started. */
   readonly attempts: number;
   readonly startTime: Date | null;
   readonly endTime: Date | null;
   readonly stopReason: StopReason | null;
   readonly output: unknown;
-  /** Whether `output` is what the function returned, and not the list of what it yielded. */
+  /** Whether `output` is the return value, and not the list of yielded values. */
   readonly hasReturned: boolean;
 }
 

@@ -67,7 +67,7 @@ describe("yielding()", () => {
     },
   );
 
-  test("gives what came before an error, then the very error; the output is undefined", async () => {
+  test("yields the values before an error, then throws that error; the output is undefined", async () => {
     const error = new RangeError("too far");
     const turn = new Turn(
       tool("fail", "", {}, async function* () {

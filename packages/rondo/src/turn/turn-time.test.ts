@@ -274,7 +274,7 @@ describe("the time of a turn", () => {
     expect(turn.stopReason).toBe("completed");
   });
 
-  test("does not count a slow consumer of a locked stream, which has ended long before", async () => {
+  test("does not count a slow consumer of a locked stream that already ended", async () => {
     stopTheClock();
     const quick = tool(
       { name: "quick", description: "", lock: true, timeoutMs: 100, registry },
@@ -335,7 +335,7 @@ describe("the time of a turn", () => {
     expect(waiting.stopReason).toBe("completed");
   });
 
-  test("that has run out between two values ends the stream before the tool goes on", async () => {
+  test("that expires between two values ends the stream before the tool continues", async () => {
     const log: string[] = [];
     const busy = tool("busy", "", {}, async function* () {
       try {
@@ -378,7 +378,7 @@ describe("the time of a turn", () => {
     expect(await new Turn(slow, {}, { timeoutMs: 2 ** 40 }).returning()).toBe("at last");
   });
 
-  test("leaves no timer behind, however the turn has ended", async () => {
+  test("leaves no timer behind, however the turn ends", async () => {
     stopTheClock();
     const controller = new AbortController();
     const work = tool("work", "", { how: String }, async ({ how }, { signal }) => {
@@ -429,7 +429,7 @@ describe("a lock that is not free in time", () => {
     await holding;
   });
 
-  test("is one for a stream too, and the lock goes on to the next", async () => {
+  test("also applies to a stream, and the lock is passed on", async () => {
     const gate = Promise.withResolvers<void>();
     const locked = tool({ name: "locked", description: "", lock: true, registry }, async function* () {
       yield 1;
@@ -443,7 +443,7 @@ describe("a lock that is not free in time", () => {
     expect(await Array.fromAsync(new Turn(locked).yielding())).toEqual([1]);
   });
 
-  test("stays with a tool that was left behind, until it has really ended", async () => {
+  test("stays with a tool that was left behind until it really ends", async () => {
     collectWarnings();
     const { locked, calls, open } = makeLocked();
     const deaf = new Turn(locked, { id: "holder" }, { timeoutMs: 2 });

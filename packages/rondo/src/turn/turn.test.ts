@@ -86,7 +86,7 @@ describe("a turn", () => {
     );
   });
 
-  test("has an identity of its own", () => {
+  test("has its own identity", () => {
     const [one, other] = [new Turn(add, { a: 1, b: 2 }), new Turn(add, { a: 1, b: 2 })];
     expect(one.uuid).toMatch(/^[0-9a-f-]{36}$/);
     expect(one.uuid).not.toBe(other.uuid);
@@ -238,7 +238,7 @@ describe("a turn that is running", () => {
     await started;
     expect(turn.isRunning).toBe(true);
     await expect(turn.returning()).rejects.toThrow(SafeExecutionError);
-    await expect(turn.yielding().next()).rejects.toThrow("is running already");
+    await expect(turn.yielding().next()).rejects.toThrow("is already running");
     expect(turn).toMatchObject({ isRunning: true, attempts: 1, stopReason: null });
     open("done");
     expect(await running).toBe("done");
@@ -285,7 +285,7 @@ describe("a turn that is running", () => {
     ["input", { text: "other" }],
     ["timeoutMs", 5],
     ["tags", ["other"]],
-  ])("does not let its %s be changed, until it has ended", async (property, value) => {
+  ])("rejects changes of its %s until it ended", async (property, value) => {
     const { gated, started, open } = makeGated();
     const turn = new Turn(gated);
     const change = () => Object.assign(turn, { [property]: value });
@@ -298,7 +298,7 @@ describe("a turn that is running", () => {
     expect(change).not.toThrow();
   });
 
-  test("lets its metadata be changed, also by its tool", async () => {
+  test("allows changes of its metadata, even by its tool", async () => {
     const noting = tool("noting", "", {}, (_input, { turn }) => {
       turn.metadata["steps"] = 1;
       turn.metadata = { ...turn.metadata, more: true };
@@ -338,7 +338,7 @@ describe("a turn that is idle", () => {
   });
 });
 
-describe("a turn that has ended", () => {
+describe("an ended turn", () => {
   test("may be run again, and counts its attempts under one idempotency key", async () => {
     const seen: unknown[] = [];
     const look = tool("look", "", {}, (_input, { attempt, idempotencyKey }) => {
@@ -406,7 +406,7 @@ describe("copy()", () => {
     expect(await copy.returning()).toBe(3);
   });
 
-  test("has metadata of its own", () => {
+  test("has its own metadata", () => {
     const turn = new Turn(add, { a: 1, b: 2 }, { metadata: { list: [1] } });
     const copy = turn.copy();
     (copy.metadata["list"] as number[]).push(2);
@@ -483,7 +483,7 @@ describe("turns of one tool", () => {
     expect(log).toEqual(["start", "start", "end", "end"]);
   });
 
-  test("that wait for a lock which they hold themselves are told so", async () => {
+  test("that wait for a lock they already hold get an error", async () => {
     const locked = tool(
       { name: "locked", description: "", lock: true, registry },
       async (): Promise<unknown> => new Turn("locked", {}, { registry }).returning(),

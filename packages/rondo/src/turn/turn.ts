@@ -1,4 +1,4 @@
-// A turn: one unit of work. It binds a tool to an input, runs it once at a time, and records how that went.
+// A turn: one run of one tool, the unit of work. It binds a tool to an input, runs it, and records the outcome.
 
 import type { Lazy } from "../async/lazy.ts";
 import { defaultGraceMs, Run } from "../async/run.ts";
@@ -30,12 +30,12 @@ import {
 } from "./turn-options.ts";
 import { notStarted, type StopReason } from "./turn-state.ts";
 
-/** The input of a turn: each value may be a function that is called for it when the tool runs. */
+/** The input of a turn: each value may be lazy, a function that is called when the tool runs. */
 export type TurnInput<Input extends object> = { [K in keyof Input]: Lazy<Input[K]> };
 
 const defaultTimeoutMs = 60_000;
 
-/** One call of a tool: with a time limit, the tool's lock, hooks, and a recorded outcome. */
+/** One run of a tool: with a time limit, the tool's lock, hooks, and a recorded outcome. */
 export class Turn<
   Input extends object = Record<string, unknown>,
   Output = unknown,
@@ -83,7 +83,7 @@ export class Turn<
     this.#uuid = options.uuid === undefined ? crypto.randomUUID() : checkString("uuid", options.uuid);
   }
 
-  /** Who it is: also the tool's idempotency key. */
+  /** Its identity, and the tool's idempotency key. */
   get uuid(): string {
     return this.#uuid;
   }
@@ -102,12 +102,12 @@ export class Turn<
     return this.#source;
   }
 
-  /** The id of the model's call, if a model made it. */
+  /** The id of the model's call, if a model made one. */
   get callId(): string | undefined {
     return this.#callId;
   }
 
-  /** What the tool will get, before lazy values are resolved. Frozen; assign to replace it. */
+  /** The input, before lazy values are resolved. Frozen; assign to replace it. */
   get input(): Readonly<Record<string, unknown>> {
     return this.#input;
   }
@@ -116,7 +116,7 @@ export class Turn<
     this.#input = ownInput(input);
   }
 
-  /** The time limit that counts: the turn's, else the tool's, else 60,000. */
+  /** The effective time limit: the turn's, else the tool's, else 60,000. */
   get timeoutMs(): number {
     return this.#timeoutMs ?? this.tool.timeoutMs ?? defaultTimeoutMs;
   }
@@ -133,7 +133,7 @@ export class Turn<
     this.#tags = toTags("tags", tags);
   }
 
-  /** Notes of your own. May be changed at any time, also while the turn runs. */
+  /** Your own data. May be changed at any time, even while the turn runs. */
   get metadata(): Record<string, unknown> {
     return this.#metadata;
   }
@@ -145,7 +145,7 @@ export class Turn<
     return this.#isRunning;
   }
 
-  /** How often it was started. */
+  /** How many times it was started. */
   get attempts(): number {
     return this.#state.attempts;
   }
@@ -158,33 +158,33 @@ export class Turn<
     return this.#state.endTime;
   }
 
-  /** How the last run has ended; `null` before the end. */
+  /** How the last run ended; `null` before that. */
   get stopReason(): StopReason | null {
     return this.#state.stopReason;
   }
 
-  /** The result of a completed turn: the value, or of a stream its result or the list of its values. */
+  /** The result of a completed turn; of a stream, its return value or the list of its values. */
   get output(): CompletedOutput<Output, Item> | undefined {
     return this.#state.output as CompletedOutput<Output, Item> | undefined;
   }
 
-  /** Whether `output` is what the function returned, and not the list of what it yielded. */
+  /** Whether `output` is the return value, and not the list of yielded values. */
   get hasReturned(): boolean {
     return this.#state.hasReturned;
   }
 
-  /** Runs a tool that returns one value. A turn that has ended may be run again. */
+  /** Runs a tool that returns one value. A turn may be run again after it ended. */
   async returning(options: RunTurnOptions = {}): Promise<Output> {
     const run = this.#claim(checkRunOptions(options));
     try {
-      const toldOfStart = run.tell("turn.beforeRun", this);
-      if (toldOfStart) await toldOfStart;
+      const beforeRun = run.fire("turn.beforeRun", this);
+      if (beforeRun) await beforeRun;
       if (this.tool.isStreaming) throw new WrongRunMethodError(this.tool.name, { streaming: true });
       run.watch.signal.throwIfAborted();
       const output = await invoke(run.invocation);
       this.#settle("completed", output, true);
-      const toldOfEnd = run.tell("turn.afterRun", this, output);
-      if (toldOfEnd) await toldOfEnd;
+      const afterRun = run.fire("turn.afterRun", this, output);
+      if (afterRun) await afterRun;
       return output as Output;
     } catch (error) {
       throw await this.#fail(run, error, undefined);
@@ -194,8 +194,8 @@ export class Turn<
   }
 
   /**
-   * Runs a tool that streams: iterate what this gives. Leaving the iteration aborts the tool, and the turn is
-   * cancelled. The iteration's return value is what the generator has returned.
+   * Runs a streaming tool, and iterates its values. Leaving the iteration aborts the tool and cancels the turn. The
+   * return value of the iteration is that of the generator.
    */
   yielding(options: RunTurnOptions = {}): Run<Item, Output> {
     const { signal, graceMs, agent } = checkRunOptions(options);
@@ -204,7 +204,7 @@ export class Turn<
     return new Run(start, { signal, graceMs }) as Run<Item, Output>;
   }
 
-  /** A turn that has not run: the same tool, input, options and hooks, and a new identity. */
+  /** A turn that has not run, with the same tool, input, options and hooks, and a new identity. */
   copy(): Turn<Input, Output, Item> {
     const { tool, registry, source, metadata } = this;
     const options: TurnOptions = { registry, source, metadata, tags: this.#tags };
@@ -215,7 +215,7 @@ export class Turn<
     return copy;
   }
 
-  /** Everything but the hooks, as JSON. Throws where a value cannot be saved, such as a lazy one; calls nothing. */
+  /** The turn as JSON, without its hooks. Throws if a value cannot be saved, such as a lazy one. */
   toJSON(): JsonObject {
     return writeTurn(this);
   }
@@ -233,13 +233,13 @@ export class Turn<
     const values: unknown[] = [];
     let isLeft = true;
     try {
-      await run.tell("turn.beforeRun", this);
+      await run.fire("turn.beforeRun", this);
       if (!this.tool.isStreaming) throw new WrongRunMethodError(this.tool.name, { streaming: false });
       run.watch.signal.throwIfAborted();
       const result = yield* invokeStream(run.invocation, values);
       isLeft = false;
       this.#settle("completed", result === undefined ? values : result, result !== undefined);
-      await run.tell("turn.afterRun", this, this.output);
+      await run.fire("turn.afterRun", this, this.output);
       return result;
     } catch (error) {
       isLeft = false;
@@ -250,10 +250,10 @@ export class Turn<
     }
   }
 
-  #claim({ signal, graceMs = defaultGraceMs, agent }: RunTurnOptions): ActiveRun {
+  #claim({ signal, graceMs = defaultGraceMs, agent }: RunTurnOptions): TurnRun {
     if (this.#isRunning)
       throw new SafeExecutionError(
-        `This turn of the tool '${this.tool.name}' is running already. Wait for it to end, or make another turn.`,
+        `This turn of the tool '${this.tool.name}' is already running. Wait for it to end, or make another turn.`,
       );
     this.#isRunning = true;
     this.#state = { ...notStarted, attempts: this.attempts + 1, startTime: new Date() };
@@ -278,7 +278,7 @@ export class Turn<
       tags: this.#tags,
       graceMs,
     };
-    // Of the one who runs the turn, not of the watch: a timeout is no reason to hurry the hooks that tell of it.
+    // The caller's signal, not that of the watch: a timeout must not abort its own hooks.
     const hookSignal = signal ?? neverAborted;
     const hookContext = { tool, turn: this as Turn, ...(agent && { agent }), signal: hookSignal };
     return {
@@ -293,7 +293,7 @@ export class Turn<
         lockTimeoutMs: timeoutMs,
         graceMs,
       },
-      tell: (event, ...args) => fire(event, source, args, hookContext),
+      fire: (event, ...args) => fire(event, source, args, hookContext),
       error: undefined,
     };
   }
@@ -302,14 +302,14 @@ export class Turn<
     this.#state = { ...this.#state, endTime: new Date(), stopReason, output, hasReturned };
   }
 
-  /** Records a failure and tells the hooks. Gives the error to throw: a hook that throws replaces it. */
-  async #fail(run: ActiveRun, error: unknown, values: unknown[] | undefined): Promise<unknown> {
+  /** Records a failure and fires the hooks. Returns the error to throw: that of a hook that throws replaces it. */
+  async #fail(run: TurnRun, error: unknown, values: unknown[] | undefined): Promise<unknown> {
     const stopReason = run.watch.endedBy(error) ?? "error";
     this.#settle(stopReason, stopReason === "cancelled" ? values : undefined, false);
     run.error = error;
     try {
-      if (stopReason === "timeout") await run.tell("turn.onTimeout", this);
-      if (stopReason === "error") await run.tell("turn.onError", this, error);
+      if (stopReason === "timeout") await run.fire("turn.onTimeout", this);
+      if (stopReason === "error") await run.fire("turn.onError", this, error);
       return error;
     } catch (hookError) {
       warn(
@@ -320,10 +320,10 @@ export class Turn<
     }
   }
 
-  /** Ends the run. Whatever the hooks do, the turn can be used again. */
-  async #release(run: ActiveRun): Promise<void> {
+  /** Ends the run. The turn can be run again, even if a hook throws. */
+  async #release(run: TurnRun): Promise<void> {
     try {
-      await run.tell("turn.onComplete", this, this.stopReason as StopReason);
+      await run.fire("turn.onComplete", this, this.stopReason as StopReason);
     } catch (hookError) {
       if (run.error !== undefined)
         warn(
@@ -343,11 +343,11 @@ export class Turn<
   }
 }
 
-/** What a run needs from its start to its end. */
-interface ActiveRun {
+/** The state of a turn while it runs. */
+interface TurnRun {
   readonly watch: Watch;
   readonly invocation: Invocation;
-  readonly tell: <E extends HookEvent>(event: E, ...args: HookEvents[E]) => Promise<void> | undefined;
+  readonly fire: <E extends HookEvent>(event: E, ...args: HookEvents[E]) => Promise<void> | undefined;
   error: unknown;
 }
 
@@ -360,7 +360,7 @@ defineJsonType<Turn, ToolScope>({
 
 provideTurns((tool, input, { timeoutMs, ...options }) => {
   const make = () => new Turn(tool, input, timeoutMs === undefined ? {} : { timeoutMs });
-  // What gives a promise says all that is wrong through it.
+  // All errors reach the caller through the promise.
   return tool.isStreaming
     ? make().yielding(options)
     : Promise.resolve().then(() => make().returning(options));

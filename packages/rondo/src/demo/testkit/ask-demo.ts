@@ -11,19 +11,19 @@ export const clock = tool("get_time", "What time it is.", {}, () => "12:30");
 export const weather = tool("get_weather", "The weather.", { city: String }, ({ city }) => `Sun in ${city}`);
 export const search = tool(
   "search_docs",
-  "Look into the docs.",
+  "Search the docs.",
   { query: String },
   ({ query }) => `2 × ${query}`,
 );
 export const echo = tool("echo", "Give back.", { text: String }, ({ text }) => text.toUpperCase());
 
-/** Asks once with tools that run, and gives all calls, turn by turn, and the answer. */
+/** Asks once with tools that run, and returns all calls by round, and the answer. */
 export async function ask(
   prompt: string,
   tools: AnyTool[] = [],
   model: ModelProvider = demoModel(),
-): Promise<{ turns: string[][]; text: string }> {
-  const turns: string[][] = [];
+): Promise<{ rounds: string[][]; text: string }> {
+  const rounds: string[][] = [];
   let text = "";
   let isNew = true;
   for await (const message of query({ prompt, options: { model, tools, autoExecuteTools: true } })) {
@@ -32,12 +32,12 @@ export async function ask(
     if (message.type !== "assistant") continue;
     for (const block of message.content) {
       if (block.type !== "tool_use") continue;
-      if (isNew) turns.push([]);
+      if (isNew) rounds.push([]);
       isNew = false;
-      turns.at(-1)?.push(`${block.name}(${Object.values(block.input).join(", ")})`);
+      rounds.at(-1)?.push(`${block.name}(${Object.values(block.input).join(", ")})`);
     }
   }
-  return { turns, text };
+  return { rounds, text };
 }
 
 /** The request that a prompt alone makes. */

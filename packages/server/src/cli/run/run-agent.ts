@@ -20,7 +20,7 @@ export async function runAgent(
   signal: AbortSignal,
 ): Promise<Ending> {
   if (input !== undefined) {
-    if (!agent.mind)
+    if (!agent.modelSetup)
       throw new UsageError(
         `The agent '${agent.name}' has no model, so it cannot be asked. Give it one (\`model: ollama("qwen3:8b")\`), or leave out --input.`,
       );
@@ -29,7 +29,7 @@ export async function runAgent(
   if (!nextTurn(agent))
     throw new UsageError(
       `The agent '${agent.name}' has nothing to do. ${
-        agent.mind ? "Ask it something with --input" : "Queue a turn in the file (`await agent.put(…)`)"
+        agent.modelSetup ? "Ask it something with --input" : "Queue a turn in the file (`await agent.put(…)`)"
       }.`,
     );
 

@@ -1,13 +1,13 @@
-// Hooks are waited for, but they cannot hold a run that was aborted.
+// Hooks are awaited, but cannot hold an aborted run.
 
 import { after } from "../async/timer.ts";
 import { warn } from "../error/logger.ts";
 
 /**
- * Waits for hooks. Once the signal is aborted they have `graceMs` to finish what they are at; then they are left
- * behind, and the wait ends with the signal's reason.
+ * Waits for hooks. Once the signal is aborted they have `graceMs` to finish; then they are left behind, and the wait
+ * rejects with the signal's reason.
  */
-export function heed(
+export function waitWithGrace(
   hooks: Promise<void>,
   event: string,
   signal: AbortSignal,
@@ -18,7 +18,6 @@ export function heed(
     const onAbort = () => {
       cancelTimer = after(graceMs, () => {
         warn(`A hook of ${event} did not finish within ${graceMs} ms of the abort; it is left behind.`);
-        settle();
         reject(signal.reason);
       });
     };
