@@ -1,34 +1,9 @@
 // What differs between model servers and models, as data. The loop knows none of it.
 
-/**
- * The ways in which models write tool calls into their text.
- *
- * - `hermes`: `<tool_call>{"name": …, "arguments": …}</tool_call>` (Hermes, Qwen and many that learned from them)
- * - `qwen-coder`: `<function=name><parameter=key>value</parameter></function>`, alone or in `<tool_call>`
- * - `glm`: `<tool_call>name<arg_key>key</arg_key><arg_value>value</arg_value></tool_call>`
- * - `mistral`: `[TOOL_CALLS][{…}]` and `[TOOL_CALLS]name[ARGS]{…}`
- * - `llama`: `<|python_tag|>{"name": …, "parameters": …}`
- * - `bare-json`: `{"name": …, "parameters": …}`, or a list of such, as the whole answer
- * - `pythonic`: `[name(key="value")]` as the whole answer (Llama 3.2 and 4), or between tags (LFM2)
- * - `deepseek`: `<｜tool▁calls▁begin｜>…`
- * - `kimi`: `<|tool_calls_section_begin|>…`
- * - `harmony`: `<|channel|>commentary to=functions.name …<|message|>{…}<|call|>` (gpt-oss)
- * - `granite`: `<|tool_call|>[{…}]` (Granite, Phi), and other tags around a list: `<TOOLCALL>`, `functools`
- * - `minimax`: `<invoke name="…"><parameter name="…">…</parameter></invoke>`
- */
-export type ToolDialect =
-  | "hermes"
-  | "qwen-coder"
-  | "glm"
-  | "mistral"
-  | "llama"
-  | "bare-json"
-  | "pythonic"
-  | "deepseek"
-  | "kimi"
-  | "harmony"
-  | "granite"
-  | "minimax";
+import type { toolDialects } from "./reading/dialects/dialects.ts";
+
+/** The name of a dialect in which models write tool calls into their text; `toolDialects` describes each. */
+export type ToolDialect = keyof typeof toolDialects;
 
 export interface ModelProfile {
   /** What it is called, for `doctor` and messages. */

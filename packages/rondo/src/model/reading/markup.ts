@@ -2,7 +2,7 @@
 
 import type { ModelProfile } from "../profile.ts";
 import type { Dialect } from "./dialects/dialect.ts";
-import { dialectsOf } from "./dialects/dialects-of.ts";
+import { toolDialects } from "./dialects/dialects.ts";
 
 /** A text that begins markup. */
 export interface Opener {
@@ -48,7 +48,9 @@ function openersOf(profile: ModelProfile, hasTools: boolean): readonly Opener[] 
     add({ text: open, closes: close, dialects: [], isWholeAnswer: false });
   for (const [, close] of profile.thinkTags) add({ text: close, dialects: [], isWholeAnswer: false });
   if (!hasTools) return [...openers.values()];
-  const dialects = dialectsOf(profile.toolDialects);
+  // A profile of the user's own may have names that are not known.
+  const known: Readonly<Partial<Record<string, readonly Dialect[]>>> = toolDialects;
+  const dialects = [...new Set(profile.toolDialects.flatMap((name) => known[name] ?? []))];
   for (const { openers: texts, isWholeAnswer = false } of dialects)
     for (const text of texts)
       add({
