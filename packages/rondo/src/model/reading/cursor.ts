@@ -1,5 +1,5 @@
-// Lets the reader of a piece of markup be written as if all of the text were there: where it is not yet, the
-// generator yields, and goes on when more has come. What was read is not read again, unless the reader rewinds.
+// Lets a reader of markup be written as if the whole text were there: a generator yields where text is missing, and
+// resumes when more arrives. Nothing is read twice, unless the reader rewinds.
 
 import { isSpace } from "./json-scanner.ts";
 import { copyText, KeptText } from "./kept-text.ts";
@@ -133,6 +133,15 @@ export function* literal(cursor: Cursor, ...texts: readonly string[]): Reading<s
   }
 }
 
+/** Reads white space and one of the texts; neither, if none of them follows the white space. */
+export function* literalAfterSpace(cursor: Cursor, ...texts: readonly string[]): Reading<string | undefined> {
+  const start = cursor.offset;
+  yield* skipSpace(cursor);
+  const match = yield* literal(cursor, ...texts);
+  if (match === undefined) cursor.rewind(start);
+  return match;
+}
+
 /** Whether the text breaks off where one of these may have been meant: at its beginning, or before it. */
 export function isCutBefore(cursor: Cursor, ...texts: readonly string[]): boolean {
   return cursor.isEnd && isBeginning(cursor.buffer, cursor.position, texts);
@@ -198,12 +207,4 @@ function nextOf(chars: readonly string[], text: string, from: number): number {
   let at = from;
   while (at < text.length && !chars.includes(text[at] as string)) at++;
   return at;
-}
-
-/** How many characters at the end of the text could be the beginning of one of the stops. */
-export function heldBack(text: string, from: number, stops: readonly string[]): number {
-  const longestStop = Math.max(...stops.map((stop) => stop.length));
-  for (let length = Math.min(longestStop - 1, text.length - from); length > 0; length--)
-    if (stops.some((stop) => length < stop.length && text.endsWith(stop.slice(0, length)))) return length;
-  return 0;
 }

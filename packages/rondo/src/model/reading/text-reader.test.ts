@@ -258,6 +258,7 @@ describe("dialects", () => {
     ['[TOOL_CALLS]add[ARGS]{"a": 1', '{"a": 1'],
     ["<function=add><parameter=a>1</parameter><parameter=b>2", '{"a":"1"}'],
     ["<tool_call>add<arg_key>a</arg_key><arg_value>1", "{}"],
+    ["<tool_call>add<arg_key>a</arg_key><arg_value>1</arg_value>\n ", '{"a":"1"}'],
     ["[add(a=1, b=", '{"a": 1}'],
   ])("%j is a call that was cut off", (text, args) => {
     expect(readText([text])).toMatchObject({

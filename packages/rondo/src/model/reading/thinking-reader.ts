@@ -1,6 +1,5 @@
 // Reads thinking up to the tag that closes it, without the white space next to the tags.
 
-import { heldBack } from "./cursor.ts";
 import { isSpace } from "./json-scanner.ts";
 
 /** White space longer than this belongs to the thinking, even next to a tag. */
@@ -57,7 +56,7 @@ export class ThinkingReader {
       this.#emit(buffer.slice(0, at));
       return buffer.slice(at + close.length);
     }
-    const held = heldBack(buffer, 0, this.#closes);
+    const held = heldBack(buffer, this.#closes);
     this.#held = held > 0 ? buffer.slice(-held) : "";
     this.#emit(held > 0 ? buffer.slice(0, -held) : buffer);
     return undefined;
@@ -102,4 +101,12 @@ function withoutSpace(text: string): string {
   let start = 0;
   while (start < text.length && isSpace(text[start] as string)) start++;
   return start === 0 ? text : text.slice(start);
+}
+
+/** How many characters at the end of the text could be the beginning of one of the stops. */
+function heldBack(text: string, stops: readonly string[]): number {
+  const longestStop = Math.max(...stops.map((stop) => stop.length));
+  for (let length = Math.min(longestStop - 1, text.length); length > 0; length--)
+    if (stops.some((stop) => length < stop.length && text.endsWith(stop.slice(0, length)))) return length;
+  return 0;
 }

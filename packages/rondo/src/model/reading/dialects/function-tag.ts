@@ -1,9 +1,19 @@
 // Qwen coder's dialect, `<function=name><parameter=key>value</parameter></function>`, and those of the same kind.
 
-import { type Cursor, isCutBefore, literal, type Reading, skipSpace, until, untilSoon } from "../cursor.ts";
-import { type Dialect, maxCalls, type OfferedTools, type TextCall } from "./dialect.ts";
+import {
+  type Cursor,
+  isCutBefore,
+  literal,
+  literalAfterSpace,
+  type Reading,
+  skipSpace,
+  until,
+  untilSoon,
+} from "../cursor.ts";
+import type { Dialect, OfferedTools, TextCall } from "./dialect.ts";
 import { readJson } from "./json-call.ts";
-import { readName } from "./name.ts";
+import { readName } from "./parts.ts";
+import { sections } from "./sections.ts";
 
 interface Tags {
   readonly open: string;
@@ -36,50 +46,27 @@ const invokeTags: Tags = {
 export const functionTag: Dialect = {
   openers: [qwenTags.open],
   *read(cursor, tools) {
-    const call = yield* readFunctionTag(cursor, tools, qwenTags.open);
+    const call = yield* readTags(cursor, tools, qwenTags);
     if (!call) return undefined;
     // Qwen coder often forgets to open what it then closes.
-    if (!call.isCut) yield* skipStrayClose(cursor, "</tool_call>");
+    if (!call.isCut) yield* literalAfterSpace(cursor, "</tool_call>");
     return [call];
   },
 };
 
-/** MiniMax's, with one or more `<invoke>` in an outer tag that may be missing. */
-export const invokeTag: Dialect = {
-  openers: ["<minimax:tool_call>", "<function_calls>", invokeTags.open],
-  *read(cursor, tools, opener) {
-    const calls: TextCall[] = [];
-    if (opener === invokeTags.open) {
-      const call = yield* readTags(cursor, tools, invokeTags);
-      return call && [call];
-    }
-    const close = `</${opener.slice(1)}`;
-    for (;;) {
-      const end = cursor.offset;
-      yield* skipSpace(cursor);
-      const next = yield* literal(cursor, invokeTags.open, close);
-      if (next === invokeTags.open) {
-        const call = yield* readTags(cursor, tools, invokeTags);
-        if (call) {
-          calls.push(call);
-          if (calls.length === maxCalls) return calls;
-          continue;
-        }
-      }
-      // The calls before were good; what follows them is text.
-      if (next !== close) cursor.rewind(end);
-      return calls.length > 0 ? calls : undefined;
-    }
+/** MiniMax's `<invoke>`, alone or in an outer tag. */
+export const invokeTag: Dialect = /* @__PURE__ */ sections(
+  {
+    sections: ["<minimax:tool_call>", "<function_calls>"],
+    begin: [invokeTags.open],
+    sectionEnds: ["</minimax:tool_call>", "</function_calls>"],
   },
-};
+  (cursor, tools) => readTags(cursor, tools, invokeTags),
+);
 
-/** `opener` is undefined when `<function=` itself is still to come. */
-export function* readFunctionTag(
-  cursor: Cursor,
-  tools: OfferedTools,
-  opener: string | undefined,
-): Reading<TextCall | undefined> {
-  if (opener === undefined && (yield* literal(cursor, qwenTags.open)) === undefined) return undefined;
+/** The cursor stands at `<function=`. */
+export function* readFunctionTag(cursor: Cursor, tools: OfferedTools): Reading<TextCall | undefined> {
+  if ((yield* literal(cursor, qwenTags.open)) === undefined) return undefined;
   return yield* readTags(cursor, tools, qwenTags);
 }
 
@@ -112,17 +99,8 @@ function* readTags(cursor: Cursor, tools: OfferedTools, tags: Tags): Reading<Tex
 function* readJsonBody(cursor: Cursor, name: string, tags: Tags): Reading<TextCall | undefined> {
   const json = yield* readJson(cursor);
   if (!json) return undefined;
-  if (json.isCut) return { name, arguments: json.text, isCut: true };
-  const end = cursor.offset;
-  yield* skipSpace(cursor);
-  if ((yield* literal(cursor, tags.close)) === undefined) cursor.rewind(end);
-  return { name, arguments: json.text, isCut: false };
-}
-
-function* skipStrayClose(cursor: Cursor, close: string): Reading<void> {
-  const end = cursor.offset;
-  yield* skipSpace(cursor);
-  if ((yield* literal(cursor, close)) === undefined) cursor.rewind(end);
+  if (!json.isCut) yield* literalAfterSpace(cursor, tags.close);
+  return { name, arguments: json.text, isCut: json.isCut };
 }
 
 /** The line breaks next to the tags are layout; all others are the value's. */

@@ -1,8 +1,17 @@
 // GLM's dialect: `<tool_call>name<arg_key>key</arg_key><arg_value>value</arg_value></tool_call>`.
 
-import { type Cursor, isCutBefore, literal, type Reading, skipSpace, until, untilSoon } from "../cursor.ts";
+import {
+  type Cursor,
+  isCutBefore,
+  literal,
+  literalAfterSpace,
+  type Reading,
+  skipSpace,
+  until,
+  untilSoon,
+} from "../cursor.ts";
 import type { OfferedTools, TextCall } from "./dialect.ts";
-import { readName } from "./name.ts";
+import { readName } from "./parts.ts";
 
 /** The cursor stands at the name. The closing `</tool_call>` is left to the caller. */
 export function* readGlmCall(cursor: Cursor, tools: OfferedTools): Reading<TextCall | undefined> {
@@ -11,10 +20,7 @@ export function* readGlmCall(cursor: Cursor, tools: OfferedTools): Reading<TextC
   const values: Record<string, string> = Object.create(null) as Record<string, string>;
   const call = (isCut: boolean) => ({ name, arguments: JSON.stringify(values), isCut });
   for (let count = 0; ; count++) {
-    const end = cursor.offset;
-    if ((yield* skipSpace(cursor)) === undefined) return count > 0 ? call(true) : undefined;
-    if ((yield* literal(cursor, "<arg_key>")) === undefined) {
-      cursor.rewind(end);
+    if ((yield* literalAfterSpace(cursor, "<arg_key>")) === undefined) {
       // Without arguments only the closing tag tells a call from a word in a sentence.
       return (yield* comesNext(cursor, "</tool_call>")) ? call(false) : count > 0 ? call(true) : undefined;
     }
@@ -31,9 +37,8 @@ export function* readGlmCall(cursor: Cursor, tools: OfferedTools): Reading<TextC
 }
 
 function* comesNext(cursor: Cursor, text: string): Reading<boolean> {
-  const end = cursor.offset;
-  yield* skipSpace(cursor);
-  const isNext = (yield* literal(cursor, text)) !== undefined;
-  cursor.rewind(end);
+  const start = cursor.offset;
+  const isNext = (yield* literalAfterSpace(cursor, text)) !== undefined;
+  cursor.rewind(start);
   return isNext;
 }

@@ -1,6 +1,6 @@
 // Reads one call written as a JSON object, `{"name": …, "arguments": …}`, and gives up as soon as it cannot be one.
 
-import { type Cursor, literal, peek, type Reading, skipSpace } from "../cursor.ts";
+import { type Cursor, literal, type Reading, skipSpace } from "../cursor.ts";
 import { isClosedJson, type JsonMember, JsonScanner } from "../json-scanner.ts";
 import type { OfferedTools, TextCall } from "./dialect.ts";
 
@@ -36,14 +36,14 @@ export function* readJsonCall(
     if (cursor.isEnd) break;
     yield;
   }
-  if (scanner.status === "complete") return parts.call(isBare);
+  if (scanner.status === "complete") return parts.call("complete");
   cursor.endsInValue = scanner.status === "open";
-  if (cursor.endsInValue) return parts.cutCall(isBare);
+  if (cursor.endsInValue) return parts.call("cut");
   if (isBare || close === undefined || cursor.offset === start) return undefined;
   // A brace too few is common, and the tag says where the call ends.
   const end = cursor.offset;
   if ((yield* literal(cursor, close)) === undefined) return undefined;
-  return parts.closedCall(end);
+  return parts.call("closed", end);
 }
 
 /** Reads a JSON object or list of any content, such as the arguments alone. */
@@ -83,34 +83,6 @@ export function* readJsonCalls(
   }
 }
 
-/** Reads the closing tag, if it comes; a brace too many before it does no harm. */
-export function* skipClose(cursor: Cursor, ...closes: readonly string[]): Reading<void> {
-  const padded = closes.flatMap((close) => [
-    close,
-    `}${close}`,
-    `}\n${close}`,
-    `\`\`\`\n${close}`,
-    `\`\`\`${close}`,
-  ]);
-  yield* skipSpaceBefore(cursor, padded);
-}
-
-/** Reads white space only if one of the texts follows it: otherwise it belongs to the text. */
-function* skipSpaceBefore(cursor: Cursor, texts: readonly string[]): Reading<void> {
-  const before = cursor.offset;
-  yield* skipSpace(cursor);
-  if ((yield* literal(cursor, ...texts)) === undefined) cursor.rewind(before);
-}
-
-/** Reads over a Markdown fence that some models put around their JSON, and gives the next character. */
-export function* skipFence(cursor: Cursor): Reading<string | undefined> {
-  const char = yield* skipSpace(cursor);
-  if (char !== "`") return char;
-  yield* literal(cursor, "```json", "```");
-  yield* skipSpace(cursor);
-  return yield* peek(cursor);
-}
-
 /** The members of the object, judged as they become complete. */
 class CallParts {
   #name: string | undefined;
@@ -126,7 +98,7 @@ class CallParts {
     this.#isBare = isBare;
   }
 
-  /** False when this is no call. */
+  /** False when this is not a call. */
   take(members: readonly JsonMember[]): boolean {
     if (members.length > maxMembers) return false;
     for (; this.#taken < members.length; this.#taken++) {
@@ -168,32 +140,18 @@ class CallParts {
     return this.#name !== undefined;
   }
 
-  call(needsArguments: boolean): TextCall | undefined {
-    if (this.#name === undefined) return undefined;
-    if (this.#arguments === undefined)
-      return needsArguments ? undefined : { name: this.#name, arguments: "{}", isCut: false };
-    const { valueStart, valueEnd } = this.#arguments;
-    const text = this.#cursor.slice(valueStart as number, valueEnd);
+  /** The call, if there is one. An object that the markup closed has its last value up to `end`. */
+  call(state: "complete" | "cut" | "closed", end?: number): TextCall | undefined {
+    const name = this.#name;
+    if (name === undefined) return undefined;
+    const isCut = state === "cut";
+    const { valueStart, valueEnd = end } = this.#arguments ?? {};
+    if (valueStart === undefined)
+      return this.#isBare || state === "closed" ? undefined : { name, arguments: isCut ? "" : "{}", isCut };
+    if (isCut) return { name, arguments: this.#cursor.slice(valueStart), isCut };
+    const text = this.#cursor.slice(valueStart, valueEnd).trim();
     if (this.#isBare && !text.startsWith("{") && text !== "null") return undefined;
-    return { name: this.#name, arguments: decoded(text), isCut: false };
-  }
-
-  cutCall(needsArguments: boolean): TextCall | undefined {
-    if (this.#name === undefined) return undefined;
-    const start = this.#arguments?.valueStart;
-    if (start === undefined)
-      return needsArguments ? undefined : { name: this.#name, arguments: "", isCut: true };
-    return { name: this.#name, arguments: this.#cursor.slice(start), isCut: true };
-  }
-
-  closedCall(end: number): TextCall | undefined {
-    if (this.#name === undefined || this.#arguments?.valueStart === undefined) return undefined;
-    const { valueStart, valueEnd = end } = this.#arguments;
-    return {
-      name: this.#name,
-      arguments: decoded(this.#cursor.slice(valueStart, valueEnd).trim()),
-      isCut: false,
-    };
+    return { name, arguments: decoded(text), isCut };
   }
 }
 

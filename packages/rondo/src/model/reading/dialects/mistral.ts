@@ -2,8 +2,8 @@
 
 import { type Cursor, literal, type Reading, skipSpace, untilSoon } from "../cursor.ts";
 import type { Dialect, OfferedTools, TextCall } from "./dialect.ts";
-import { readJson, readJsonCall, readJsonCalls, skipClose } from "./json-call.ts";
-import { readName } from "./name.ts";
+import { readJson, readJsonCall, readJsonCalls } from "./json-call.ts";
+import { readName, skipClose } from "./parts.ts";
 
 export const mistral: Dialect = {
   openers: ["[TOOL_CALLS]"],

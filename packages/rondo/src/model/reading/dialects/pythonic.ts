@@ -3,8 +3,7 @@
 import { repairJson } from "../../repair-json.ts";
 import { type Cursor, literal, maxNameLength, type Reading, skipSpace } from "../cursor.ts";
 import type { Dialect, OfferedTools, TextCall } from "./dialect.ts";
-import { skipClose } from "./json-call.ts";
-import { readName } from "./name.ts";
+import { readName, skipClose } from "./parts.ts";
 import { pythonToJson } from "./python-literal.ts";
 
 export const pythonic: Dialect = {

@@ -1,10 +1,11 @@
 // Dialects that put JSON between tags. What differs is only how the tags are spelt.
 
 import { type Cursor, type Reading, skipSpace } from "../cursor.ts";
-import { type Dialect, maxCalls, type OfferedTools, type TextCall } from "./dialect.ts";
+import type { Dialect, OfferedTools, TextCall } from "./dialect.ts";
 import { readFunctionTag } from "./function-tag.ts";
 import { readGlmCall } from "./glm.ts";
-import { readJsonCall, readJsonCalls, skipClose, skipFence } from "./json-call.ts";
+import { readJsonCall, readJsonCalls } from "./json-call.ts";
+import { readCallsInRow, skipClose, skipFence } from "./parts.ts";
 
 /** `<tool_call>`: with JSON (Hermes, Qwen), a list of it (Granite), `<function=…>` (Qwen coder) or `<arg_key>` (GLM). */
 export const toolCallTag: Dialect = {
@@ -12,8 +13,7 @@ export const toolCallTag: Dialect = {
   *read(cursor, tools) {
     const char = yield* skipFence(cursor);
     if (char === "{" || char === "[") return yield* readBody(cursor, tools, "</tool_call>");
-    const call =
-      char === "<" ? yield* readFunctionTag(cursor, tools, undefined) : yield* readGlmCall(cursor, tools);
+    const call = char === "<" ? yield* readFunctionTag(cursor, tools) : yield* readGlmCall(cursor, tools);
     if (!call) return undefined;
     if (!call.isCut) yield* skipClose(cursor, "</tool_call>");
     return [call];
@@ -53,31 +53,17 @@ function* readBody(
   ...closes: readonly string[]
 ): Reading<readonly TextCall[] | undefined> {
   const options = closes[0] === undefined ? {} : { close: closes[0] };
-  if ((yield* skipSpace(cursor)) === "[") {
-    const calls = yield* readJsonCalls(cursor, tools, options);
-    if (calls) yield* skipClose(cursor, ...closes);
-    return calls;
-  }
-  const calls: TextCall[] = [];
-  for (;;) {
-    const start = cursor.offset;
-    const call = yield* readJsonCall(cursor, tools, options);
-    if (!call) {
-      // The calls before this one were good; what follows them is text.
-      cursor.rewind(start);
-      return calls.length > 0 ? calls : undefined;
-    }
-    calls.push(call);
-    if (call.isCut || calls.length === maxCalls) return calls;
-    const end = cursor.offset;
-    let char = yield* skipSpace(cursor);
-    while (char === ";" || char === ",") {
-      cursor.position++;
-      char = yield* skipSpace(cursor);
-    }
-    if (char === "{") continue;
-    cursor.rewind(end);
-    yield* skipClose(cursor, ...closes);
-    return calls;
-  }
+  const calls =
+    (yield* skipSpace(cursor)) === "["
+      ? yield* readJsonCalls(cursor, tools, options)
+      : yield* readCallsInRow(cursor, function* () {
+          let char = yield* skipSpace(cursor);
+          while (char === ";" || char === ",") {
+            cursor.position++;
+            char = yield* skipSpace(cursor);
+          }
+          return char === "{" ? yield* readJsonCall(cursor, tools, options) : undefined;
+        });
+  if (calls) yield* skipClose(cursor, ...closes);
+  return calls;
 }
