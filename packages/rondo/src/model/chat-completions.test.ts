@@ -146,7 +146,7 @@ describe("a stream", () => {
     const { text, warnings, error } = await ask(server);
     expect(text).toBe("Hello");
     expect(error).toBeUndefined();
-    expect(warnings).toEqual([expect.stringContaining("no JSON and was skipped: {broken")]);
+    expect(warnings).toEqual([expect.stringContaining("is not JSON and was skipped: {broken")]);
   });
 });
 
@@ -200,7 +200,7 @@ describe("an answer that is no stream", () => {
     ],
     ["a page as a stream", { raw: ["\n <html>"] }, UnexpectedAnswerError, "a web page"],
     ["other JSON", { body: { ok: true } }, UnexpectedAnswerError, `something else: {"ok":true}`],
-    ["half of its JSON", { body: '{"choices":[' }, UnexpectedAnswerError, "JSON that breaks off"],
+    ["half of its JSON", { body: '{"choices":[' }, UnexpectedAnswerError, "invalid or truncated JSON"],
     ["an error", { body: { error: "Unexpected endpoint." } }, ReportedStreamError, "Unexpected endpoint"],
     ["nothing", { raw: [] }, EmptyAnswerError, "without having said anything"],
     ["only [DONE]", { raw: ["data: [DONE]\n\n"] }, EmptyAnswerError, "without having said anything"],

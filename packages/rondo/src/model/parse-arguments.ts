@@ -7,6 +7,7 @@ import { jsonFlaw } from "../json/json-flaw.ts";
 import type { JsonSchema } from "../tool/json-schema.ts";
 import { coerceToSchema } from "./coerce-to-schema.ts";
 import { findJsonObjects } from "./find-json-objects.ts";
+import { parseJson } from "./parse-json.ts";
 import { JsonRepairError, repairJson } from "./repair-json.ts";
 
 /** Says whether an input fits the tool's schema. */
@@ -70,17 +71,9 @@ export async function parseArguments(
  */
 function parseStrictly(text: string, unwraps: boolean): unknown {
   if (text.trim() === "") return {};
-  const value = parse(text);
+  const value = parseJson(text);
   if (value === null) return {};
-  return unwraps && typeof value === "string" ? (parse(value) ?? value) : value;
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
+  return unwraps && typeof value === "string" ? (parseJson(value) ?? value) : value;
 }
 
 async function fit(
@@ -125,7 +118,7 @@ function readObjects(text: string, isUnwrapped = false): ReadObjects {
 
 function readRepaired(text: string): { readonly value: unknown } | { readonly problem: string } {
   try {
-    const value: unknown = parse(text) ?? JSON.parse(repairJson(text));
+    const value: unknown = parseJson(text) ?? JSON.parse(repairJson(text));
     const problem = jsonFlaw(value);
     return problem === undefined ? { value } : { problem };
   } catch (error) {

@@ -1,6 +1,7 @@
 // Asks again where that is safe: before the first byte of an answer, and for reasons that may pass.
 
 import { after } from "../async/timer.ts";
+import { untilAborted } from "../async/until-aborted.ts";
 import { InvalidArgumentError, InvalidTypeError } from "../error/argument-errors.ts";
 import { checkDuration, checkGrace, checkLimit, checkOptions } from "../error/check.ts";
 import { ModelConnectionError } from "../error/model-errors.ts";
@@ -119,20 +120,12 @@ export function parseRetryAfter(header: string | undefined, nowMs = Date.now()):
   return Number.isNaN(waitMs) ? undefined : Math.max(0, Math.round(waitMs));
 }
 
-function sleep(durationMs: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const wakeUp = () => {
-      signal.removeEventListener("abort", onAbort);
-      resolve();
-    };
-    const cancel = after(durationMs, wakeUp);
-    const onAbort = () => {
-      cancel();
-      signal.removeEventListener("abort", onAbort);
-      reject(signal.reason);
-    };
-    if (signal.aborted) onAbort();
-    else signal.addEventListener("abort", onAbort);
+async function sleep(durationMs: number, signal: AbortSignal): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const cancel = after(durationMs, resolve);
+  await untilAborted(promise, signal).finally(() => {
+    cancel();
+    resolve(); // so that nothing waits for it any more
   });
 }
 

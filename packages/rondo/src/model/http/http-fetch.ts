@@ -1,5 +1,6 @@
 // HTTP by `fetch`: on runtimes without Node, and wherever the user passes a `fetch`.
 
+import { untilAborted } from "../../async/until-aborted.ts";
 import type { HttpRequest, HttpResponse, HttpSend, TakeBytes } from "./http.ts";
 
 /** The part of `fetch` that is used, so that wrappers and stand-ins need no more than that. */
@@ -18,7 +19,12 @@ export function sendBy(fetch: FetchFunction): HttpSend {
       signal,
       ...(body === undefined ? {} : { body }),
     });
-    return new FetchResponse(await orAbort(answer, signal), signal);
+    const response = await untilAborted(answer, signal).catch((error: unknown) => {
+      // Should the answer come after the abort, nobody reads it.
+      answer.then((late) => late.body?.cancel()).catch(() => {});
+      throw error;
+    });
+    return new FetchResponse(response, signal);
   };
 }
 
@@ -78,16 +84,4 @@ class FetchResponse implements HttpResponse {
     }
     throw this.#signal.reason;
   }
-}
-
-function orAbort(answer: Promise<Response>, signal: AbortSignal): Promise<Response> {
-  return new Promise((resolve, reject) => {
-    const onAbort = () => {
-      reject(signal.reason);
-      // Should the answer come all the same, nobody reads it.
-      answer.then((response) => response.body?.cancel()).catch(() => {});
-    };
-    signal.addEventListener("abort", onAbort);
-    answer.then(resolve, reject).finally(() => signal.removeEventListener("abort", onAbort));
-  });
 }

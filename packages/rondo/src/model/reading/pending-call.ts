@@ -1,5 +1,6 @@
 // One tool call that is still arriving.
 
+import { parseJson } from "../parse-json.ts";
 import type { ModelDelta } from "../provider.ts";
 import { isClosedJson, JsonScanner } from "./json-scanner.ts";
 import { NewText } from "./new-text.ts";
@@ -143,11 +144,5 @@ export function canonicalJson(text: string): string {
 }
 
 function isWholeJson(text: string): boolean {
-  if (isClosedJson(text)) return true;
-  try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    return false;
-  }
+  return isClosedJson(text) || parseJson(text) !== undefined;
 }

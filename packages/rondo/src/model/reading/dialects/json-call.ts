@@ -1,5 +1,6 @@
 // Reads one call written as a JSON object, `{"name": …, "arguments": …}`, and gives up as soon as it cannot be one.
 
+import { parseJson } from "../../parse-json.ts";
 import { type Cursor, literal, type Reading, skipSpace } from "../cursor.ts";
 import { isClosedJson, type JsonMember, JsonScanner } from "../json-scanner.ts";
 import type { OfferedTools, TextCall } from "./dialect.ts";
@@ -163,13 +164,7 @@ function decoded(text: string): string {
 }
 
 function unquote(text: string): string {
-  const quote = text[0];
-  if (quote === '"') {
-    try {
-      return String(JSON.parse(text));
-    } catch {
-      // Broken inside: as it stands is the best there is.
-    }
-  }
-  return quote === '"' || quote === "'" ? text.slice(1, -1) : text;
+  if (text.startsWith("'")) return text.slice(1, -1);
+  // A string that is broken inside is used as it stands.
+  return text.startsWith('"') ? String(parseJson(text) ?? text.slice(1, -1)) : text;
 }

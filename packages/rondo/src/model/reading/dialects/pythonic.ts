@@ -1,5 +1,6 @@
 // Calls written as Python, `[add(a=1, b=2), now()]`: Llama 3.2 and 4 as the whole answer, LFM2 between tags.
 
+import { parseJson } from "../../parse-json.ts";
 import { repairJson } from "../../repair-json.ts";
 import { type Cursor, literal, maxNameLength, type Reading, skipSpace } from "../cursor.ts";
 import type { Dialect, OfferedTools, TextCall } from "./dialect.ts";
@@ -125,10 +126,5 @@ function toJson(text: string): string | undefined {
 }
 
 function isJson(text: string): boolean {
-  try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    return false;
-  }
+  return parseJson(text) !== undefined;
 }
