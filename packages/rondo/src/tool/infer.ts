@@ -85,40 +85,26 @@ type FromParameter<P, Side extends "given" | "parsed"> = P extends StringConstru
               : Parsed
             : FromJsonSchema<P>;
 
-/** Whether a parameter of the short form may be left out by the caller. */
-type IsOptional<P> =
+/** Whether a parameter of the short form may be left out by the caller, or be missing for the tool. */
+type Missing<P, Side extends "given" | "parsed"> =
   // First, because Zod's schemas have methods of the names of our flags.
-  P extends StandardSchema<infer Given, unknown>
-    ? undefined extends Given
+  P extends StandardSchema
+    ? undefined extends FromParameter<P, Side>
       ? true
       : false
     : P extends { required: true }
       ? false
-      : P extends { required: false } | { optional: true } | { default: unknown }
-        ? true
-        : false;
+      : P extends { default: unknown }
+        ? Side extends "given"
+          ? true
+          : false
+        : P extends { required: false } | { optional: true }
+          ? true
+          : false;
 
-/** Whether the tool may see a parameter missing: it may be left out, and nothing takes its place. */
-type MayBeMissing<P> =
-  P extends StandardSchema<unknown, infer Parsed>
-    ? undefined extends Parsed
-      ? true
-      : false
-    : P extends { default: unknown }
-      ? false
-      : IsOptional<P>;
-
-type GivenShort<S> = Simplify<
-  { -readonly [K in keyof S as IsOptional<S[K]> extends true ? never : K]: FromParameter<S[K], "given"> } & {
-    -readonly [K in keyof S as IsOptional<S[K]> extends true ? K : never]?: FromParameter<S[K], "given">;
-  }
->;
-
-type ParsedShort<S> = Simplify<
-  {
-    -readonly [K in keyof S as MayBeMissing<S[K]> extends true ? never : K]: FromParameter<S[K], "parsed">;
-  } & {
-    -readonly [K in keyof S as MayBeMissing<S[K]> extends true ? K : never]?: FromParameter<S[K], "parsed">;
+type FromShort<S, Side extends "given" | "parsed"> = Simplify<
+  { -readonly [K in keyof S as Missing<S[K], Side> extends true ? never : K]: FromParameter<S[K], Side> } & {
+    -readonly [K in keyof S as Missing<S[K], Side> extends true ? K : never]?: FromParameter<S[K], Side>;
   }
 >;
 
@@ -144,7 +130,7 @@ export type GivenInput<S> = [S] extends [undefined]
       ? S extends { properties: infer P }
         ? FromProperties<P, Exclude<Keys<S>, Defaulted<P>>>
         : AnyObject
-      : GivenShort<S>;
+      : FromShort<S, "given">;
 
 /** What the tool's function gets: validated, with defaults. */
 export type ParsedInput<S> = [S] extends [undefined]
@@ -155,4 +141,4 @@ export type ParsedInput<S> = [S] extends [undefined]
       ? S extends { properties: infer P }
         ? FromProperties<P, Keys<S> | Defaulted<P>>
         : AnyObject
-      : ParsedShort<S>;
+      : FromShort<S, "parsed">;

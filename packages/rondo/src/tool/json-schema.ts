@@ -6,7 +6,7 @@ import { copyData } from "../json/copy.ts";
 import { type Draft, SchemaCompiler } from "./schema/schema-compiler.ts";
 import { BudgetError, Validation } from "./schema/validation.ts";
 
-export { pathOf } from "./schema/path.ts";
+export { pathOf } from "./schema/validation.ts";
 
 /** A JSON Schema. Only what this library reads is typed. */
 export interface JsonSchema {

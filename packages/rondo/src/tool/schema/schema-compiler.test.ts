@@ -243,6 +243,11 @@ describe("a check that would take too long is ended, and the value refused", () 
       expect.stringContaining("levels, got more"),
     ]);
     expect(messageOf({ enum: [1] }, deep(100_000))).toEqual([expect.stringContaining("levels, got more")]);
+    // Each level of the value takes several schemas, and so much of the stack.
+    const nested = {
+      anyOf: [{ allOf: [{ items: { $ref: "#" }, unevaluatedItems: false }] }, { type: "null" }],
+    };
+    expect(messageOf(nested, deep(900))).toEqual([expect.stringContaining("levels, got more")]);
   });
 });
 
