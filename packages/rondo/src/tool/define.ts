@@ -62,65 +62,56 @@ export interface ToolOptions<S extends Schema, F> extends SubtoolOptions<S, F> {
   registry?: RegistryOption;
 }
 
-/** `tool.subtool(options, fn)`. */
-export interface DefineSubtool {
+/** Defines a tool from its options, with `Extra` ones, and a function. */
+interface Define<Extra> {
+  /** A tool that tells whether the work is done. */
   <const S extends Schema = undefined, const F extends FixedFor<S> = NoFixed>(
-    options: SubtoolOptions<S, F> & { type: "completion_check" },
+    options: SubtoolOptions<S, F> & Extra & { type: "completion_check" },
     fn: (input: ParsedInput<S>, context: ToolContext) => Promise<boolean>,
   ): Tool<Callers<S, F>, boolean, never, ParsedInput<S>>;
+  /** A streaming tool. What the generator yields is streamed; a value that it returns is the turn's result. */
   <Item, Output, const S extends Schema = undefined, const F extends FixedFor<S> = NoFixed>(
-    options: SubtoolOptions<S, F> & { type?: undefined },
+    options: SubtoolOptions<S, F> & Extra & { type?: undefined },
     fn: (input: ParsedInput<S>, context: ToolContext) => AsyncGenerator<Item, Output, void>,
   ): Tool<Callers<S, F>, Output, Item, ParsedInput<S>>;
+  /**
+   * A tool from an async function, registered under its name.
+   *
+   * Defaults: no input, no fixed arguments, no lock, no tags, a time limit of 60,000 ms, not idempotent, the
+   * process's default registry. Everything is checked at once: mistakes throw here, and not when it runs.
+   */
   <Output, const S extends Schema = undefined, const F extends FixedFor<S> = NoFixed>(
-    options: SubtoolOptions<S, F> & { type?: undefined },
+    options: SubtoolOptions<S, F> & Extra & { type?: undefined },
     fn: (input: ParsedInput<S>, context: ToolContext) => Promise<Output>,
   ): Tool<Callers<S, F>, Output, never, ParsedInput<S>>;
 }
 
-/** A tool that tells whether the work is done. */
-export function tool<const S extends Schema = undefined, const F extends FixedFor<S> = NoFixed>(
-  options: ToolOptions<S, F> & { type: "completion_check" },
-  fn: (input: ParsedInput<S>, context: ToolContext) => Promise<boolean>,
-): Tool<Callers<S, F>, boolean, never, ParsedInput<S>>;
-/**
- * Defines a streaming tool from an async generator function. What it yields is streamed; a value that it
- * returns, if any, is the turn's result.
- */
-export function tool<Item, Output, const S extends Schema = undefined, const F extends FixedFor<S> = NoFixed>(
-  options: ToolOptions<S, F> & { type?: undefined },
-  fn: (input: ParsedInput<S>, context: ToolContext) => AsyncGenerator<Item, Output, void>,
-): Tool<Callers<S, F>, Output, Item, ParsedInput<S>>;
-/**
- * Defines a tool from an async function, and registers it under its name.
- *
- * Defaults: no input, no fixed arguments, no lock, no tags, a time limit of 60,000 ms, not idempotent, the
- * process's default registry. Everything is checked at once; what is wrong throws here and not when it runs.
- */
-export function tool<Output, const S extends Schema = undefined, const F extends FixedFor<S> = NoFixed>(
-  options: ToolOptions<S, F> & { type?: undefined },
-  fn: (input: ParsedInput<S>, context: ToolContext) => Promise<Output>,
-): Tool<Callers<S, F>, Output, never, ParsedInput<S>>;
-/** The short form for a streaming tool. */
-export function tool<const S extends InputSchema, Item, Output>(
-  name: string,
-  description: string,
-  schema: S,
-  handler: (input: ParsedInput<S>, context: ToolContext) => AsyncGenerator<Item, Output, void>,
-): Tool<Callers<S, NoFixed>, Output, Item, ParsedInput<S>>;
-/** The short form: any function, also a plain one, and not registered. */
-export function tool<const S extends InputSchema, Output>(
-  name: string,
-  description: string,
-  schema: S,
-  handler: (input: ParsedInput<S>, context: ToolContext) => Output | Promise<Output>,
-): Tool<Callers<S, NoFixed>, Output, never, ParsedInput<S>>;
-export function tool(...args: unknown[]): AnyTool {
-  const [first, second, schema, handler] = args;
+/** `tool.subtool(options, fn)`. */
+export type DefineSubtool = Define<unknown>;
+
+interface DefineShort {
+  /** The short form for a streaming tool. */
+  <const S extends InputSchema, Item, Output>(
+    name: string,
+    description: string,
+    schema: S,
+    handler: (input: ParsedInput<S>, context: ToolContext) => AsyncGenerator<Item, Output, void>,
+  ): Tool<Callers<S, NoFixed>, Output, Item, ParsedInput<S>>;
+  /** The short form: any function, also a plain one, and not registered. */
+  <const S extends InputSchema, Output>(
+    name: string,
+    description: string,
+    schema: S,
+    handler: (input: ParsedInput<S>, context: ToolContext) => Output | Promise<Output>,
+  ): Tool<Callers<S, NoFixed>, Output, never, ParsedInput<S>>;
+}
+
+/** Defines a tool: `tool(options, fn)`, or `tool(name, description, schema, handler)` for one that is not registered. */
+export const tool = ((...[first, second, schema, handler]: unknown[]) => {
   if (typeof first !== "string") return defineTool(first, second, null);
   const options = { name: first, description: second, input: schema, registry: false };
   return defineTool(options, asyncHandler(handler), null);
-}
+}) as Define<Pick<ToolOptions<Schema, unknown>, "registry">> & DefineShort;
 
 const subtoolKeys = [
   "name",

@@ -1,14 +1,18 @@
 // One invocation of a tool: input, hooks, lock and function, in this order. Turns call it; nothing else does.
 
+import { hasLazy, resolveLazy } from "../async/lazy.ts";
 import type { Hold, Lock } from "../async/lock.ts";
 import { readAhead } from "../async/read-ahead.ts";
 import { settlesWithin } from "../async/timer.ts";
 import type { Watch } from "../async/watch.ts";
 import { CompletionCheckReturnError } from "../error/execution-errors.ts";
+import { InvalidInputError } from "../error/input-error.ts";
 import { warn } from "../error/logger.ts";
 import type { HookEvent, HookEvents } from "../hook/events.ts";
 import { fire } from "../hook/fire.ts";
-import { prepareInput } from "./prepare-input.ts";
+import { copyData } from "../json/copy.ts";
+import { mergeFixed } from "./fixed.ts";
+import type { InputResult } from "./object-schema.ts";
 import type { AnyTool } from "./tool.ts";
 import type { ToolContext } from "./tool-context.ts";
 
@@ -83,10 +87,30 @@ export async function* invokeStream(
 function begin(invocation: Invocation): object | Promise<object> {
   invocation.watch.signal.throwIfAborted();
   const prepared = prepareInput(invocation);
-  const announce = (input: Record<string, unknown>) =>
+  const announce = (input: Values) =>
     tell(invocation, "tool.beforeInvoke", input)?.then(() => input) ?? input;
   // A lazy value or an asynchronous check that hangs must not hold a turn that was aborted.
   return prepared instanceof Promise ? invocation.watch.wait(prepared).then(announce) : announce(prepared);
+}
+
+type Values = Record<string, unknown>;
+
+/**
+ * The input as the function gets it: fixed arguments added, lazy values resolved, all validated. Throws an
+ * `InvalidInputError` when it does not fit the tool's schema.
+ */
+function prepareInput({ tool, input, source }: Invocation): Values | Promise<Values> {
+  const valid = (result: InputResult) => {
+    if ("issues" in result) throw new InvalidInputError(tool.name, result.issues);
+    return result.value;
+  };
+  const parse = (values: Values) => {
+    // The function owns what it gets: it may change it without changing the turn.
+    const result = tool.parseInput(copyData(values));
+    return result instanceof Promise ? result.then(valid) : valid(result);
+  };
+  const merged = mergeFixed(tool.name, tool.fixed, input, source);
+  return hasLazy(merged) ? resolveLazy(merged).then(parse) : parse(merged);
 }
 
 async function callFunction(invocation: Invocation, input: object): Promise<unknown> {
