@@ -13,11 +13,6 @@ export interface JsonMember {
 
 type Place = "root" | "list" | "before-key" | "key" | "before-value" | "value" | "after-key" | "after-value";
 
-export interface JsonScannerOptions {
-  /** Whether `members` is filled. Default: no, for an object can have millions. */
-  readonly keepsMembers?: boolean;
-}
-
 /** Scans one object or list. */
 export class JsonScanner {
   /** `invalid` when what came can no longer become an object or a list. */
@@ -35,24 +30,17 @@ export class JsonScanner {
   /** Whether a key or a value of the outermost object ended with the last character. */
   #hasEndedPart = false;
 
-  constructor({ keepsMembers = false }: JsonScannerOptions = {}) {
+  /** `keepsMembers`: whether `members` is filled. Default: false, for an object can have millions. */
+  constructor({ keepsMembers = false }: { keepsMembers?: boolean } = {}) {
     this.#keepsMembers = keepsMembers;
   }
 
   /**
    * Scans `text` from `from` on, where `text[0]` is character number `base` of the whole. Returns where it stopped:
-   * after the last character of the value, at the character that cannot be, or at the end of the text.
+   * after the last character of the value, at the character that cannot be, or at the end of the text. With
+   * `stopsAtParts` it also stops after each key and each value of the outermost object.
    */
-  scan(text: string, from: number, base: number): number {
-    return this.#scan(text, from, base, false);
-  }
-
-  /** As `scan`, but stops after each key and each value of the outermost object too. */
-  scanPart(text: string, from: number, base: number): number {
-    return this.#scan(text, from, base, true);
-  }
-
-  #scan(text: string, from: number, base: number, stopsAtParts: boolean): number {
+  scan(text: string, from: number, base: number, stopsAtParts = false): number {
     this.#hasEndedPart = false;
     for (let i = from; i < text.length; i++) {
       const char = text[i] as string;

@@ -1,18 +1,15 @@
 // One tool call that is still arriving.
 
 import { parseJson } from "../parse-json.ts";
-import type { ModelDelta } from "../provider.ts";
+import type { CollectorOptions } from "./call-collector.ts";
 import { isClosedJson, JsonScanner } from "./json-scanner.ts";
 import { NewText } from "./new-text.ts";
 import { type CallPiece, maxNameLength } from "./read-piece.ts";
 
-interface PendingCallOptions {
+interface PendingCallOptions extends CollectorOptions {
   readonly rawId: string;
   /** Gives the id that the call gets: the one that is wanted if it is free, else one that is made up. */
   readonly claimId: (wanted: string) => string;
-  readonly toolNames: readonly string[];
-  readonly isCumulative: boolean;
-  readonly emit: (delta: ModelDelta) => void;
   readonly isFromText?: boolean;
   /** The text that it was found in ended before it did. */
   readonly isCut?: boolean;

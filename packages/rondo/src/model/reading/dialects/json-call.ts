@@ -29,7 +29,7 @@ export function* readJsonCall(
   const parts = new CallParts(cursor, tools, isBare);
   for (;;) {
     const { buffer, position } = cursor;
-    cursor.position = scanner.scanPart(buffer, position, cursor.base);
+    cursor.position = scanner.scan(buffer, position, cursor.base, true);
     cursor.work += cursor.position - position;
     if (!parts.take(scanner.members)) return undefined;
     if (scanner.status !== "open") break;
@@ -128,7 +128,7 @@ class CallParts {
   #takeFunction(text: string, base: number): boolean {
     const scanner = new JsonScanner({ keepsMembers: true });
     for (let at = 0; scanner.status === "open" && at < text.length; ) {
-      at = scanner.scanPart(text, at, base);
+      at = scanner.scan(text, at, base, true);
       if (scanner.members.length > maxMembers) return false;
     }
     this.#cursor.work += text.length;
