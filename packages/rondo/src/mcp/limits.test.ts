@@ -97,7 +97,7 @@ describe("the list of tools", () => {
     expect(warnings).toEqual([expect.stringContaining("has more than 512 tools; the rest are left out.")]);
   });
 
-  test("ends with the page that is too much", async () => {
+  test("ends with the page that exceeds a limit", async () => {
     const pages = `if (method === "tools/list") {
       const page = Number(params.cursor ?? 0);
       return { tools: [tool("tool_" + page)], nextCursor: String(page + 1) };

@@ -236,7 +236,7 @@ describe("an error in mid-stream keeps what came before", () => {
     expect(error).toMatchObject({ endpoint: server.url, partialText: "Hello", said: "out of memory" });
   });
 
-  test("but a field that says that there is none is no error", async () => {
+  test("an empty error field is not an error", async () => {
     const server = await serve([
       {
         chunks: [
@@ -339,7 +339,7 @@ describe("before the stream", () => {
     ["503", { status: 503, body: { error: { message: "Loading model" } } }, "status 503 (Loading model)"],
     ["a reset", { hangUp: true }, "did not answer (ECONNRESET)"],
     ["a reset after the head", { raw: [], drop: 0 }, "did not answer (ECONNRESET)"],
-  ])("%s is asked again, with a warning that says what and when", async (_, step, words) => {
+  ])("%s is retried, with a warning that says why and when", async (_, step, words) => {
     const server = await serve([step, { text: "Hi." }]);
     const { text, warnings, error } = await ask(server, { retry: quick });
     expect(error).toBeUndefined();

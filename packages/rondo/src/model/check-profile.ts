@@ -1,4 +1,4 @@
-// Checks what a user says of a model's quirks, so that a misspelt word is not silently ignored.
+// Checks the fields of a user's profile, so that a misspelt one is not silently ignored.
 
 import { InvalidArgumentError, InvalidTypeError } from "../error/argument-errors.ts";
 import { checkBoolean, checkLimit, checkOptions, checkString } from "../error/check.ts";

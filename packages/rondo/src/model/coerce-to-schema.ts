@@ -1,5 +1,5 @@
-// Reads strings as what a JSON Schema asks for: models write "5" for 5, "true" for true and JSON in strings, and
-// dialects without types have nothing but strings.
+// Converts strings to the types of a JSON Schema: models write "5" for 5, "true" for true and JSON in strings, and
+// dialects without types have only strings.
 
 import { isPlainObject } from "../error/check.ts";
 import { setOwn } from "../json/copy.ts";
@@ -11,11 +11,11 @@ const numberPattern = /^-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?$/;
 const maxRefs = 16;
 
 /**
- * The value with its strings read as numbers, booleans, null, objects or lists where the schema asks for these and
- * not for a string. A value that has nothing to change is given back itself; nothing is changed in place.
+ * The value with its strings converted to numbers, booleans, null, objects or lists where the schema asks for these
+ * and not for a string. An unchanged value is returned itself; nothing is changed in place.
  */
 export function coerceToSchema(value: unknown, schema: JsonSchema): unknown {
-  // Worked out once for each part of the schema: a list has many values and one part.
+  // Cached for each part of the schema: a list has many values and one part.
   const known = new Map<unknown, Expected>();
   const expectedBy = (part: unknown): Expected => {
     const expected = known.get(part) ?? resolve(part, schema);
@@ -61,7 +61,7 @@ function mapObject(
   return hasChanged ? mapped : object;
 }
 
-/** The string as the first of the types that it can be read as; otherwise as it is. */
+/** The string converted to the first type that it fits; otherwise unchanged. */
 function readAs(text: string, types: ReadonlySet<string>): unknown {
   const trimmed = text.trim();
   const word = trimmed.toLowerCase();

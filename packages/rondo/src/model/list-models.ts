@@ -12,7 +12,7 @@ import { parseJson } from "./parse-json.ts";
 
 export interface ListModelsOptions extends EndpointOptions {
   signal?: AbortSignal | undefined;
-  /** Used instead of the runtime's own HTTP. */
+  /** Replaces the runtime's own HTTP. Default: none. */
   fetch?: FetchFunction | undefined;
 }
 

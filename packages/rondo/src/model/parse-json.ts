@@ -1,6 +1,6 @@
-// JSON that may not be JSON.
+// Parses text that may not be JSON.
 
-/** The value of a text; undefined if it is not JSON, which has no such value. */
+/** The value of a JSON text; undefined if it is not JSON. */
 export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);

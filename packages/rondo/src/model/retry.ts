@@ -1,4 +1,4 @@
-// Asks again where that is safe: before the first byte of an answer, and for reasons that may pass.
+// Retries where that is safe: before the first byte of an answer, and after transient failures.
 
 import { after } from "../async/timer.ts";
 import { untilAborted } from "../async/until-aborted.ts";
@@ -8,15 +8,15 @@ import { ModelConnectionError } from "../error/model-errors.ts";
 import { ModelRateLimitError, ModelServerError } from "../error/model-http-errors.ts";
 
 export interface RetryOptions {
-  /** How often to ask in all. Default: 3. */
+  /** How many attempts in all. Default: 3. */
   attempts?: number;
-  /** The wait before the second attempt. Default: 500. */
+  /** The delay before the second attempt. Default: 500. */
   delayMs?: number;
-  /** By how much each wait is longer than the one before. Default: 2. */
+  /** The factor from each delay to the next. Default: 2. */
   factor?: number;
-  /** The longest wait between two attempts. Default: 10,000. */
+  /** The longest delay between two attempts. Default: 10,000. */
   maxDelayMs?: number;
-  /** The longest wait that a server may ask for with `Retry-After`. Default: 60,000. */
+  /** The longest `Retry-After` that is respected; a longer one fails the request. Default: 60,000. */
   maxRetryAfterMs?: number;
   /** How long to wait for a server that is loading its model, however many attempts it takes. Default: 120,000. */
   loadingMs?: number;
@@ -51,7 +51,7 @@ export function retryPolicy(field: string, options: RetryOptions | false = {}): 
 
 export interface RetryNotice {
   readonly error: Error;
-  /** The number of the attempt that follows, from 2. */
+  /** The number of the next attempt, from 2. */
   readonly attempt: number;
   readonly waitMs: number;
 }
@@ -59,12 +59,12 @@ export interface RetryNotice {
 export interface RetrySetup {
   readonly policy: RetryPolicy;
   readonly signal: AbortSignal;
-  /** Whether it is still safe: nothing of an answer has come. */
+  /** Whether a retry is still safe: no byte of an answer has come. */
   readonly isSafe: () => boolean;
   readonly onRetry: (notice: RetryNotice) => void;
 }
 
-/** Runs `attempt` until it succeeds, fails for good, or has been tried often enough. */
+/** Runs `attempt` until it succeeds, fails for good, or no attempt is left. */
 export async function withRetry<T>(
   attempt: () => Promise<T>,
   { policy, signal, isSafe, onRetry }: RetrySetup,
@@ -75,11 +75,11 @@ export async function withRetry<T>(
       return await attempt();
     } catch (error) {
       const isLoading = error instanceof ModelServerError && error.isLoading;
-      const mayAgain =
+      const hasAttemptLeft =
         count < policy.attempts || (isLoading && performance.now() - startedAt < policy.loadingMs);
-      if (signal.aborted || !isSafe() || !mayAgain || !mayPass(error)) throw error;
+      if (signal.aborted || !isSafe() || !hasAttemptLeft || !isTransient(error)) throw error;
       const askedMs = askedWaitMs(error);
-      // Asking earlier than the server wants would be in vain.
+      // An earlier attempt than the server asks for would fail.
       if (askedMs !== undefined && askedMs > policy.maxRetryAfterMs) throw error;
       const waitMs = Math.round(askedMs ?? backoffMs(count, policy));
       onRetry({ error, attempt: count + 1, waitMs });
@@ -88,8 +88,8 @@ export async function withRetry<T>(
   }
 }
 
-/** Problems that may be gone a moment later. */
-function mayPass(error: unknown): error is ModelConnectionError | ModelRateLimitError | ModelServerError {
+/** Whether a failure may be transient. */
+function isTransient(error: unknown): error is ModelConnectionError | ModelRateLimitError | ModelServerError {
   if (error instanceof ModelServerError) return [500, 502, 503, 504].includes(error.status);
   if (error instanceof ModelConnectionError) return error.reason !== "ENOTFOUND";
   return error instanceof ModelRateLimitError;
@@ -101,8 +101,8 @@ function askedWaitMs(error: unknown): number | undefined {
 }
 
 /**
- * The wait after the `count`-th attempt: exponential, then shortened by up to a half at random, so that those
- * who failed together do not come back together.
+ * The delay after the `count`-th attempt: exponential, with a random jitter of up to a half, so that clients that
+ * failed together do not retry together.
  */
 export function backoffMs(
   count: number,
@@ -125,7 +125,7 @@ async function sleep(durationMs: number, signal: AbortSignal): Promise<void> {
   const cancel = after(durationMs, resolve);
   await untilAborted(promise, signal).finally(() => {
     cancel();
-    resolve(); // so that nothing waits for it any more
+    resolve(); // releases the listener on the signal
   });
 }
 

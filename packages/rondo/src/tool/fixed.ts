@@ -38,7 +38,7 @@ export function hideFixed(schema: JsonSchema, fixed: Readonly<Record<string, unk
         Object.entries(part.properties).filter(([key]) => isShown(key)),
       );
     if (part.required) shown["required"] = part.required.filter(isShown);
-    // Alternatives of one object, such as those of a union, name its parameters too.
+    // The alternatives of a union name the parameters too.
     for (const keyword of ["anyOf", "oneOf", "allOf"]) {
       const parts = part[keyword];
       if (Array.isArray(parts))
@@ -68,7 +68,7 @@ export function mergeFixed(
   const merged: Record<string, unknown> = { ...fixed };
   for (const key of Object.keys(input)) {
     if (Object.hasOwn(fixed, key)) {
-      if (input[key] === undefined) continue; // means the same as leaving it out
+      if (input[key] === undefined) continue; // the same as leaving it out
       warn(`The fixed argument '${key}' of the tool '${toolName}' is overridden by this call.`);
     }
     setOwn(merged, key, input[key]);

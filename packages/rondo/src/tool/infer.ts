@@ -1,4 +1,4 @@
-// Types of a tool's input, worked out from its schema.
+// Infers the types of a tool's input from its schema.
 
 import type { JsonSchema } from "./json-schema.ts";
 import type { StandardSchema } from "./standard-schema.ts";
@@ -13,7 +13,7 @@ export type ShortParameter =
   | StandardSchema
   | FlaggedSchema;
 
-/** A JSON Schema fragment that also says whether the parameter must be given. */
+/** A JSON Schema fragment with flags that say whether the parameter is required. */
 export interface FlaggedSchema {
   readonly type?: string | readonly string[];
   readonly optional?: boolean;
@@ -44,7 +44,7 @@ interface TypeNames {
   object: AnyObject;
 }
 
-/** The type that a JSON Schema describes; `unknown` where it says more than types can. */
+/** The type that a JSON Schema describes; `unknown` where types cannot express it. */
 export type FromJsonSchema<S> = S extends { const: infer Value }
   ? Value
   : S extends { enum: readonly (infer Value)[] }
@@ -111,7 +111,7 @@ type FromShort<S, Side extends "given" | "parsed"> = Simplify<
 type Defaulted<P> = { [K in keyof P]: P[K] extends { default: unknown } ? K : never }[keyof P];
 type Keys<S> = S extends { required: readonly (infer Key)[] } ? Key : never;
 
-/** As it is decided at run time: in the short form, a value is never a string or a list. */
+/** Decided as at run time: in the short form, a value is never a string or a list. */
 type IsJsonSchema<S> = S extends
   | { type: string | readonly string[] }
   | { $ref: string }

@@ -1,4 +1,4 @@
-// Brings every way to describe a tool's input to one: a JSON Schema for the model, and a check for the values.
+// Compiles every kind of input schema into a JSON Schema for the model and a parser of values.
 
 import { InvalidTypeError } from "../error/argument-errors.ts";
 import { isPlainObject } from "../error/check.ts";
@@ -21,7 +21,7 @@ import {
   toInputIssues,
 } from "./standard-schema.ts";
 
-/** Prepares a schema; without one, the tool takes nothing. */
+/** Compiles a schema. Default: no parameters. */
 export function compileInput(schema: InputSchema | undefined): CompiledInput {
   if (schema === undefined) return compileShortSchema({});
   if (isStandardSchema(schema)) return compileStandard(schema);
@@ -34,7 +34,7 @@ export function compileInput(schema: InputSchema | undefined): CompiledInput {
   return isJsonSchema(schema) ? compileJson(schema) : compileShortSchema(schema);
 }
 
-/** In the short form a value is a constructor or an object; a string or a list can only be JSON Schema's. */
+/** In the short form, values are constructors or objects: a string or a list means JSON Schema. */
 function isJsonSchema(schema: Readonly<Record<string, unknown>>): schema is JsonSchema {
   const { type, $ref, anyOf, oneOf, allOf } = schema;
   return (

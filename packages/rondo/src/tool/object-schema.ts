@@ -1,4 +1,4 @@
-// What the ways to describe an input have in common: all of them end in the JSON Schema of one object.
+// What all kinds of input schemas share: each becomes the JSON Schema of one object.
 
 import { InvalidTypeError } from "../error/argument-errors.ts";
 import { isPlainObject } from "../error/check.ts";
@@ -11,9 +11,9 @@ export type InputResult =
   | { readonly issues: readonly InputIssue[] };
 
 export interface CompiledInput {
-  /** What the tool takes, always an object schema. */
+  /** The schema of the input, always of an object. */
   readonly jsonSchema: JsonSchema;
-  /** Checks an input, drops what is unknown and fills in defaults. */
+  /** Validates an input, drops unknown keys and fills in defaults. */
   readonly parse: (input: Record<string, unknown>) => InputResult | Promise<InputResult>;
 }
 
@@ -39,7 +39,7 @@ export function compileOrExplain(schema: JsonSchema): SchemaCheck {
   }
 }
 
-/** Drops unknown top-level keys, unless the schema wants them, and fills in top-level defaults. */
+/** Drops unknown top-level keys, unless the schema allows them, and fills in top-level defaults. */
 export function fitTopLevel(schema: JsonSchema, input: Record<string, unknown>): Record<string, unknown> {
   const properties = schema.properties ?? {};
   const keepsAll = takesOtherKeys(schema);
@@ -55,7 +55,7 @@ export function fitTopLevel(schema: JsonSchema, input: Record<string, unknown>):
   return value;
 }
 
-/** Whether keys beside `properties` have a meaning: then they reach the tool too. */
+/** Whether the schema allows keys beside `properties`, which then reach the tool too. */
 export function takesOtherKeys(schema: JsonSchema): boolean {
   if (schema.properties === undefined && schema.additionalProperties !== false) return true;
   if (schema.additionalProperties === true || isPlainObject(schema.additionalProperties)) return true;

@@ -32,7 +32,7 @@ interface Parameter {
 export function compileShortSchema(short: Readonly<Record<string, unknown>>): CompiledInput {
   const parameters = Object.keys(short).map((name) => readParameter(name, short[name]));
   const standards = parameters.filter((parameter) => parameter.standard);
-  // A Standard Schema decides for itself about its parameter, also whether it may be missing.
+  // A Standard Schema validates its own parameter, also whether it may be missing.
   const own = parameters.filter((parameter) => !parameter.standard);
   const check = compileOrExplain(objectSchema(own));
   const shape = objectSchema(parameters.map((it) => (it.standard ? { ...it, schema: {} } : it)));
@@ -61,7 +61,7 @@ async function parseStandards(
   issues: InputIssue[],
 ): Promise<InputResult> {
   for (const { name, standard } of standards) {
-    // Own or nothing: every object inherits something called `constructor`.
+    // Own properties only: every object inherits a `constructor`.
     const given = Object.hasOwn(value, name) ? value[name] : undefined;
     const result = await (standard as StandardSchema)["~standard"].validate(given);
     if (result.issues) issues.push(...toInputIssues(result.issues, [name]));
@@ -77,7 +77,7 @@ function readParameter(name: string, value: unknown): Parameter {
   const field = `input.${name}`;
   if (isStandardSchema(value)) {
     const schema = standardToJsonSchema(field, value);
-    return { name, schema, isRequired: !acceptsNothing(value), standard: value };
+    return { name, schema, isRequired: !acceptsMissing(value), standard: value };
   }
   if (isPlainObject(value)) return { name, ...readFragment(value) };
   throw new InvalidTypeError({
@@ -90,15 +90,15 @@ function readParameter(name: string, value: unknown): Parameter {
 /** `required: true` wins; else `required: false`, `optional: true` or a default make it optional. */
 function readFragment(fragment: Record<string, unknown>): { schema: JsonSchema; isRequired: boolean } {
   const { optional, required, ...rest } = fragment;
-  // A list is JSON Schema's own `required`, about the properties of an object parameter.
+  // A list is JSON Schema's own `required`, for the properties of an object parameter.
   const schema = copyData(Array.isArray(required) ? { ...rest, required } : rest);
   const isOptional = required === false || optional === true || schema["default"] !== undefined;
   return { schema, isRequired: required === true || !isOptional };
 }
 
-function acceptsNothing(schema: StandardSchema): boolean {
+function acceptsMissing(schema: StandardSchema): boolean {
   const result = schema["~standard"].validate(undefined);
   if (!(result instanceof Promise)) return !result.issues;
-  result.catch(() => {}); // an asynchronous schema cannot be asked now, and counts as required
+  result.catch(() => {}); // an asynchronous schema counts as required
   return false;
 }

@@ -36,7 +36,7 @@ export class ToolMetadata {
     this.#startTime = started;
     this.#endTime = null;
     return () => {
-      // Both times belong to one run: an older one that ends later must not mix its end in.
+      // Both times belong to one run: an older run that ends later does not count.
       if (this.#startTime === started) this.#endTime = new Date();
     };
   }

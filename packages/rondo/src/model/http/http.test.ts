@@ -132,7 +132,7 @@ describe.each([
     await expect(get(send, url)).rejects.toBeInstanceOf(Error);
   });
 
-  test("rejects when the connection breaks in mid-body, after what had come", async () => {
+  test("rejects when the connection breaks mid-body, after delivering what had arrived", async () => {
     const { url } = await serve((_, response) => {
       response.write("half", () => response.destroy());
     });
@@ -298,7 +298,7 @@ test("node:http: keeps the connection when much of a compressed body was not nee
 test.each([
   ["plain", "identity"],
   ["compressed", "gzip"],
-])("node:http: what came of a %s body while it was paused comes before the error", async (_, encoding) => {
+])("node:http: a %s body that arrived while paused is delivered before the error", async (_, encoding) => {
   const { promise: isPaused, resolve: onPaused } = Promise.withResolvers<void>();
   const { url } = await serve((_, response) => {
     const body = encoding === "gzip" ? createGzip() : new PassThrough();
@@ -339,18 +339,18 @@ test("node:http: replaces a kept connection that the server has closed meanwhile
   expect(connectionCount()).toBe(2);
 });
 
-test("node:http: unpacks zstd, and refuses what it does not know", async () => {
+test("node:http: decompresses zstd, and rejects an unknown encoding", async () => {
   const { url } = await serve(({ url }, response) => {
     const encoding = `${url}`.slice(1);
     response.writeHead(200, { "content-encoding": encoding }).end(zstdCompressSync("packed"));
   });
   expect(await readText(await get(sendByNode, new URL("zstd", url)))).toBe("packed");
   await expect(readText(await get(sendByNode, new URL("mystery", url)))).rejects.toThrow(
-    "compressed in an unknown way: mystery",
+    "unknown compression: mystery",
   );
 });
 
-test("node:http: breaks off a compressed body that is cut", async () => {
+test("node:http: rejects a truncated compressed body", async () => {
   const { url } = await serve((_, response) => {
     response.writeHead(200, { "content-encoding": "gzip" });
     response.write(gzipSync("packed".repeat(1_000)).subarray(0, 20), () => response.destroy());

@@ -1,4 +1,4 @@
-// Brings the words that servers use for why a model has stopped to a few.
+// Normalizes the finish reasons of servers.
 
 import type { FinishReason } from "../provider.ts";
 
@@ -22,8 +22,8 @@ const reasons: ReadonlyMap<string, FinishReason> = new Map([
   ["refusal", "content_filter"],
 ]);
 
-/** What servers say when they gave up in the middle of an answer. */
-const givenUp = new Set([
+/** The reasons of servers that stopped in the middle of an answer. */
+const interrupted = new Set([
   "abort",
   "aborted",
   "cancelled",
@@ -33,20 +33,20 @@ const givenUp = new Set([
   "timeout",
 ]);
 
-/** Whether the answer, by this reason, was cut off before the model had ended it. */
+/** Whether this reason means that the answer was cut off. */
 export function isCutReason(reason: string): boolean {
   const kind = toFinishReason(reason);
-  return kind === "length" || kind === "content_filter" || givenUp.has(reason.toLowerCase());
+  return kind === "length" || kind === "content_filter" || interrupted.has(reason.toLowerCase());
 }
 
-/** `unknown` for words that no server was seen to use. */
+/** `unknown` for a word that no known server uses. */
 export function toFinishReason(reason: string): FinishReason {
   return reasons.get(reason.toLowerCase()) ?? "unknown";
 }
 
 /**
- * The reason that fits what came: servers say `stop`, or nothing, after tool calls, and some say `tool_calls`
- * when there are none.
+ * The reason that matches the content: some servers send `stop`, or nothing, after tool calls, and some send
+ * `tool_calls` without any.
  */
 export function settleFinishReason(
   reason: FinishReason | undefined,

@@ -6,9 +6,9 @@ import { isSpace } from "./json-scanner.ts";
 const maxSpaceLength = 65_536;
 
 export class ThinkingReader {
-  /** Whether no tag has opened it: the profile says that the answer begins so. */
+  /** Whether no tag opened it: the profile says that the text starts inside thinking. */
   readonly isImplicit: boolean;
-  /** What may still open it; only one is skipped. */
+  /** The opening tags that may still come; only one is skipped. */
   #opens: readonly string[];
   readonly #closes: readonly string[];
   readonly #sink: { thinking(text: string): void };
@@ -34,7 +34,7 @@ export class ThinkingReader {
     return this.#isUntouched;
   }
 
-  /** Gives the rest after the closing tag, or undefined when it has not come. */
+  /** Returns the rest after the closing tag; undefined until it comes. */
   write(text: string): string | undefined {
     this.#isUntouched = false;
     let buffer = this.#held + text;
@@ -69,7 +69,7 @@ export class ThinkingReader {
     this.#space = "";
   }
 
-  /** Some models write the opening tag although their template has. There are no more `opens` once that is known. */
+  /** Skips an opening tag that a model wrote although its template did. Clears `opens` once that is decided. */
   #skipOpen(text: string): string {
     const opens = this.#opens;
     const open = opens.find((candidate) => text.startsWith(candidate));

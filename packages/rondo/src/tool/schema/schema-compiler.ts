@@ -73,7 +73,7 @@ export class SchemaCompiler {
     const base = "https://schema.invalid/";
     this.#resources.set(base, schema);
     const root = this.node(schema, "schema", base);
-    // Following one may find others.
+    // Resolving one may add others.
     for (const { from, ref, base: within } of this.#references) {
       const target = this.#find(ref, within);
       if (target === undefined) throw new Error(`There is nothing at the $ref ${JSON.stringify(ref)}.`);
@@ -101,7 +101,7 @@ export class SchemaCompiler {
       if (typeof ref !== "string") throw schemaError(`${path}.$ref`, "a text", ref);
       this.#references.push({ from: node, ref, base: inner });
     }
-    // What stands beside a $ref counts only since draft 2019-09; but definitions are found in any case.
+    // Keywords beside a $ref count only since draft 2019-09, except definitions.
     const isOnlyRef = ref !== undefined && this.draft < 2019;
     for (const keyword of keywordsOf(schema)) {
       if (isOnlyRef && !keyword.includes("def")) continue;

@@ -3,7 +3,7 @@
 import { describe } from "../../error/describe.ts";
 import type { InputIssue } from "../../error/input-error.ts";
 
-/** The steps of one validation. A step is a keyword at a value, or as much work; all of them take about half a second. */
+/** The steps of one validation, about half a second in all. A step is a keyword at a value, or as much work. */
 const maxSteps = 5_000_000;
 /** How deep a validation follows a value, through references too. */
 const maxDepth = 1000;

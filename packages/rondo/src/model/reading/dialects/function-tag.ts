@@ -1,4 +1,4 @@
-// Qwen coder's dialect, `<function=name><parameter=key>value</parameter></function>`, and those of the same kind.
+// Qwen coder's dialect, `<function=name><parameter=key>value</parameter></function>`, and similar ones.
 
 import {
   type Cursor,
@@ -8,7 +8,7 @@ import {
   type Reading,
   skipSpace,
   until,
-  untilSoon,
+  untilWithinName,
 } from "../cursor.ts";
 import type { Dialect, OfferedTools, TextCall } from "./dialect.ts";
 import { readJson } from "./json-call.ts";
@@ -64,7 +64,7 @@ export const invokeTag: Dialect = /* @__PURE__ */ sections(
   (cursor, tools) => readTags(cursor, tools, invokeTags),
 );
 
-/** The cursor stands at `<function=`. */
+/** The cursor is at `<function=`. */
 export function* readFunctionTag(cursor: Cursor, tools: OfferedTools): Reading<TextCall | undefined> {
   if ((yield* literal(cursor, qwenTags.open)) === undefined) return undefined;
   return yield* readTags(cursor, tools, qwenTags);
@@ -78,16 +78,16 @@ function* readTags(cursor: Cursor, tools: OfferedTools, tags: Tags): Reading<Tex
   const cut = () => ({ name, arguments: JSON.stringify(values), isCut: true });
   for (let count = 0; ; count++) {
     const next = yield* skipSpace(cursor);
-    // Cut off after the name alone it could as well be a mention of the tag.
+    // If it is cut off after the name, it may only mention the tag.
     if (next === undefined) return count > 0 ? cut() : undefined;
     const tag = yield* literal(cursor, tags.parameter, tags.close, "</tool_call>");
     if (tag === undefined)
       return count > 0 && isCutBefore(cursor, tags.parameter, tags.close, "</tool_call>") ? cut() : undefined;
     if (tag !== tags.parameter) return { name, arguments: JSON.stringify(values), isCut: false };
-    const key = yield* untilSoon(cursor, tags.afterKey, "\n", "<");
+    const key = yield* untilWithinName(cursor, tags.afterKey, "\n", "<");
     if (!key) return undefined;
     if (key.stop !== tags.afterKey) return key.stop === undefined && count > 0 ? cut() : undefined;
-    // A value ends at its own tag; where that was forgotten, at the next.
+    // A value ends at its own closing tag, or at the next tag if that is missing.
     const value = yield* until(cursor, tags.closeParameter, tags.parameter, tags.close);
     if (value.stop === undefined) return cut();
     if (value.stop !== tags.closeParameter) cursor.position -= value.stop.length;

@@ -8,12 +8,12 @@ import {
   type Reading,
   skipSpace,
   until,
-  untilSoon,
+  untilWithinName,
 } from "../cursor.ts";
 import type { OfferedTools, TextCall } from "./dialect.ts";
 import { readName } from "./parts.ts";
 
-/** The cursor stands at the name. The closing `</tool_call>` is left to the caller. */
+/** The cursor is at the name. The caller reads the closing `</tool_call>`. */
 export function* readGlmCall(cursor: Cursor, tools: OfferedTools): Reading<TextCall | undefined> {
   const name = yield* readName(cursor, tools);
   if (name === undefined) return undefined;
@@ -21,10 +21,10 @@ export function* readGlmCall(cursor: Cursor, tools: OfferedTools): Reading<TextC
   const call = (isCut: boolean) => ({ name, arguments: JSON.stringify(values), isCut });
   for (let count = 0; ; count++) {
     if ((yield* literalAfterSpace(cursor, "<arg_key>")) === undefined) {
-      // Without arguments only the closing tag tells a call from a word in a sentence.
+      // Without arguments, only the closing tag distinguishes a call from a word.
       return (yield* comesNext(cursor, "</tool_call>")) ? call(false) : count > 0 ? call(true) : undefined;
     }
-    const key = yield* untilSoon(cursor, "</arg_key>");
+    const key = yield* untilWithinName(cursor, "</arg_key>");
     if (!key) return undefined;
     if (key.stop === undefined) return call(true);
     yield* skipSpace(cursor);

@@ -1,4 +1,4 @@
-// Reads one call written as a JSON object, `{"name": …, "arguments": …}`, and gives up as soon as it cannot be one.
+// Reads calls written as JSON objects, `{"name": …, "arguments": …}`, and stops as soon as it cannot be one.
 
 import { parseJson } from "../../parse-json.ts";
 import { type Cursor, literal, type Reading, skipSpace } from "../cursor.ts";
@@ -8,17 +8,17 @@ import type { OfferedTools, TextCall } from "./dialect.ts";
 const nameKeys = new Set(["name", "function", "tool", "tool_name", "function_name"]);
 const argumentKeys = new Set(["arguments", "parameters", "args", "params", "input", "tool_input"]);
 const otherKeys = new Set(["id", "type", "call_id", "tool_call_id", "index"]);
-/** A call has few members; something with more is something else. */
+/** An object with more members is not a call. */
 const maxMembers = 8;
 
 export interface JsonCallOptions {
-  /** Nothing but its shape says that it is a call, so the shape must be exact. */
+  /** Only its shape identifies it as a call, so the shape must be exact. Default: false. */
   readonly isBare?: boolean;
-  /** Where the markup around it ends: then a missing brace does no harm. */
+  /** The closing tag around it: with it, a missing brace does no harm. Default: none. */
   readonly close?: string;
 }
 
-/** The cursor stands at the `{`. */
+/** The cursor is at the `{`. */
 export function* readJsonCall(
   cursor: Cursor,
   tools: OfferedTools,
@@ -41,7 +41,7 @@ export function* readJsonCall(
   cursor.endsInValue = scanner.status === "open";
   if (cursor.endsInValue) return parts.call("cut");
   if (isBare || close === undefined || cursor.offset === start) return undefined;
-  // A brace too few is common, and the tag says where the call ends.
+  // A missing brace is common, and the tag shows where the call ends.
   const end = cursor.offset;
   if ((yield* literal(cursor, close)) === undefined) return undefined;
   return parts.call("closed", end);
@@ -62,7 +62,7 @@ export function* readJson(cursor: Cursor): Reading<{ text: string; isCut: boolea
   return { text: cursor.slice(start, cursor.offset), isCut: scanner.status === "open" };
 }
 
-/** Reads `[{…}, {…}]`, the cursor being at the `[`. */
+/** Reads `[{…}, {…}]`. The cursor is at the `[`. */
 export function* readJsonCalls(
   cursor: Cursor,
   tools: OfferedTools,
@@ -84,7 +84,7 @@ export function* readJsonCalls(
   }
 }
 
-/** The members of the object, judged as they become complete. */
+/** The members of the object, checked as they arrive. */
 class CallParts {
   #name: string | undefined;
   #arguments: JsonMember | undefined;
@@ -141,7 +141,7 @@ class CallParts {
     return this.#name !== undefined;
   }
 
-  /** The call, if there is one. An object that the markup closed has its last value up to `end`. */
+  /** The call, if there is one. In an object that the markup closed, the last value ends at `end`. */
   call(state: "complete" | "cut" | "closed", end?: number): TextCall | undefined {
     const name = this.#name;
     if (name === undefined) return undefined;
@@ -156,7 +156,7 @@ class CallParts {
   }
 }
 
-/** Arguments may be a string that holds JSON, as in the API of servers. */
+/** Arguments may be a string that contains JSON, as in the API of servers. */
 function decoded(text: string): string {
   if (!text.startsWith('"') && !text.startsWith("'")) return text;
   const inner = unquote(text);

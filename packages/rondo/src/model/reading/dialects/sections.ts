@@ -1,6 +1,6 @@
-// Dialects of special tokens: a call begins, its name follows, then a separator and the arguments, then it ends.
+// Dialects of special tokens: the beginning of a call, its name, a separator, its arguments, its end.
 
-import { type Cursor, literalAfterSpace, type Reading, skipSpace, untilSoon } from "../cursor.ts";
+import { type Cursor, literalAfterSpace, type Reading, skipSpace, untilWithinName } from "../cursor.ts";
 import type { Dialect, OfferedTools, TextCall } from "./dialect.ts";
 import { readJson } from "./json-call.ts";
 import { readCallsInRow, skipFence } from "./parts.ts";
@@ -33,7 +33,7 @@ export const kimi = /* @__PURE__ */ tokenSections({
   sectionEnds: ["<|tool_calls_section_end|>"],
 });
 
-/** What of gpt-oss's own format a server lets through when it could not read it. */
+/** The part of gpt-oss's own format that servers pass through when they cannot parse it. */
 export const harmony = /* @__PURE__ */ tokenSections({
   sections: [],
   begin: ["<|channel|>commentary to=", "<|start|>assistant<|channel|>commentary to="],
@@ -67,11 +67,11 @@ function tokenSections(tokens: Tokens): Dialect {
 }
 
 function* readCall(cursor: Cursor, tools: OfferedTools, tokens: Tokens): Reading<TextCall | undefined> {
-  const header = yield* untilSoon(cursor, tokens.separator, "\n");
+  const header = yield* untilWithinName(cursor, tokens.separator, "\n");
   if (header?.stop !== tokens.separator) return undefined;
   let name = tools.match(nameIn(header.text));
   if (header.text === "function" && (yield* skipSpace(cursor)) !== "{") {
-    const line = yield* untilSoon(cursor, "\n", "`", "{");
+    const line = yield* untilWithinName(cursor, "\n", "`", "{");
     if (line?.stop === undefined) return undefined;
     if (line.stop !== "\n") cursor.position--;
     name = tools.match(line.text);

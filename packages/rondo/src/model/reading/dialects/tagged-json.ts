@@ -1,4 +1,4 @@
-// Dialects that put JSON between tags. What differs is only how the tags are spelt.
+// Dialects of JSON between tags. Only the tags differ.
 
 import { type Cursor, type Reading, skipSpace } from "../cursor.ts";
 import type { Dialect, OfferedTools, TextCall } from "./dialect.ts";
@@ -20,7 +20,7 @@ export const toolCallTag: Dialect = {
   },
 };
 
-/** Llama's, for which the end of the message is the closing tag. */
+/** Llama's, closed by the end of the message. */
 export const pythonTag: Dialect = /* @__PURE__ */ tagged({
   "<|python_tag|>": ["<|eom_id|>", "<|eot_id|>"],
 });
