@@ -11,7 +11,8 @@ export interface ServerProfile {
   readonly reasoningField: "reasoning_content" | "reasoning";
   /** Whether it removes thinking from the text by default. */
   readonly separatesThinking: boolean;
-  readonly profile: Partial<ModelProfile>;
+  /** Whether it honours `tool_choice`. */
+  readonly honoursToolChoice: boolean;
 }
 
 export const serverProfiles: readonly ServerProfile[] = [
@@ -21,7 +22,7 @@ export const serverProfiles: readonly ServerProfile[] = [
     reasoningField: "reasoning",
     separatesThinking: true,
     // Its OpenAI-compatible API accepts `tool_choice` and ignores it.
-    profile: { honoursToolChoice: false, outputMode: "native" },
+    honoursToolChoice: false,
   },
   {
     name: "lmstudio",
@@ -29,14 +30,14 @@ export const serverProfiles: readonly ServerProfile[] = [
     reasoningField: "reasoning",
     // It leaves the tags in the text, but adds the opening tag that the template wrote.
     separatesThinking: true,
-    profile: { outputMode: "native" },
+    honoursToolChoice: true,
   },
   {
     name: "llamacpp",
     port: "8080",
     reasoningField: "reasoning_content",
     separatesThinking: true,
-    profile: { outputMode: "native" },
+    honoursToolChoice: true,
   },
   {
     name: "vllm",
@@ -44,7 +45,7 @@ export const serverProfiles: readonly ServerProfile[] = [
     reasoningField: "reasoning_content",
     // Only with a reasoning parser, an option that is often left out.
     separatesThinking: false,
-    profile: { outputMode: "native" },
+    honoursToolChoice: true,
   },
 ];
 

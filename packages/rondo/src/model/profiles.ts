@@ -65,12 +65,19 @@ export function combineProfiles(
   server: ServerProfile | undefined,
   family: FamilyProfile | undefined,
 ): ModelProfile {
-  const profile = { ...commonProfile, ...server?.profile };
-  if (!family) return { ...profile, name: server?.name ?? profile.name };
-  const { name, dialects = [], sendsBack = "none", opensThinking = false } = family;
+  const { honoursToolChoice } = server ?? commonProfile;
+  const name = [server?.name, family?.name].filter((part) => part !== undefined).join("/") || "common";
+  // Every known server can enforce a schema.
+  const profile = {
+    ...commonProfile,
+    name,
+    honoursToolChoice,
+    outputMode: server ? "native" : "prompt",
+  } as const;
+  if (!family) return profile;
+  const { dialects = [], sendsBack = "none", opensThinking = false } = family;
   return {
     ...profile,
-    name: server ? `${server.name}/${name}` : name,
     toolDialects: [...dialects, "hermes", "bare-json"],
     thinkTags: family.thinkTags ?? profile.thinkTags,
     outputMode: family.outputMode ?? profile.outputMode,

@@ -24,29 +24,28 @@ export interface RetryOptions {
 
 export type RetryPolicy = Readonly<Required<RetryOptions>>;
 
-const defaults: RetryPolicy = {
-  attempts: 3,
-  delayMs: 500,
-  factor: 2,
-  maxDelayMs: 10_000,
-  maxRetryAfterMs: 60_000,
-  loadingMs: 120_000,
+type Check = (field: string, value: unknown) => unknown;
+
+/** The defaults, and what each option must be. */
+const options: { readonly [K in keyof RetryPolicy]: readonly [fallback: number, check: Check] } = {
+  attempts: [3, checkLimit],
+  delayMs: [500, checkDuration],
+  factor: [2, checkFactor],
+  maxDelayMs: [10_000, checkDuration],
+  maxRetryAfterMs: [60_000, checkGrace],
+  loadingMs: [120_000, checkGrace],
 };
 
 /** Checks the option `retry`; `false` stands for a single attempt. */
-export function retryPolicy(field: string, options: RetryOptions | false = {}): RetryPolicy {
-  if (options === false) return { ...defaults, attempts: 1, loadingMs: 0 };
-  checkOptions(field, options, Object.keys(defaults));
-  const policy = { ...defaults };
-  for (const [key, value] of Object.entries(options))
-    if (value !== undefined) policy[key as keyof RetryOptions] = value;
-  checkLimit(`${field}.attempts`, policy.attempts);
-  checkFactor(`${field}.factor`, policy.factor);
-  checkDuration(`${field}.delayMs`, policy.delayMs);
-  checkDuration(`${field}.maxDelayMs`, policy.maxDelayMs);
-  checkGrace(`${field}.maxRetryAfterMs`, policy.maxRetryAfterMs);
-  checkGrace(`${field}.loadingMs`, policy.loadingMs);
-  return policy;
+export function retryPolicy(field: string, given: RetryOptions | false = {}): RetryPolicy {
+  if (given === false) return retryPolicy(field, { attempts: 1, loadingMs: 0 });
+  checkOptions(field, given, Object.keys(options));
+  const policy = Object.entries(options).map(([key, [fallback, check]]) => {
+    const value = given[key as keyof RetryOptions] ?? fallback;
+    check(`${field}.${key}`, value);
+    return [key, value];
+  });
+  return Object.fromEntries(policy) as RetryPolicy;
 }
 
 export interface RetryNotice {
