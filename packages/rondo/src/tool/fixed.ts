@@ -4,8 +4,8 @@ import { InvalidTypeError } from "../error/argument-errors.ts";
 import { checkPlainObject, isPlainObject } from "../error/check.ts";
 import { warn } from "../error/logger.ts";
 import { setOwn } from "../json/copy.ts";
+import { takesOtherKeys } from "./input-schema.ts";
 import { type JsonSchema, resolvePointer } from "./json-schema.ts";
-import { takesOtherKeys } from "./object-schema.ts";
 
 /** Checks that the input has a parameter for each fixed argument. */
 export function checkFixed(fixed: unknown, schema: JsonSchema): Readonly<Record<string, unknown>> {

@@ -12,7 +12,7 @@ import type { HookEvent, HookEvents } from "../hook/events.ts";
 import { fire } from "../hook/fire.ts";
 import { copyData } from "../json/copy.ts";
 import { mergeFixed } from "./fixed.ts";
-import type { InputResult } from "./object-schema.ts";
+import type { InputResult } from "./input-schema.ts";
 import type { AnyTool } from "./tool.ts";
 import type { ToolContext } from "./tool-context.ts";
 
