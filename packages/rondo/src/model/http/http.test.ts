@@ -23,14 +23,15 @@ async function serve(listener: RequestListener): Promise<{ url: URL; connectionC
 }
 
 /** A server that sends `start` and then nothing, and tells when its socket was closed. */
-async function serveEndless(start: string): Promise<{ url: URL; closed: Promise<void> }> {
+async function serveEndless(start: string) {
   const { promise: closed, resolve } = Promise.withResolvers<void>();
+  const { promise: requested, resolve: onRequest } = Promise.withResolvers<void>();
   const { url } = await serve((_, response) => {
     response.once("close", resolve);
-    if (start === "") return;
-    response.write(start);
+    if (start !== "") response.write(start);
+    onRequest();
   });
-  return { url, closed };
+  return { url, closed, requested };
 }
 
 const never = new AbortController().signal;
@@ -154,10 +155,10 @@ describe.each([
   });
 
   test("aborted before the answer, closes the socket and rejects with the reason", async () => {
-    const { url, closed } = await serveEndless("");
+    const { url, closed, requested } = await serveEndless("");
     const controller = new AbortController();
     const response = get(send, url, controller.signal);
-    setTimeout(() => controller.abort("enough"), 20);
+    void requested.then(() => controller.abort("enough"));
     await expect(response).rejects.toBe("enough");
     await closed;
   });
@@ -189,7 +190,7 @@ describe.each([
     const response = await get(send, url, controller.signal);
     const reading = response.read(() => {
       response.pause();
-      setTimeout(() => controller.abort("enough"), 20);
+      setImmediate(() => controller.abort("enough"));
       return false;
     });
     await expect(reading).rejects.toBe("enough");

@@ -78,7 +78,7 @@ const { schema: anySchema } = fc.letrec<{ schema: object | boolean }>((tie) => {
   };
 });
 
-test("says of any schema what another validator says", () => {
+test("agrees with another validator on any schema", () => {
   let fitting = 0;
   let refused = 0;
   fc.assert(
@@ -97,7 +97,7 @@ test("says of any schema what another validator says", () => {
   expect(Math.min(fitting, refused)).toBeGreaterThan(300);
 });
 
-describe("what was not looked at", () => {
+describe("unevaluated properties and items", () => {
   const schema = {
     type: "object",
     properties: { a: {} },
@@ -284,7 +284,7 @@ describe("takes twice as long for twice the value", () => {
   });
 });
 
-describe("work that has nothing to do with the number of keywords", () => {
+describe("work that does not depend on the number of keywords", () => {
   test("is not done for words that nobody reads", () => {
     const validation = new Validation();
     let worded = 0;
