@@ -93,15 +93,19 @@ export interface CheckedMcpOptions
   readonly onProgress: CommonOptions["onProgress"] | undefined;
 }
 
-const commonKeys = [
-  ...["name", "allowedTools", "timeoutMs", "connectTimeoutMs", "reconnect", "onWarning", "onProgress"],
-  ...Object.keys(limits),
-];
+const commonKeys = ["name", "allowedTools", "timeoutMs", "connectTimeoutMs", "reconnect"];
+const callbackKeys = ["onWarning", "onProgress"];
 const commandKeys = ["command", "args", "env", "cwd"];
 const urlKeys = ["url", "headers", "fetch"];
 
 export function checkMcpOptions(options: McpServerOptions): CheckedMcpOptions {
-  checkOptions("options", options, [...commonKeys, ...commandKeys, ...urlKeys]);
+  checkOptions("options", options, [
+    ...commonKeys,
+    ...Object.keys(limits),
+    ...callbackKeys,
+    ...commandKeys,
+    ...urlKeys,
+  ]);
   const { command, url, onWarning = warn, onProgress } = options;
   if ((command === undefined) === (url === undefined))
     throw new InvalidArgumentError({

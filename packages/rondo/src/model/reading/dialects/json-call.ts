@@ -164,7 +164,8 @@ function decoded(text: string): string {
 }
 
 function unquote(text: string): string {
-  if (text.startsWith("'")) return text.slice(1, -1);
+  if (!/^["']/.test(text)) return text;
+  const value = parseJson(text);
   // A string that is broken inside is used as it stands.
-  return text.startsWith('"') ? String(parseJson(text) ?? text.slice(1, -1)) : text;
+  return typeof value === "string" ? value : text.slice(1, -1);
 }
