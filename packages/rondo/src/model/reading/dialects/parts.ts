@@ -26,22 +26,26 @@ export function* readName(
   return tools.match(text);
 }
 
-/** Reads calls until one cannot be read: those before it count, and the text goes on after them. */
+/**
+ * Reads calls until the next one does not begin or cannot be read: those before it count, and the text goes on after
+ * them. `begin` and `read` are apart because each generator around a long call costs time for each of its pieces.
+ */
 export function* readCallsInRow(
   cursor: Cursor,
-  readNext: () => Reading<TextCall | undefined>,
+  begin: () => Reading<boolean>,
+  read: () => Reading<TextCall | undefined>,
+  calls: TextCall[] = [],
 ): Reading<readonly TextCall[] | undefined> {
-  const calls: TextCall[] = [];
-  for (;;) {
+  while (calls.length < maxCalls && !calls.at(-1)?.isCut) {
     const end = cursor.offset;
-    const call = yield* readNext();
-    if (!call) {
+    const call = (yield* begin()) ? yield* read() : undefined;
+    if (call) calls.push(call);
+    else {
       cursor.rewind(end);
-      return calls.length > 0 ? calls : undefined;
+      break;
     }
-    calls.push(call);
-    if (call.isCut || calls.length === maxCalls) return calls;
   }
+  return calls.length > 0 ? calls : undefined;
 }
 
 /** Reads a Markdown fence that some models put around their JSON, and gives the next character. */

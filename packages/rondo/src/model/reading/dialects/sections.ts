@@ -51,11 +51,15 @@ export function sections(
     openers: [...sections, ...begin],
     *read(cursor, tools, opener) {
       let hasBegun = begin.includes(opener);
-      const calls = yield* readCallsInRow(cursor, function* () {
-        if (!hasBegun && (yield* literalAfterSpace(cursor, ...begin)) === undefined) return undefined;
-        hasBegun = false;
-        return yield* readCall(cursor, tools);
-      });
+      const calls = yield* readCallsInRow(
+        cursor,
+        function* () {
+          const isFirst = hasBegun;
+          hasBegun = false;
+          return isFirst || (yield* literalAfterSpace(cursor, ...begin)) !== undefined;
+        },
+        () => readCall(cursor, tools),
+      );
       if (calls) yield* literalAfterSpace(cursor, ...sectionEnds);
       return calls;
     },

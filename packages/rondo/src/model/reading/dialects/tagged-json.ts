@@ -53,17 +53,22 @@ function* readBody(
   ...closes: readonly string[]
 ): Reading<readonly TextCall[] | undefined> {
   const options = closes[0] === undefined ? {} : { close: closes[0] };
-  const calls =
-    (yield* skipSpace(cursor)) === "["
-      ? yield* readJsonCalls(cursor, tools, options)
-      : yield* readCallsInRow(cursor, function* () {
-          let char = yield* skipSpace(cursor);
-          while (char === ";" || char === ",") {
-            cursor.position++;
-            char = yield* skipSpace(cursor);
-          }
-          return char === "{" ? yield* readJsonCall(cursor, tools, options) : undefined;
-        });
+  let calls: readonly TextCall[] | undefined;
+  if ((yield* skipSpace(cursor)) === "[") calls = yield* readJsonCalls(cursor, tools, options);
+  else {
+    const first = yield* readJsonCall(cursor, tools, options);
+    if (!first) return undefined;
+    calls = yield* readCallsInRow(
+      cursor,
+      function* () {
+        let char = yield* skipSpace(cursor);
+        for (; char === ";" || char === ","; char = yield* skipSpace(cursor)) cursor.position++;
+        return char === "{";
+      },
+      () => readJsonCall(cursor, tools, options),
+      [first],
+    );
+  }
   if (calls) yield* skipClose(cursor, ...closes);
   return calls;
 }
