@@ -9,44 +9,20 @@ export interface ServerProfile {
   readonly port: string;
   /** The field of a message in which it accepts earlier reasoning. */
   readonly reasoningField: "reasoning_content" | "reasoning";
-  /** Whether it removes thinking from the text by default. */
-  readonly separatesThinking: boolean;
-  /** Whether it honours `tool_choice`. */
-  readonly honoursToolChoice: boolean;
+  /** Whether it removes thinking from the text by default. Default: true. */
+  readonly separatesThinking?: false;
+  /** Whether it honours `tool_choice`. Default: true. */
+  readonly honoursToolChoice?: false;
 }
 
 export const serverProfiles: readonly ServerProfile[] = [
-  {
-    name: "ollama",
-    port: "11434",
-    reasoningField: "reasoning",
-    separatesThinking: true,
-    // Its OpenAI-compatible API accepts `tool_choice` and ignores it.
-    honoursToolChoice: false,
-  },
-  {
-    name: "lmstudio",
-    port: "1234",
-    reasoningField: "reasoning",
-    // It leaves the tags in the text, but adds the opening tag that the template wrote.
-    separatesThinking: true,
-    honoursToolChoice: true,
-  },
-  {
-    name: "llamacpp",
-    port: "8080",
-    reasoningField: "reasoning_content",
-    separatesThinking: true,
-    honoursToolChoice: true,
-  },
-  {
-    name: "vllm",
-    port: "8000",
-    reasoningField: "reasoning_content",
-    // Only with a reasoning parser, an option that is often left out.
-    separatesThinking: false,
-    honoursToolChoice: true,
-  },
+  // Its OpenAI-compatible API accepts `tool_choice` and ignores it.
+  { name: "ollama", port: "11434", reasoningField: "reasoning", honoursToolChoice: false },
+  // It leaves the tags in the text, but adds the opening tag that the template wrote.
+  { name: "lmstudio", port: "1234", reasoningField: "reasoning" },
+  { name: "llamacpp", port: "8080", reasoningField: "reasoning_content" },
+  // It removes thinking only with a reasoning parser, an option that is often left out.
+  { name: "vllm", port: "8000", reasoningField: "reasoning_content", separatesThinking: false },
 ];
 
 export interface FamilyProfile {

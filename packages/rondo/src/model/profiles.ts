@@ -65,7 +65,7 @@ export function combineProfiles(
   server: ServerProfile | undefined,
   family: FamilyProfile | undefined,
 ): ModelProfile {
-  const { honoursToolChoice } = server ?? commonProfile;
+  const honoursToolChoice = server?.honoursToolChoice ?? true;
   const name = [server?.name, family?.name].filter((part) => part !== undefined).join("/") || "common";
   // Every known server can enforce a schema.
   const profile = {
@@ -83,7 +83,7 @@ export function combineProfiles(
     outputMode: family.outputMode ?? profile.outputMode,
     sendReasoning: sendsBack === true ? (server?.reasoningField ?? "reasoning_content") : sendsBack,
     // A server that separates thinking leaves none of it in the text, opened or not.
-    startsThinking: opensThinking && !server?.separatesThinking,
+    startsThinking: opensThinking && (!server || server.separatesThinking === false),
   };
 }
 

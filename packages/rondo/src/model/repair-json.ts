@@ -26,14 +26,8 @@ const numberToken = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
 const word = /[\p{L}_$][\p{L}\p{N}_$-]*/uy;
 /** Anything in a string that cannot be copied as it is: a quote, a backslash, a control character. */
 const special = /["'”’\\]|\p{Cc}/gu;
-const literals: ReadonlyMap<string, string> = new Map([
-  ["true", "true"],
-  ["false", "false"],
-  ["null", "null"],
-  ["True", "true"],
-  ["False", "false"],
-  ["None", "null"],
-]);
+const words = ["true", "false", "null"];
+const pythonWords = ["True", "False", "None"];
 
 type Kind = "string" | "number" | "word" | "bracket";
 
@@ -134,7 +128,8 @@ class JsonRepairer {
     }
     const start = this.#at;
     const number = this.#match(numberToken);
-    const literal = number ?? literals.get(this.#match(word) ?? "");
+    const name = number === undefined ? (this.#match(word) ?? "") : "";
+    const literal = number ?? (words.includes(name) ? name : words[pythonWords.indexOf(name)]);
     if (literal === undefined) {
       this.#at = start;
       this.#refuseChar("a value in quotes, a number, true, false or null");

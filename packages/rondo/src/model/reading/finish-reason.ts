@@ -2,25 +2,19 @@
 
 import type { FinishReason } from "../provider.ts";
 
-const reasons: ReadonlyMap<string, FinishReason> = new Map([
-  ["stop", "stop"],
-  ["eos", "stop"],
-  ["eos_token", "stop"],
-  ["end_turn", "stop"],
-  ["stop_sequence", "stop"],
-  ["completed", "stop"],
-  ["tool_calls", "tool_calls"],
-  ["tool_call", "tool_calls"],
-  ["tool_use", "tool_calls"],
-  ["function_call", "tool_calls"],
-  ["length", "length"],
-  ["max_tokens", "length"],
-  ["model_length", "length"],
-  ["model_context_window_exceeded", "length"],
-  ["content_filter", "content_filter"],
-  ["safety", "content_filter"],
-  ["refusal", "content_filter"],
-]);
+/** The words of servers for each reason. */
+const synonyms = {
+  stop: ["stop", "eos", "eos_token", "end_turn", "stop_sequence", "completed"],
+  tool_calls: ["tool_calls", "tool_call", "tool_use", "function_call"],
+  length: ["length", "max_tokens", "model_length", "model_context_window_exceeded"],
+  content_filter: ["content_filter", "safety", "refusal"],
+} satisfies Partial<Record<FinishReason, readonly string[]>>;
+
+const reasons: ReadonlyMap<string, FinishReason> = new Map(
+  Object.entries(synonyms).flatMap(([reason, words]) =>
+    words.map((word) => [word, reason as FinishReason] as const),
+  ),
+);
 
 /** The reasons of servers that stopped in the middle of an answer. */
 const interrupted = new Set([

@@ -17,29 +17,24 @@ import { sections } from "./sections.ts";
 
 interface Tags {
   readonly open: string;
-  readonly afterName: string;
   readonly close: string;
   readonly parameter: string;
-  readonly afterKey: string;
-  readonly closeParameter: string;
+  /** After the name of the function, and of a parameter. */
+  readonly afterName: string;
 }
 
+const closeParameter = "</parameter>";
 const qwenTags: Tags = {
   open: "<function=",
-  afterName: ">",
   close: "</function>",
   parameter: "<parameter=",
-  afterKey: ">",
-  closeParameter: "</parameter>",
+  afterName: ">",
 };
-
 const invokeTags: Tags = {
   open: '<invoke name="',
-  afterName: '">',
   close: "</invoke>",
   parameter: '<parameter name="',
-  afterKey: '">',
-  closeParameter: "</parameter>",
+  afterName: '">',
 };
 
 /** `<function=add>…`, without a `<tool_call>` around it. */
@@ -84,13 +79,13 @@ function* readTags(cursor: Cursor, tools: OfferedTools, tags: Tags): Reading<Tex
     if (tag === undefined)
       return count > 0 && isCutBefore(cursor, tags.parameter, tags.close, "</tool_call>") ? cut() : undefined;
     if (tag !== tags.parameter) return { name, arguments: JSON.stringify(values), isCut: false };
-    const key = yield* untilWithinName(cursor, tags.afterKey, "\n", "<");
+    const key = yield* untilWithinName(cursor, tags.afterName, "\n", "<");
     if (!key) return undefined;
-    if (key.stop !== tags.afterKey) return key.stop === undefined && count > 0 ? cut() : undefined;
+    if (key.stop !== tags.afterName) return key.stop === undefined && count > 0 ? cut() : undefined;
     // A value ends at its own closing tag, or at the next tag if that is missing.
-    const value = yield* until(cursor, tags.closeParameter, tags.parameter, tags.close);
+    const value = yield* until(cursor, closeParameter, tags.parameter, tags.close);
     if (value.stop === undefined) return cut();
-    if (value.stop !== tags.closeParameter) cursor.position -= value.stop.length;
+    if (value.stop !== closeParameter) cursor.position -= value.stop.length;
     values[key.text.trim()] = withoutMargins(value.text);
   }
 }

@@ -114,8 +114,8 @@ function* readValue(cursor: Cursor): Reading<string | undefined> {
 /** A Python literal as JSON. */
 function toJson(text: string): string | undefined {
   const value = text.trim();
-  if (isJson(value)) return value;
-  const json = pythonToJson(value);
+  const isJson = (json: string) => parseJson(json) !== undefined;
+  const json = isJson(value) ? value : pythonToJson(value);
   if (isJson(json)) return json;
   try {
     const repaired = repairJson(value);
@@ -123,8 +123,4 @@ function toJson(text: string): string | undefined {
   } catch {
     return undefined;
   }
-}
-
-function isJson(text: string): boolean {
-  return parseJson(text) !== undefined;
 }
