@@ -5,8 +5,7 @@ import type { ModelProfile } from "../model/profile.ts";
 import type { OutputFormat } from "../model/provider.ts";
 import { tool } from "../tool/define.ts";
 import type { InputSchema } from "../tool/infer.ts";
-import { compileInput } from "../tool/input-schema.ts";
-import type { CompiledInput } from "../tool/object-schema.ts";
+import { type CompiledInput, compileInput } from "../tool/input-schema.ts";
 import type { AnyTool } from "../tool/tool.ts";
 
 const answerToolName = "final_answer";

@@ -1,8 +1,8 @@
-// A `fetch` whose replies have a largest message: a whole body, or one event of a stream, which itself may be endless.
+// A `fetch` that limits the size of a message: of a whole body, or of each event of a stream.
 
 import type { FetchFunction } from "../model/http/http-fetch.ts";
 
-/** Fails the body of a reply, while it is read, when a message in it is larger; then tells `onTooLarge`. */
+/** Fails the body of a reply, while it is read, when a message is too large, and calls `onTooLarge`. */
 export function boundedFetch(
   fetch: FetchFunction,
   maxMessageBytes: number,

@@ -1,4 +1,4 @@
-// One connection to an MCP server, from its start to its end. The SDK speaks both eras of the protocol.
+// One connection to an MCP server. The SDK negotiates the version of the protocol.
 
 import {
   type CallToolResult,
@@ -32,18 +32,19 @@ const acceptAnything: JsonSchemaValidator<never> = (data) => ({
   errorMessage: undefined,
 });
 
-/** The longest that a timer can wait. The turn of a call has its own limit, and aborts it. */
+/** The longest timer. The turn of a call has its own limit, and aborts it. */
 const forever = 2 ** 31 - 1;
-/** How long a server may think about a question that only new ones understand. */
+/** How long a server may take to answer the probe for the new protocol, which old ones do not know. */
 const probeMs = 5000;
-const lastWords = 1000;
+/** How much of its standard error is quoted. */
+const maxQuotedStderr = 1000;
 
-/** Takes whatever a server answers; it is looked at afterwards. */
+/** Accepts any answer; `ToolListing` checks it. */
 const anyResult = {
   "~standard": { version: 1, vendor: "rondo", validate: (value: unknown) => ({ value }) },
 } as const;
 
-/** The SDK refuses a whole list for one malformed tool, and takes lists of any length: here each page is read first. */
+/** The SDK rejects a whole list for one malformed tool, and accepts lists of any length: here each page is filtered first. */
 class ListingClient extends Client {
   readonly #options: CheckedMcpOptions;
   #listing: ToolListing;
@@ -69,10 +70,10 @@ export class Connection {
   readonly #events: ConnectionEvents;
   #stderr = "";
   #hasWarned = false;
-  /** Why the connection was ended from here. */
+  /** Why we closed the connection. */
   #fault: Error | undefined;
   #isOpen = false;
-  /** What has to end where connecting has failed, or was given up. */
+  /** What must be closed if connecting fails or is aborted. */
   #connecting: { readonly transport: Transport; readonly end: Promise<void> } | undefined;
 
   constructor(options: CheckedMcpOptions, events: ConnectionEvents) {
@@ -86,7 +87,7 @@ export class Connection {
       listChanged: {
         tools: { autoRefresh: false, debounceMs: 0, onChanged: () => events.onToolsChanged() },
       },
-      // What a tool returns is for a model to read: it is not checked.
+      // Results are for a model to read, and not validated.
       jsonSchemaValidator: { getValidator: () => acceptAnything },
     });
   }
@@ -118,7 +119,7 @@ export class Connection {
       this.#connecting = undefined;
       this.#isOpen = true;
     } catch (error) {
-      void this.close(); // a process may take its time
+      void this.close(); // a process may take a while to exit
       signal.throwIfAborted();
       throw this.#failure("did not start", timeIsUp.aborted ? `no answer within ${timeout} ms` : error);
     }
@@ -130,7 +131,7 @@ export class Connection {
       const { tools } = await this.#client.listTools(undefined, { signal, timeout, cacheMode: "refresh" });
       return tools;
     } catch (error) {
-      throw this.#read(error, "did not list its tools");
+      throw this.#classify(error, "did not list its tools");
     }
   }
 
@@ -148,7 +149,7 @@ export class Connection {
       .callTool({ name, arguments: input }, options)
       .catch((error: unknown) => {
         signal.throwIfAborted();
-        throw this.#read(error, "was lost during the call");
+        throw this.#classify(error, "was lost during the call");
       });
     const { maxResultBytes } = this.#options;
     if (jsonSize(result, maxResultBytes) > maxResultBytes)
@@ -157,11 +158,11 @@ export class Connection {
     return result;
   }
 
-  /** Ends the server, if it is a process, and the connection. */
+  /** Closes the connection, and ends the server's process if there is one. */
   async close(): Promise<void> {
     this.#isOpen = false;
     await this.#client.close().catch(() => {});
-    // While it connects, the client does not close its transport, and the SDK probes with a process of its own.
+    // While connecting, the client does not close its transport, and the SDK probes with a process of its own.
     await this.#connecting?.transport.close().catch(() => {});
     await this.#connecting?.end;
   }
@@ -172,12 +173,12 @@ export class Connection {
       return new StreamableHTTPClientTransport(target.url, {
         requestInit: { headers: target.headers },
         fetch: boundedFetch(target.fetch ?? fetch, this.#options.maxMessageBytes, (error) => {
-          // The SDK would ask for the rest of a stream that broke off, and wait.
+          // The SDK would resume a stream that broke off, and wait.
           this.#fault = error;
           void this.close();
         }) as typeof fetch,
       });
-    // Only here, for it needs Node.
+    // Imported only here, because it needs Node.
     const { StdioClientTransport } = await import("@modelcontextprotocol/client/stdio");
     const { command, args, env, cwd } = target;
     const transport = new StdioClientTransport({
@@ -190,19 +191,19 @@ export class Connection {
     });
     const stderr = transport.stderr as { on(event: "data", fn: (chunk: unknown) => void): void } | null;
     stderr?.on("data", (chunk) => {
-      this.#stderr = (this.#stderr + String(chunk)).slice(-lastWords);
+      this.#stderr = (this.#stderr + String(chunk)).slice(-maxQuotedStderr);
     });
     return transport;
   }
 
-  /** What an error means. One that is not the server's answer, nor a matter of time, ends the connection. */
-  #read(error: unknown, problem: string): Error {
+  /** Classifies an error. Unless it concerns one request only, it closes the connection. */
+  #classify(error: unknown, problem: string): Error {
     if (error instanceof ProtocolError) return new McpCallError(this.#options.name, error);
-    if (error instanceof SdkError && harmless.has(error.code))
+    if (error instanceof SdkError && requestErrors.has(error.code))
       return new McpCallError(this.#options.name, error);
-    const isForgotten = error instanceof SdkHttpError && (error.status === 404 || error.status === 400);
+    const isSessionLost = error instanceof SdkHttpError && (error.status === 404 || error.status === 400);
     void this.close();
-    return isForgotten ? new SessionLostError(this.#options.name, error) : this.#failure(problem, error);
+    return isSessionLost ? new SessionLostError(this.#options.name, error) : this.#failure(problem, error);
   }
 
   #tooMuch(problem: string): McpCallError {
@@ -212,12 +213,12 @@ export class Connection {
 
   #failure(problem: string, cause: unknown): McpConnectionError {
     const reason = this.#fault?.message ?? (cause instanceof Error ? reasonOf(cause) : String(cause));
-    const said = this.#stderr.trim();
-    const words = said === "" ? "" : ` It said: ${said}`;
-    return new McpConnectionError(this.#options.name, `${problem}: ${reason}.${words}`, { cause });
+    const stderr = this.#stderr.trim();
+    const quoted = stderr === "" ? "" : ` It said: ${stderr}`;
+    return new McpConnectionError(this.#options.name, `${problem}: ${reason}.${quoted}`, { cause });
   }
 
-  /** A server that prints what is no message does so again and again. */
+  /** A server that prints something other than messages does so again and again. */
   #warnOnce(error: Error): void {
     if (this.#hasWarned || !this.#isOpen) return;
     this.#hasWarned = true;
@@ -225,15 +226,15 @@ export class Connection {
   }
 }
 
-/** A server over HTTP knows nothing of the session any more: it was started anew, and did not run the call. */
+/** An HTTP server lost the session because it was restarted; it did not run the call. */
 export class SessionLostError extends McpConnectionError {
   constructor(server: string, cause: Error) {
     super(server, `does not know the session any more: ${cause.message}.`, { cause });
   }
 }
 
-/** What went wrong with one request, and says nothing of the connection. */
-const harmless = new Set<SdkErrorCode>([
+/** Failures of one request, after which the connection is still good. */
+const requestErrors = new Set<SdkErrorCode>([
   SdkErrorCode.RequestTimeout,
   SdkErrorCode.InvalidResult,
   SdkErrorCode.UnsupportedResultType,
@@ -242,10 +243,10 @@ const harmless = new Set<SdkErrorCode>([
   SdkErrorCode.ListPaginationExceeded,
 ]);
 
-/** With all that lies behind it: what tells a person most, such as that nobody listens there, often lies deepest. */
+/** The message with those of its causes: the most useful one, such as ECONNREFUSED, is often the deepest. */
 function reasonOf(error: Error): string {
-  let words = error.message;
+  let reason = error.message;
   for (let at = error.cause; at instanceof Error; at = at.cause)
-    if (!words.includes(at.message)) words += `: ${at.message}`;
-  return words.replace(/\.$/, "");
+    if (!reason.includes(at.message)) reason += `: ${at.message}`;
+  return reason.replace(/\.$/, "");
 }

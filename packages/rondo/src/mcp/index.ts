@@ -1,4 +1,4 @@
-// Everything that `rondo/mcp` offers. It needs the package @modelcontextprotocol/client, which nothing else does.
+// The entry `rondo/mcp`. Only it needs the package @modelcontextprotocol/client.
 
 export { McpCallError, McpConnectionError } from "./mcp-error.ts";
 export type { McpCommandOptions, McpProgress, McpServerOptions, McpUrlOptions } from "./mcp-options.ts";

@@ -94,10 +94,10 @@ describe("the list of tools", () => {
   test("has at most 512 tools, whatever it has", async () => {
     const server = stdio(list(`Array.from({ length: 100000 }, (_, index) => tool("tool_" + index))`));
     expect(await names(server)).toHaveLength(512);
-    expect(warnings).toEqual([expect.stringContaining("has more than 512 tools; those after are left out.")]);
+    expect(warnings).toEqual([expect.stringContaining("has more than 512 tools; the rest are left out.")]);
   });
 
-  test("ends with the page that is too much", async () => {
+  test("ends with the page that exceeds a limit", async () => {
     const pages = `if (method === "tools/list") {
       const page = Number(params.cursor ?? 0);
       return { tools: [tool("tool_" + page)], nextCursor: String(page + 1) };
@@ -119,7 +119,7 @@ describe("the list of tools", () => {
   test("has descriptions that are cut, and say so", async () => {
     const server = stdio(list(`[{ ...tool("talker"), description: "x".repeat(20000) }]`));
     const [talker] = await server.tools();
-    expect(talker?.metadata.description).toBe(`${"x".repeat(10_000)}… (cut off)`);
+    expect(talker?.metadata.description).toBe(`${"x".repeat(10_000)}… (truncated)`);
     expect(server.definitionOf(talker as AnyTool)?.description).toBe(talker?.metadata.description);
   });
 

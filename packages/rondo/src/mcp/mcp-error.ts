@@ -1,8 +1,8 @@
-// What goes wrong between this library and an MCP server.
+// Errors between this library and an MCP server.
 
 import { brandError, RondoError } from "../error/rondo-error.ts";
 
-/** The server cannot be reached, has died, or was closed. The message says which, and what it said last. */
+/** The server cannot be reached, died, or was closed. The message says which, and quotes its last output. */
 export class McpConnectionError extends RondoError {
   static {
     brandError(McpConnectionError, "McpConnectionError");
@@ -17,7 +17,7 @@ export class McpConnectionError extends RondoError {
   }
 }
 
-/** The call has failed: the server answered with an error of the protocol, or with more than is taken. */
+/** The call failed: the server answered with a protocol error, or with too much. */
 export class McpCallError extends RondoError {
   static {
     brandError(McpCallError, "McpCallError");

@@ -1,9 +1,10 @@
-// What an MCP server can be told, and the checks of that.
+// The options of an MCP server, and their checks.
 
 import { InvalidArgumentError, InvalidTypeError } from "../error/argument-errors.ts";
 import {
   checkBoolean,
   checkDuration,
+  checkLimit,
   checkName,
   checkOptions,
   checkPlainObject,
@@ -13,7 +14,7 @@ import { warn } from "../error/logger.ts";
 import type { FetchFunction } from "../model/http/http-fetch.ts";
 import { shortName } from "./names.ts";
 
-/** How far a call has come, if the server tells. */
+/** The progress of a call, if the server reports it. */
 export interface McpProgress {
   /** The tool, by its name on the server. */
   readonly tool: string;
@@ -23,48 +24,48 @@ export interface McpProgress {
 }
 
 interface CommonOptions {
-  /** What it is called in warnings, and what its tools are prefixed with where two have the same name. */
+  /** Its name in warnings, and the prefix of its tools where two have the same name. Default: from its command or URL. */
   name?: string;
-  /** The tools that are offered, by their names on the server. Default: all. */
+  /** The offered tools, by their names on the server. Default: all. */
   allowedTools?: readonly string[];
   /** Time for one call. Default: 60,000; `Infinity` for no limit. */
   timeoutMs?: number;
   /** Time to connect, and then to list the tools. Default: 30,000. */
   connectTimeoutMs?: number;
-  /** Whether a connection that has died is made again when it is needed next. Default: true. */
+  /** Whether a lost connection is opened again when it is next needed. Default: true. */
   reconnect?: boolean;
-  /** The most tools that are taken of its list; those after are left out, with a warning. Default: 512. */
+  /** How many of its tools are used; the rest are left out, with a warning. Default: 512. */
   maxTools?: number;
-  /** The most bytes of its list of tools; those after are left out, with a warning. Default: 4,000,000. */
+  /** How many bytes its list of tools may have; the rest is left out, with a warning. Default: 4,000,000. */
   maxListBytes?: number;
-  /** The longest description of a tool; a longer one is cut, and says so. Default: 10,000. */
+  /** How long the description of a tool may be; a longer one is truncated, and says so. Default: 10,000. */
   maxDescriptionChars?: number;
-  /** The largest result of a call; a larger one is an error of the call. Default: 4,000,000. */
+  /** How large the result of a call may be; a larger one fails the call. Default: 4,000,000. */
   maxResultBytes?: number;
-  /** The largest message of any kind; a larger one ends the connection. Default: 10,000,000. */
+  /** How large any message may be; a larger one closes the connection. Default: 10,000,000. */
   maxMessageBytes?: number;
-  /** Gets what is worth knowing but stops nothing. Default: the library's logger. */
+  /** Receives warnings. Default: the library's logger. */
   onWarning?: (message: string) => void;
-  /** Gets the progress of calls. Default: nobody. */
+  /** Receives the progress of calls. Default: none. */
   onProgress?: (progress: McpProgress) => void;
 }
 
-/** A server that is started as a process and spoken to over its standard input and output. */
+/** A server that is started as a process, over standard input and output. */
 export interface McpCommandOptions extends CommonOptions {
   command: string;
   /** Default: none. */
   args?: readonly string[];
-  /** Added to the few variables that every server gets, such as `PATH` and `HOME`. Default: none. */
+  /** Added to the few variables that every server inherits, such as `PATH` and `HOME`. Default: none. */
   env?: Readonly<Record<string, string>>;
-  /** The folder in which it runs. Default: that of this process. */
+  /** Its working directory. Default: that of this process. */
   cwd?: string;
   url?: undefined;
 }
 
-/** A server that is reached by streamable HTTP. */
+/** A server over streamable HTTP. */
 export interface McpUrlOptions extends CommonOptions {
   url: string | URL;
-  /** Sent with each request, such as an `authorization`. Default: none. */
+  /** Headers of each request, such as `authorization`. Default: none. */
   headers?: Readonly<Record<string, string>>;
   /** Makes the requests. Default: the global `fetch`. */
   fetch?: FetchFunction;
@@ -73,82 +74,68 @@ export interface McpUrlOptions extends CommonOptions {
 
 export type McpServerOptions = McpCommandOptions | McpUrlOptions;
 
-/** All checked, with defaults. */
-export interface CheckedMcpOptions {
-  readonly name: string;
-  readonly target:
-    | {
-        readonly command: string;
-        readonly args: string[];
-        readonly env: Record<string, string>;
-        readonly cwd: string | undefined;
-      }
-    | {
-        readonly url: URL;
-        readonly headers: Record<string, string>;
-        readonly fetch: FetchFunction | undefined;
-      };
+/** Limits that are whole numbers, with their defaults. */
+const limits = {
+  maxTools: 512,
+  maxListBytes: 4_000_000,
+  maxDescriptionChars: 10_000,
+  maxResultBytes: 4_000_000,
+  maxMessageBytes: 10_000_000,
+};
+
+type Target = ReturnType<typeof commandTarget> | ReturnType<typeof urlTarget>;
+
+/** The options, checked, with their defaults. */
+export interface CheckedMcpOptions
+  extends Readonly<Required<Omit<CommonOptions, "allowedTools" | "onProgress">>> {
+  readonly target: Target;
   readonly allowedTools: ReadonlySet<string> | undefined;
-  readonly timeoutMs: number;
-  readonly connectTimeoutMs: number;
-  readonly reconnect: boolean;
-  readonly maxTools: number;
-  readonly maxListBytes: number;
-  readonly maxDescriptionChars: number;
-  readonly maxResultBytes: number;
-  readonly maxMessageBytes: number;
-  readonly onWarning: (message: string) => void;
-  readonly onProgress: ((progress: McpProgress) => void) | undefined;
+  readonly onProgress: CommonOptions["onProgress"] | undefined;
 }
 
-const commonKeys = [
-  "name",
-  "allowedTools",
-  "timeoutMs",
-  "connectTimeoutMs",
-  "reconnect",
-  "maxTools",
-  "maxListBytes",
-  "maxDescriptionChars",
-  "maxResultBytes",
-  "maxMessageBytes",
-  "onWarning",
-  "onProgress",
-];
+const commonKeys = ["name", "allowedTools", "timeoutMs", "connectTimeoutMs", "reconnect"];
+const callbackKeys = ["onWarning", "onProgress"];
 const commandKeys = ["command", "args", "env", "cwd"];
 const urlKeys = ["url", "headers", "fetch"];
 
 export function checkMcpOptions(options: McpServerOptions): CheckedMcpOptions {
-  checkOptions("options", options, [...commonKeys, ...commandKeys, ...urlKeys]);
+  checkOptions("options", options, [
+    ...commonKeys,
+    ...Object.keys(limits),
+    ...callbackKeys,
+    ...commandKeys,
+    ...urlKeys,
+  ]);
   const { command, url, onWarning = warn, onProgress } = options;
   if ((command === undefined) === (url === undefined))
     throw new InvalidArgumentError({
       field: "options",
-      expected: "either a command to start, or the url of a server that runs",
+      expected: "either a command to start, or the url of a running server",
       received: options,
     });
-  const [misplaced] = (command === undefined ? commandKeys : urlKeys).filter((key) => key in options);
-  if (misplaced !== undefined && options[misplaced as keyof McpServerOptions] !== undefined)
+  const given: Readonly<Record<string, unknown>> = { ...options };
+  const misplaced = (command === undefined ? commandKeys : urlKeys).find((key) => given[key] !== undefined);
+  if (misplaced !== undefined)
     throw new InvalidArgumentError({
       field: misplaced,
       expected: `nothing, for it goes with ${command === undefined ? "a command" : "a url"}`,
-      received: options[misplaced as keyof McpServerOptions],
+      received: given[misplaced],
     });
   checkFunction("onWarning", onWarning);
   checkFunction("onProgress", onProgress);
   const target = options.command === undefined ? urlTarget(options) : commandTarget(options);
+  const checkedLimits = Object.entries(limits).map(([key, limit]) => [
+    key,
+    checkLimit(key, given[key] ?? limit),
+  ]);
   return {
+    ...(Object.fromEntries(checkedLimits) as typeof limits),
     name: options.name === undefined ? defaultName(target) : checkName("name", options.name),
     target,
     allowedTools: options.allowedTools && new Set(checkStrings("allowedTools", options.allowedTools)),
     timeoutMs: checkDuration("timeoutMs", options.timeoutMs ?? 60_000),
     connectTimeoutMs: checkDuration("connectTimeoutMs", options.connectTimeoutMs ?? 30_000),
     reconnect: checkBoolean("reconnect", options.reconnect ?? true),
-    maxTools: checkCount("maxTools", options.maxTools ?? 512),
-    maxListBytes: checkCount("maxListBytes", options.maxListBytes ?? 4_000_000),
-    maxDescriptionChars: checkCount("maxDescriptionChars", options.maxDescriptionChars ?? 10_000),
-    maxResultBytes: checkCount("maxResultBytes", options.maxResultBytes ?? 4_000_000),
-    maxMessageBytes: checkCount("maxMessageBytes", options.maxMessageBytes ?? 10_000_000),
     onWarning,
     onProgress,
   };
@@ -177,12 +164,6 @@ function urlTarget({ url, headers = {}, fetch }: McpUrlOptions) {
   return { url: parsed, headers: checkTexts("headers", headers), fetch };
 }
 
-function checkCount(field: string, value: unknown): number {
-  if (typeof value !== "number" || !Number.isInteger(value) || value < 1)
-    throw new InvalidArgumentError({ field, expected: "a whole number from 1", received: value });
-  return value;
-}
-
 function checkFunction(field: string, value: unknown): void {
   if (value !== undefined && typeof value !== "function")
     throw new InvalidTypeError({ field, expected: "a function", received: value });
@@ -199,7 +180,7 @@ function checkTexts(field: string, texts: unknown): Record<string, string> {
   return Object.fromEntries(given.map(([key, text]) => [key, checkString(`${field}.${key}`, text)]));
 }
 
-/** Programs that only start another, which has the telling name. */
+/** Programs that only start another, whose name says more. */
 const starters = /^(npx|node|bunx?|deno|uvx?|pipx|python3?|pnpm|yarn|docker|run|exec|dlx|start)$/;
 
 function defaultName(target: CheckedMcpOptions["target"]): string {

@@ -62,7 +62,7 @@ describe("an abort", () => {
     await vi.waitUntil(() => linesOf(log).includes("aborted"), { timeout: 10_000 });
   });
 
-  test("of the one who asks for tools leaves the server to the others", async () => {
+  test("of one caller of tools() leaves the server to the others", async () => {
     const server = connect(small());
     const controller = new AbortController();
     const asked = server.tools(controller.signal);
@@ -162,7 +162,7 @@ describe("what servers do", () => {
   });
 });
 
-describe("a server that is not there", () => {
+describe("an unreachable server", () => {
   test.each([
     ["an unknown command", { command: "no-such-program" }, "'no-such-program' did not start: spawn"],
     [

@@ -1,18 +1,21 @@
-// An MCP server as a source of tools. It is connected to when it is first needed, and again after it has died.
+// An MCP server as a source of tools. It connects when first needed, and again after the connection was lost.
 
-import type { Tool as McpTool } from "@modelcontextprotocol/client";
+import type { CallToolResult, Tool as McpTool } from "@modelcontextprotocol/client";
 import { untilAborted } from "../async/until-aborted.ts";
+import { tool } from "../tool/define.ts";
+import type { JsonSchema } from "../tool/json-schema.ts";
 import type { AnyTool } from "../tool/tool.ts";
 import type { ToolSource } from "../tool/tool-source.ts";
 import { Connection, SessionLostError } from "./connection.ts";
 import { McpConnectionError } from "./mcp-error.ts";
 import { type CheckedMcpOptions, checkMcpOptions, type McpServerOptions } from "./mcp-options.ts";
 import { distinctNames, shortName } from "./names.ts";
-import { type CallMcpTool, toTool } from "./to-tool.ts";
+// oxlint-disable-next-line import/no-unassigned-import -- tools run as turns, also where `rondo` is not imported
+import "../turn/turn.ts";
 
 /** A tool as its server describes it. */
 export interface McpToolDefinition {
-  /** Its name on the server; models may know it by another. */
+  /** Its name on the server; the name that models see may differ. */
   readonly name: string;
   readonly title?: string | undefined;
   readonly description?: string | undefined;
@@ -23,36 +26,36 @@ export interface McpToolDefinition {
 
 export interface McpServer extends ToolSource, AsyncDisposable {
   readonly name: string;
-  /** The version of the protocol that is spoken with it; none before the first connection. */
+  /** The negotiated version of the protocol; undefined before the first connection. */
   readonly protocolVersion: string | undefined;
   /**
-   * Its tools: asked for once, and again after the server has said that they changed or was connected to anew.
-   * Rejects with `McpConnectionError` where there is no server; one that has had tools before keeps them.
+   * Its tools, cached until the server reports a change or is connected to again. Rejects with
+   * `McpConnectionError` if the server cannot be reached, unless its tools are known from before.
    */
   tools(signal?: AbortSignal): Promise<readonly AnyTool[]>;
   /** The same tool with the name of the server in front. */
   prefixed(tool: AnyTool): AnyTool;
-  /** What the server says of one of its tools; nothing for a tool of others. */
+  /** The server's own definition of one of its tools; undefined for other tools. */
   definitionOf(tool: AnyTool): McpToolDefinition | undefined;
-  /** Calls `fn` when the server says that its tools have changed, or has been connected to anew. Call what it gives to stop. */
+  /** Calls `fn` when the server reports changed tools or is connected to again. Returns a function that unsubscribes. */
   onToolsChanged(fn: () => void): () => void;
-  /** Ends the connection, and the process if there is one. Calls under way fail. There is no way back. */
+  /** Closes the connection for good, and ends the process if there is one. Calls in flight fail. */
   close(): Promise<void>;
 }
 
 /**
- * An MCP server whose tools can stand among the `tools` of a `Client` or of `query()`. Nothing is started before
- * its tools are asked for. Close it, or `await using` it: a process that is not closed keeps this one alive.
+ * An MCP server, for the `tools` of a `Client` or of `query()`. Nothing is started before its tools are first used.
+ * Close it, or declare it with `await using`: a process that is not closed keeps this one alive.
  *
- * Defaults: all its tools up to 512, 60,000 ms for a call, 30,000 ms to connect, results of up to 4 MB, and a new
- * connection after one has died.
+ * Defaults: all its tools up to 512, 60,000 ms for a call, 30,000 ms to connect, results of up to 4 MB, and
+ * reconnecting when the connection was lost.
  */
 export function mcpServer(options: McpServerOptions): McpServer {
   return new ConnectedServer(checkMcpOptions(options));
 }
 
 const firstDelayMs = 500;
-const longestDelayMs = 30_000;
+const maxDelayMs = 30_000;
 
 class ConnectedServer implements McpServer {
   readonly name: string;
@@ -61,14 +64,14 @@ class ConnectedServer implements McpServer {
   readonly #listeners = new Set<() => void>();
   readonly #definitions = new WeakMap<AnyTool, McpTool>();
   readonly #prefixed = new WeakMap<AnyTool, AnyTool>();
-  /** Connections that could not be opened, and are being closed. */
+  /** Connections that failed to open and are being closed. */
   readonly #ending = new Set<Promise<void>>();
   #connecting: Promise<Connection> | undefined;
   #connection: Connection | undefined;
   #wasConnected = false;
-  /** Tries in a row that have failed, and when the next may be made. */
+  /** Consecutive failed attempts, and when the next is allowed. */
   #failures = 0;
-  #nextTryAt = 0;
+  #nextAttemptAt = 0;
   #lastError: unknown;
   #listing: Promise<readonly AnyTool[]> | undefined;
   #known: readonly AnyTool[] | undefined;
@@ -118,7 +121,7 @@ class ConnectedServer implements McpServer {
     this.#listeners.clear();
     const open = await this.#connecting?.catch(() => undefined);
     await (open ?? this.#connection)?.close();
-    // A process that did not start in time may take a while to end.
+    // A process that did not start in time may take a while to exit.
     await Promise.all(this.#ending);
   }
 
@@ -126,14 +129,14 @@ class ConnectedServer implements McpServer {
     await this.close();
   }
 
-  /** The connection that stands, or a new one; one for all who wait. */
+  /** The open connection, or a new one, shared by all callers that wait for it. */
   #connect(): Promise<Connection> {
     if (this.#closing.signal.aborted) return Promise.reject(this.#closing.signal.reason);
     if (this.#connecting) return this.#connecting;
     if (this.#connection?.isOpen) return Promise.resolve(this.#connection);
     if (this.#wasConnected && !this.#options.reconnect)
       return Promise.reject(new McpConnectionError(this.name, "has died, and reconnect is off."));
-    const waitMs = this.#nextTryAt - performance.now();
+    const waitMs = this.#nextAttemptAt - performance.now();
     if (waitMs > 0)
       return Promise.reject(
         new McpConnectionError(
@@ -155,7 +158,7 @@ class ConnectedServer implements McpServer {
       },
       onToolsChanged: () => {
         this.#listing = undefined;
-        this.#tellChange();
+        this.#notifyChange();
       },
     });
     try {
@@ -164,19 +167,19 @@ class ConnectedServer implements McpServer {
       const ending = connection.close().finally(() => this.#ending.delete(ending));
       this.#ending.add(ending);
       this.#failures += 1;
-      this.#nextTryAt =
-        performance.now() + Math.min(longestDelayMs, firstDelayMs * 2 ** (this.#failures - 1));
+      this.#nextAttemptAt =
+        performance.now() + Math.min(maxDelayMs, firstDelayMs * 2 ** (this.#failures - 1));
       this.#lastError = error;
       throw error;
     }
     this.#failures = 0;
     this.#connection = connection;
-    if (this.#wasConnected) this.#tellChange();
+    if (this.#wasConnected) this.#notifyChange();
     this.#wasConnected = true;
     return connection;
   }
 
-  #tellChange(): void {
+  #notifyChange(): void {
     for (const listener of this.#listeners) listener();
   }
 
@@ -211,13 +214,27 @@ class ConnectedServer implements McpServer {
     });
   }
 
+  /** Throws where this library cannot use the schema of the tool. */
   #make(name: string, definition: McpTool): AnyTool {
-    const made = toTool(name, definition, this.#options.timeoutMs, this.#call);
+    const { title, description, inputSchema, outputSchema, annotations } = definition;
+    const made = tool(
+      {
+        name,
+        description: description ?? title ?? annotations?.title ?? "",
+        input: inputSchema as JsonSchema,
+        ...(outputSchema && { output: outputSchema }),
+        // Hints are only claims, but a server that makes them must tolerate a second call.
+        idempotent: annotations?.readOnlyHint === true || annotations?.idempotentHint === true,
+        timeoutMs: this.#options.timeoutMs,
+        registry: false,
+      },
+      async (input, { signal }) => this.#call(definition.name, input as Record<string, unknown>, signal),
+    );
     this.#definitions.set(made, definition);
     return made;
   }
 
-  readonly #call: CallMcpTool = async (name, input, signal) => {
+  async #call(name: string, input: Record<string, unknown>, signal: AbortSignal): Promise<CallToolResult> {
     const connection = await untilAborted(this.#connect(), signal);
     try {
       return await connection.call(name, input, signal);
@@ -226,5 +243,5 @@ class ConnectedServer implements McpServer {
       const renewed = await untilAborted(this.#connect(), signal);
       return renewed.call(name, input, signal);
     }
-  };
+  }
 }

@@ -1,14 +1,14 @@
-// The names of a server's tools as models can have them: 64 letters, digits, `_` or `-`.
+// Tool names that every model server accepts: up to 64 letters, digits, `_` or `-`.
 
-const longest = 64;
+const maxLength = 64;
 
-/** A name of which every model server takes each character, and no more than it takes. */
+/** The name with other characters replaced, and shortened if it is too long. */
 export function shortName(name: string): string {
   const plain = name.replace(/[^A-Za-z0-9_-]/g, "_") || "_";
-  return plain.length <= longest ? plain : cut(plain, `_${checksum(name)}`);
+  return plain.length <= maxLength ? plain : cut(plain, `_${checksum(name)}`);
 }
 
-/** A name for each of the others, all of them different; those that need no change keep theirs. */
+/** A short name for each of the names, all distinct; those that are short already keep theirs. */
 export function distinctNames(names: readonly string[]): Map<string, string> {
   const chosen = new Map<string, string>();
   const taken = new Set<string>();
@@ -25,10 +25,10 @@ export function distinctNames(names: readonly string[]): Map<string, string> {
 }
 
 function cut(name: string, ending: string): string {
-  return name.slice(0, longest - ending.length) + ending;
+  return name.slice(0, maxLength - ending.length) + ending;
 }
 
-/** Tells two long names apart that begin with the same words; the same in each run (FNV-1a). */
+/** Distinguishes long names that begin alike; stable across runs (FNV-1a). */
 function checksum(text: string): string {
   let hash = 0x811c9dc5;
   for (let index = 0; index < text.length; index += 1)

@@ -1,5 +1,5 @@
-// The tools that an MCP server lists, page by page. One that is malformed or too large costs only itself; more tools
-// than are wanted are cut off. Everything that is left out is told.
+// Filters the tools that an MCP server lists, page by page. A tool that is malformed or too large is left out, and so
+// are those beyond the limits, each with a warning.
 
 import type { Tool } from "@modelcontextprotocol/client";
 import { isPlainObject } from "../error/check.ts";
@@ -8,12 +8,12 @@ import { isTooDeep } from "../json/depth.ts";
 import { jsonSize } from "../json/json-size.ts";
 import type { CheckedMcpOptions } from "./mcp-options.ts";
 
-/** No model server takes more, and few models can use as many. */
+/** More than any model server accepts. */
 const maxSchemaBytes = 262_144;
 const maxSchemaLevels = 200;
 const maxNameLength = 256;
 
-/** One listing: what its pages may have together. */
+/** One listing, whose pages share their limits. */
 export class ToolListing {
   readonly #options: CheckedMcpOptions;
   #count = 0;
@@ -25,13 +25,13 @@ export class ToolListing {
     this.#options = options;
   }
 
-  /** A page as the server gave it, without what cannot be used. The last one, once there is enough. */
+  /** A page without the tools that cannot be used. It is the last one once a limit is reached. */
   readPage(page: unknown): { tools: Tool[]; nextCursor?: string } {
     const { tools, nextCursor } = Object(page) as { tools?: unknown; nextCursor?: unknown };
     if (!Array.isArray(tools)) this.#warn(`listed no tools: expected a list, got ${describe(tools)}.`);
     const usable = (Array.isArray(tools) ? (tools as unknown[]) : [])
-      .filter((tool): tool is Tool => this.#takes(tool))
-      .map((tool) => this.#withShortTexts(tool));
+      .filter((tool): tool is Tool => this.#accepts(tool))
+      .map((tool) => this.#truncated(tool));
     const isLast = this.#isFull || typeof nextCursor !== "string";
     return {
       ...(isPlainObject(page) && withoutList(page)),
@@ -40,9 +40,9 @@ export class ToolListing {
     };
   }
 
-  #withShortTexts(tool: Tool): Tool {
+  #truncated(tool: Tool): Tool {
     const { maxDescriptionChars: max } = this.#options;
-    const cut = (text: string) => (text.length > max ? `${text.slice(0, max)}… (cut off)` : text);
+    const cut = (text: string) => (text.length > max ? `${text.slice(0, max)}… (truncated)` : text);
     const { description, title } = tool;
     return {
       ...tool,
@@ -51,7 +51,7 @@ export class ToolListing {
     };
   }
 
-  #takes(tool: unknown): boolean {
+  #accepts(tool: unknown): boolean {
     if (this.#isFull) return false;
     const { maxTools, maxListBytes } = this.#options;
     const fault = faultOf(tool);
@@ -63,16 +63,18 @@ export class ToolListing {
     this.#bytes += jsonSize(tool, maxListBytes);
     this.#isFull = this.#count > maxTools || this.#bytes > maxListBytes;
     if (!this.#isFull) return true;
-    const [what, limit] = this.#count > maxTools ? ["tools", maxTools] : ["bytes of tools", maxListBytes];
-    const option = this.#count > maxTools ? "maxTools" : "maxListBytes";
+    const [limit, what, option] =
+      this.#count > maxTools
+        ? [maxTools, "tools", "maxTools"]
+        : [maxListBytes, "bytes of tools", "maxListBytes"];
     this.#warn(
-      `has more than ${limit} ${what}; those after are left out. Name the ones to use in allowedTools, or raise ${option}.`,
+      `has more than ${limit} ${what}; the rest are left out. Name the ones to use in allowedTools, or raise ${option}.`,
       true,
     );
     return false;
   }
 
-  /** A list of nothing but mistakes shall not fill the log. */
+  /** A list full of mistakes must not flood the log. */
   #warn(words: string, isLast = false): void {
     this.#warnings += 1;
     if (this.#warnings > 10 && !isLast) return;

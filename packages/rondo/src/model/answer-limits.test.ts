@@ -175,7 +175,7 @@ test("a stream that ends after the name of a tool is cut, unless the server says
   expect(outcomes).toEqual([true, false, false, false, true]);
 });
 
-test("limits are checked where they come in", () => {
+test("invalid limits are rejected", () => {
   const model = (options: OpenAICompatibleOptions) => () =>
     openaiCompatible({ baseURL: "http://h/v1", model: "m", ...options });
   expect(model({ maxAnswerBytes: 0 })).toThrow("maxAnswerBytes: expected a whole number from 1");

@@ -1,9 +1,9 @@
-// How much of an answer is read. A model that repeats itself never ends, and neither does a server that is broken.
+// Limits of one answer: a model that repeats itself, or a broken server, never stops.
 
 import { checkLimit } from "../error/check.ts";
 
 export interface AnswerLimits {
-  /** How many bytes one answer may have, unpacked, with all that surrounds its text. */
+  /** How many bytes one answer may have, decompressed, including the JSON around its text. */
   readonly maxAnswerBytes: number;
   /** How many tool calls one answer may have. */
   readonly maxCallsPerAnswer: number;

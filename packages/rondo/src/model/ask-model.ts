@@ -1,5 +1,5 @@
-// The work behind one stream of a model: waits for a slot, asks, asks again where that is safe, reads the answer
-// as fast as the consumer takes it, and ends it all at a time limit.
+// One streamed request to a model: waits for a slot, sends it, retries where that is safe, reads the answer as fast
+// as the consumer does, and stops at a time limit.
 
 import { after } from "../async/timer.ts";
 import {
@@ -34,7 +34,7 @@ export interface ChatSetup {
   readonly timeoutMs: number;
   readonly idleTimeoutMs: number;
   readonly limits: AnswerLimits;
-  /** Whether an answer may be asked for all at once, if nobody reads along. */
+  /** Whether an answer may be requested whole, if no consumer needs a stream. */
   readonly mayAskWhole: boolean;
 }
 
@@ -87,7 +87,7 @@ async function attempt(
   { sink, answer, silence }: Attempt,
 ): Promise<void> {
   const { signal } = sink;
-  // Until a whole answer comes, silence says nothing: it may take as long as all of a stream.
+  // Silence before a whole answer means nothing: it may take as long as the whole stream would.
   if (!isWhole) silence.hear();
   try {
     const response = await askServer({ endpoint, path: "/chat/completions", body, model, send, signal });
@@ -99,14 +99,14 @@ async function attempt(
     answer.cutOff();
     throw new BrokenStreamError(endpoint.label, answer.text, error);
   } finally {
-    silence.stop(); // the waits between two attempts are ours
+    silence.stop(); // the delay between attempts is our own
   }
 }
 
 async function readAnswer(response: HttpResponse, { sink, answer, silence }: Attempt): Promise<void> {
   let isPaused = false;
-  // V8 keeps a function that is written right into a property for long, and with it all that it knows: the whole
-  // answer, until the next full garbage collection.
+  // Not assigned directly: V8 then keeps the function, and with it the whole answer, until the next full garbage
+  // collection.
   const onDrained = () => {
     if (!isPaused) return;
     isPaused = false;

@@ -1,31 +1,37 @@
-// One request to a model server, with every way to fail turned into an error that says what to do.
+// One request to a model server. Every failure becomes an error that says what to do.
 
-import { ModelConnectionError } from "../error/model-errors.ts";
+import { ModelConnectionError, UnexpectedAnswerError } from "../error/model-errors.ts";
+import {
+  type HttpFailure,
+  ModelAuthError,
+  type ModelHttpError,
+  ModelNotFoundError,
+  ModelRateLimitError,
+  ModelRequestError,
+  ModelServerError,
+} from "../error/model-http-errors.ts";
 import type { Endpoint } from "./endpoint.ts";
-import type { HttpResponse, HttpSend } from "./http/http.ts";
-import { httpFailure } from "./http-failure.ts";
+import { errorMessageInBody, excerpt, isWebPage } from "./error-message.ts";
+import { type HttpResponse, type HttpSend, readText } from "./http/http.ts";
+import { parseRetryAfter } from "./retry.ts";
+
+const maxFailureBytes = 16_384;
 
 export interface ServerRequest {
   readonly endpoint: Endpoint;
   /** The resource, such as `/models`. */
   readonly path: string;
-  /** JSON to post; without it, the resource is fetched. */
+  /** JSON to post. Default: none, and the resource is fetched. */
   readonly body?: string;
-  /** The model that is asked for, for messages. */
+  /** The model that is asked for, for messages. Default: none. */
   readonly model?: string;
   readonly send: HttpSend;
   readonly signal: AbortSignal;
 }
 
-/** Sends a request and resolves with the head of a successful answer. */
-export async function askServer({
-  endpoint,
-  path,
-  body,
-  model = "",
-  send,
-  signal,
-}: ServerRequest): Promise<HttpResponse> {
+/** Sends a request and resolves with the head of a successful reply. */
+export async function askServer(request: ServerRequest): Promise<HttpResponse> {
+  const { endpoint, path, body, send, signal } = request;
   const response = await send({
     method: body === undefined ? "GET" : "POST",
     url: endpoint.url(path),
@@ -40,7 +46,35 @@ export async function askServer({
     throw signal.aborted ? signal.reason : new ModelConnectionError(endpoint.label, error);
   });
   if (response.status >= 200 && response.status < 300) return response;
-  const failure = await httpFailure(response, { endpoint, model });
+  const failure = await readFailure(response, request);
   signal.throwIfAborted();
   throw failure;
+}
+
+async function readFailure(
+  response: HttpResponse,
+  { endpoint: { label: endpoint, hideSecrets }, model = "" }: ServerRequest,
+): Promise<ModelHttpError | UnexpectedAnswerError> {
+  const { status } = response;
+  // The status alone is worth reporting, if the body breaks off.
+  const body = hideSecrets(await readText(response, maxFailureBytes).catch(() => ""));
+  if (status >= 300 && status < 400)
+    return new UnexpectedAnswerError(endpoint, {
+      expected: "an answer",
+      got: `a redirect (status ${status}), which is not followed`,
+      received: excerpt(hideSecrets(response.header("location") ?? "")),
+    });
+  const failure: HttpFailure = { endpoint, status, said: errorMessageInBody(body) };
+  if (status === 401 || status === 403) return new ModelAuthError(failure);
+  if (status === 404 || /model_not_found/.test(body))
+    return new ModelNotFoundError(failure, model, { isPath: !mentionsModel(body, model) });
+  const retryAfterMs = parseRetryAfter(response.header("retry-after"));
+  if (status === 429) return new ModelRateLimitError(failure, retryAfterMs);
+  if (status >= 500) return new ModelServerError(failure, retryAfterMs);
+  return new ModelRequestError(failure);
+}
+
+/** A server without the model mentions it; one without the path mentions the path, or nothing. */
+function mentionsModel(body: string, model: string): boolean {
+  return !isWebPage(body) && (/\bmodel/i.test(body) || (model !== "" && body.includes(model)));
 }

@@ -65,7 +65,7 @@ test.each<[why: string, options: OpenAICompatibleOptions, stream: boolean]>([
   expect(server.requests[0]?.body).toMatchObject({ stream });
 });
 
-test("an answer that is long in coming is no silence", async () => {
+test("a slow whole answer does not time out", async () => {
   const gate = Promise.withResolvers<void>();
   const server = await serve([{ waitFor: gate.promise, text: "At last." }]);
   vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "performance"] });
@@ -91,13 +91,13 @@ test("the limit of the whole request and an abort close the socket at once", asy
   expect([server.requests[0]?.wasLeft, asked.wasLeft]).toEqual([true, true]);
 });
 
-test("one that breaks off before its first byte is asked for again", async () => {
+test("one that breaks off before its first byte is retried", async () => {
   const server = await serve([{ text: "Hi.", drop: 1 }, { text: "Hi." }]);
   const deltas = await ask(server, { retry: { delayMs: 1, maxDelayMs: 1 } });
   expect(deltas).toMatchObject([{ type: "warning" }, { text: "Hi." }, { type: "finished" }]);
 });
 
-test("one that breaks off in the middle says nothing", async () => {
+test("one that breaks off midway emits no text", async () => {
   const server = await serve([{ raw: ['{"choices":[{"message":{"content":"Hi'], drop: 1 }]);
   await expect(ask(server)).rejects.toMatchObject({ code: "model_stream_broken", partialText: "" });
 });

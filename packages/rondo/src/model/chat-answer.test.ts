@@ -109,7 +109,7 @@ test("any split of any bytes gives the same outcome", () => {
   );
 });
 
-test("what is cut off twice, or after the end, gives nothing more", () => {
+test("cutting off twice, or after the end, emits nothing", () => {
   const all: ModelDelta[] = [];
   const reader = new ChatStreamReader({ profile: commonProfile, toolNames: [] });
   const answer = new ChatAnswer({ endpoint: "", reader, push: (delta) => all.push(delta) });

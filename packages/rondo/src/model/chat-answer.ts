@@ -1,5 +1,5 @@
-// One answer of the chat-completions API: bytes in, deltas out, synchronously. Finds out by itself whether a
-// stream, a whole answer at once or something else has come: content types are not to be trusted.
+// One answer of the chat-completions API: bytes in, deltas out, synchronously. Detects from the first byte whether
+// it is a stream, a whole answer or neither, because content types are unreliable.
 
 import { isPlainObject } from "../error/check.ts";
 import {
@@ -11,22 +11,22 @@ import {
 import type { AnswerLimits } from "./answer-limits.ts";
 import type { ChatStreamReader } from "./chat-stream-reader.ts";
 import { ChunkParser } from "./chunk-parser.ts";
+import { errorMessageOf, excerpt, isErrorReport } from "./error-message.ts";
+import { parseJson } from "./parse-json.ts";
 import type { ModelDelta } from "./provider.ts";
-import { excerpt, isErrorReport, saidIn } from "./said.ts";
 import { SseReader } from "./sse.ts";
-import { asChunk } from "./whole-answer.ts";
 
 export interface ChatAnswerSetup {
   readonly endpoint: string;
-  /** Takes out of what the server says what nobody else may read. Default: all may be read. */
+  /** Removes secrets from the server's messages. Default: removes nothing. */
   readonly hideSecrets?: (text: string) => string;
   readonly reader: ChatStreamReader;
-  /** The reader counts the calls. Default: no limits. */
+  /** Default: no limits. The limit of calls is the reader's too. */
   readonly limits?: AnswerLimits;
   readonly push: (delta: ModelDelta) => void;
 }
 
-/** A server that sends garbage need not be told of each piece of it. */
+/** How many broken frames are reported: a server that sends garbage sends much of it. */
 const maxBrokenFrames = 20;
 
 interface Body {
@@ -61,7 +61,7 @@ export class ChatAnswer {
     this.#push = push;
   }
 
-  /** Whether anything has come, be it only white space. */
+  /** Whether any byte has come, even white space. */
   get hasBegun(): boolean {
     return this.#hasBegun;
   }
@@ -71,7 +71,7 @@ export class ChatAnswer {
     return this.#text;
   }
 
-  /** Takes the next bytes. Says whether the answer is complete, so that nothing more needs to be read. */
+  /** Takes the next bytes. True if the answer is complete, so that the rest need not be read. */
   read(bytes: Uint8Array): boolean {
     this.#hasBegun = true;
     this.#bytes += bytes.length;
@@ -83,7 +83,7 @@ export class ChatAnswer {
     return this.#isDone;
   }
 
-  /** All has come: the last deltas, `finished` among them. */
+  /** Ends a complete answer: pushes the last deltas, `finished` among them. */
   end(): void {
     if (!this.#isDone) this.#body?.end();
     if (!this.#hasChunks) throw new EmptyAnswerError(this.#endpoint, this.#head);
@@ -94,7 +94,7 @@ export class ChatAnswer {
     if (isBeyond) throw this.#beyond("maxCallsPerAnswer");
   }
 
-  /** No more will come: hands out what was held back, so that nothing is lost. */
+  /** Ends an answer that broke off: pushes what was held back, so that nothing is lost. */
   cutOff(): void {
     if (this.#isClosed) return;
     this.#isClosed = true;
@@ -102,7 +102,7 @@ export class ChatAnswer {
     this.#pushAll(deltas.filter(({ type }) => type !== "finished"));
   }
 
-  /** Hands out what was held back, and gives the error. */
+  /** Pushes what was held back, and returns the error. */
   #beyond(limit: keyof AnswerLimits): AnswerLimitError {
     this.cutOff();
     const max = this.#limits[limit];
@@ -137,10 +137,10 @@ export class ChatAnswer {
   }
 
   #takeWhole(text: string): void {
-    const answer = parseWhole(text);
+    const answer = parseJson(text);
     this.#throwIfReported(answer, false);
     const chunk = asChunk(answer);
-    if (!chunk) throw this.#unexpected(answer === undefined ? "JSON that breaks off" : "something else");
+    if (!chunk) throw this.#unexpected(answer === undefined ? "invalid or truncated JSON" : "something else");
     this.#hasChunks = true;
     this.#isWhole = true;
     this.#reader.read(chunk);
@@ -160,7 +160,7 @@ export class ChatAnswer {
       this.#throwIfReported(text, event === "error");
       this.#brokenFrames += 1;
       if (this.#brokenFrames > maxBrokenFrames) return;
-      const message = `A part of the stream from ${this.#endpoint} is no JSON and was skipped: ${excerpt(this.#hideSecrets(text))}`;
+      const message = `A part of the stream from ${this.#endpoint} is not JSON and was skipped: ${excerpt(this.#hideSecrets(text))}`;
       this.#pushAll([...this.#reader.take(), { type: "warning", message }]);
       return;
     }
@@ -179,7 +179,7 @@ export class ChatAnswer {
   #throwIfReported(value: unknown, isErrorEvent: boolean): void {
     if (!isErrorEvent && !(isPlainObject(value) && isErrorReport(value["error"]))) return;
     this.cutOff();
-    throw new ReportedStreamError(this.#endpoint, this.#text, this.#hideSecrets(saidIn(value)));
+    throw new ReportedStreamError(this.#endpoint, this.#text, this.#hideSecrets(errorMessageOf(value)));
   }
 
   #unexpected(got: string): UnexpectedAnswerError {
@@ -196,10 +196,18 @@ const noLimits: AnswerLimits = {
   maxCallsPerAnswer: Number.POSITIVE_INFINITY,
 };
 
-function parseWhole(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
+/** A whole chat completion as the one chunk of a stream; undefined if it is not one. */
+function asChunk(answer: unknown): Record<string, unknown> | undefined {
+  if (!isPlainObject(answer) || !Array.isArray(answer["choices"])) return undefined;
+  return { ...answer, choices: answer["choices"].map(asDeltaChoice) };
+}
+
+function asDeltaChoice(choice: unknown): unknown {
+  if (!isPlainObject(choice) || !isPlainObject(choice["message"])) return choice;
+  const { message, ...rest } = choice;
+  const calls: unknown = message["tool_calls"];
+  if (!Array.isArray(calls)) return { ...rest, delta: message };
+  // Only in a stream do calls have an index.
+  const indexed = calls.map((call: unknown, index) => (isPlainObject(call) ? { index, ...call } : call));
+  return { ...rest, delta: { ...message, tool_calls: indexed } };
 }

@@ -146,7 +146,7 @@ describe("a stream", () => {
     const { text, warnings, error } = await ask(server);
     expect(text).toBe("Hello");
     expect(error).toBeUndefined();
-    expect(warnings).toEqual([expect.stringContaining("no JSON and was skipped: {broken")]);
+    expect(warnings).toEqual([expect.stringContaining("is not JSON and was skipped: {broken")]);
   });
 });
 
@@ -200,7 +200,7 @@ describe("an answer that is no stream", () => {
     ],
     ["a page as a stream", { raw: ["\n <html>"] }, UnexpectedAnswerError, "a web page"],
     ["other JSON", { body: { ok: true } }, UnexpectedAnswerError, `something else: {"ok":true}`],
-    ["half of its JSON", { body: '{"choices":[' }, UnexpectedAnswerError, "JSON that breaks off"],
+    ["half of its JSON", { body: '{"choices":[' }, UnexpectedAnswerError, "invalid or truncated JSON"],
     ["an error", { body: { error: "Unexpected endpoint." } }, ReportedStreamError, "Unexpected endpoint"],
     ["nothing", { raw: [] }, EmptyAnswerError, "without having said anything"],
     ["only [DONE]", { raw: ["data: [DONE]\n\n"] }, EmptyAnswerError, "without having said anything"],
@@ -236,7 +236,7 @@ describe("an error in mid-stream keeps what came before", () => {
     expect(error).toMatchObject({ endpoint: server.url, partialText: "Hello", said: "out of memory" });
   });
 
-  test("but a field that says that there is none is no error", async () => {
+  test("an empty error field is not an error", async () => {
     const server = await serve([
       {
         chunks: [
@@ -339,7 +339,7 @@ describe("before the stream", () => {
     ["503", { status: 503, body: { error: { message: "Loading model" } } }, "status 503 (Loading model)"],
     ["a reset", { hangUp: true }, "did not answer (ECONNRESET)"],
     ["a reset after the head", { raw: [], drop: 0 }, "did not answer (ECONNRESET)"],
-  ])("%s is asked again, with a warning that says what and when", async (_, step, words) => {
+  ])("%s is retried, with a warning that says why and when", async (_, step, words) => {
     const server = await serve([step, { text: "Hi." }]);
     const { text, warnings, error } = await ask(server, { retry: quick });
     expect(error).toBeUndefined();

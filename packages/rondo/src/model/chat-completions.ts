@@ -26,29 +26,29 @@ import { type RetryOptions, retryPolicy } from "./retry.ts";
 export interface OpenAICompatibleOptions extends EndpointOptions {
   /** The model, as its server names it. Default: the environment's `RONDO_MODEL`. */
   model?: string | undefined;
-  /** What the server is, if the URL does not tell: `ollama`, `lmstudio`, `llamacpp`, `vllm`. */
+  /** The kind of server: `ollama`, `lmstudio`, `llamacpp`, `vllm`. Default: guessed from the port of the URL. */
   server?: string | undefined;
-  /** Quirks that are not as the server's and the model's names suggest. Default: none. */
+  /** Fields of the profile that differ from the picked one. Default: none. */
   profile?: Partial<ModelProfile> | undefined;
-  /** How many requests this endpoint may have at once; the others wait in line. Default: no limit. */
+  /** How many requests this endpoint may have in flight; the others are queued. Default: no limit. */
   maxConcurrency?: number | undefined;
-  /** When and how often to ask again; `false` for never. Only ever before the first byte of an answer. */
+  /** When and how often to retry, always before the first byte of an answer; `false` for never. Default: 3 attempts. */
   retry?: RetryOptions | false | undefined;
-  /** The limit of a whole request, retries included, from the moment that it has its slot. Default: none. */
+  /** Time for a whole request, retries included, once it left the queue. Default: no limit. */
   timeoutMs?: number | undefined;
   /**
-   * How long the server may be silent, before its answer and in it. Default: 600,000. Where it is set, answers are
-   * always streamed: nothing else shows that a server is still at work.
+   * How long the server may be silent, before and during its answer. Default: 600,000. If it is set, answers are
+   * always streamed: nothing else shows that a server is still working.
    */
   idleTimeoutMs?: number | undefined;
   /**
-   * How many bytes one answer may have, unpacked, with all that surrounds its text. Beyond them it fails with an
-   * `AnswerLimitError`. Default: 67,108,864 (64 MiB), some 200,000 tokens of a stream.
+   * How many bytes one answer may have, decompressed, including the JSON around its text. A larger one fails with an
+   * `AnswerLimitError`. Default: 67,108,864 (64 MiB), some 200,000 streamed tokens.
    */
   maxAnswerBytes?: number | undefined;
-  /** How many tool calls one answer may have. With more, it fails, and none of them is run. Default: 128. */
+  /** How many tool calls one answer may have. With more it fails, and none of them runs. Default: 128. */
   maxCallsPerAnswer?: number | undefined;
-  /** Used instead of the runtime's own HTTP. */
+  /** Replaces the runtime's own HTTP. Default: none. */
   fetch?: FetchFunction | undefined;
 }
 

@@ -80,7 +80,7 @@ test("silence and time have their limits", async () => {
   });
 });
 
-test("a whole answer that is long in coming is no silence, unless a limit was set", async () => {
+test("a slow whole answer does not time out, unless a limit was set", async () => {
   const gate = Promise.withResolvers<void>();
   await using server = await startModelServer([
     { raw: ["late"], waitFor: gate.promise },
@@ -130,7 +130,7 @@ test("requests at once are limited, together with those of the provider", async 
   expect([(await first).text, (await second).text]).toEqual(["1", "2"]);
 });
 
-test("a reader that is slow holds the server back", async () => {
+test("a slow reader applies backpressure to the server", async () => {
   const block = "x".repeat(1_000_000);
   await using server = await startModelServer([{ raw: Array.from({ length: 20 }, () => block) }]);
   const forwarder = chatForwarder({ baseURL: server.url, model: "test-model" });

@@ -1,5 +1,5 @@
-// Passes chat-completions requests on to a model server as they are, and its answers back byte by byte: for
-// servers that stand between a client and a model.
+// Forwards chat-completions requests to a model server unchanged, and its answers byte by byte: for servers between
+// a client and a model.
 
 import { after } from "../async/timer.ts";
 import {
@@ -19,13 +19,13 @@ import { acquireSlot } from "./slots.ts";
 export interface ForwardRequest {
   /** The body as JSON text, with the model's name in it. */
   readonly body: string;
-  /** Whether it asks for no stream: silence before the answer then says nothing, unless a limit was set. Default: false. */
+  /** Whether it requests a whole answer: silence before it is then not limited by default. Default: false. */
   readonly isWhole?: boolean | undefined;
   /** Closes the connection at once. */
   readonly signal: AbortSignal;
-  /** Called once, when the server has begun to answer with a success. */
+  /** Called once, with the head of a successful reply. */
   readonly onHead: (head: { readonly status: number; readonly contentType: string | undefined }) => void;
-  /** Takes a piece of the answer. While what it gives is not settled, the server is held back. */
+  /** Takes a piece of the answer. Until the returned promise settles, reading is paused. */
   readonly onBytes: (bytes: Uint8Array) => Promise<void> | undefined;
 }
 
@@ -35,15 +35,15 @@ export interface ChatForwarder {
   /** Where it is, for messages. */
   readonly endpoint: string;
   /**
-   * Passes one request on. Resolves at the end of the answer. Rejects with a `ModelError` or a `TimeoutError`
-   * when there is no success or no whole answer, and with the signal's reason when it is aborted.
+   * Forwards one request. Resolves at the end of the answer. Rejects with a `ModelError` or a `TimeoutError` when the
+   * request fails or the answer breaks off, and with the signal's reason when it is aborted.
    */
   forward(request: ForwardRequest): Promise<void>;
 }
 
 /**
- * Passes requests on to the endpoint of `openaiCompatible(options)`, with its key, its time limits and its share
- * of requests at once. Nothing is asked again: that is for the client to decide.
+ * Forwards requests to the endpoint of `openaiCompatible(options)`, with its key, its time limits and its limit of
+ * requests in flight. Nothing is retried: that is for the client to decide.
  */
 export function chatForwarder(options: OpenAICompatibleOptions): ChatForwarder {
   const setup = checkSetup(options);

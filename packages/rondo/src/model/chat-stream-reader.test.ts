@@ -18,7 +18,7 @@ describe("text", () => {
     expect(deltas.filter(({ type }) => type === "text.delta")).toHaveLength(3);
   });
 
-  test("what is neither text nor thinking is skipped with one warning", () => {
+  test("content that is neither text nor thinking is skipped with one warning", () => {
     const { text, warnings } = readText([[{ type: "audio", data: "" }], [{ type: "audio" }], "x", 5]);
     expect(text).toBe("x");
     expect(warnings).toEqual([
@@ -120,7 +120,7 @@ describe("thinking in fields of its own", () => {
     expect(readAll([chunkOf(delta), chunkOf({ content: "4" })])).toMatchObject({ thinking: "hm", text: "4" });
   });
 
-  test("the text of an answer whose thinking came apart does not begin inside thinking", () => {
+  test("text does not start inside thinking if the thinking came in its own field", () => {
     const summary = readAll([chunkOf({ reasoning_content: "hm" }), chunkOf({ content: "4" })], {
       profile: { startsThinking: true },
     });
@@ -345,7 +345,7 @@ describe("anything", () => {
     expect(warnings).toEqual(["Skipped a chunk that could not be read: no."]);
   });
 
-  test("chunks that are no objects are skipped with a warning", () => {
+  test("chunks that are not objects are skipped with a warning", () => {
     const { text, warnings } = readAll([
       null,
       5,

@@ -1,4 +1,4 @@
-// Reads a chat-completions stream, chunk by chunk, into deltas that mean the same whatever server sent it.
+// Turns the chunks of a chat-completions stream into deltas that mean the same for every server.
 
 import type { ModelProfile } from "./profile.ts";
 import type { FinishReason, ModelDelta, Usage } from "./provider.ts";
@@ -12,11 +12,10 @@ import { TextReader } from "./reading/text-reader.ts";
 type Fields = Readonly<Record<string, unknown>>;
 
 export interface ChatStreamReaderOptions {
-  /** What is peculiar about the model and its server. */
   readonly profile: ModelProfile;
-  /** The tools that were offered. Without any, text is never taken for a tool call. */
+  /** The offered tools. Without any, text is never read as a tool call. */
   readonly toolNames: readonly string[];
-  /** How many calls are taken before `hasTooManyCalls`. Default: no limit. */
+  /** How many calls are accepted before `hasTooManyCalls`. Default: no limit. */
   readonly maxCalls?: number | undefined;
 }
 
@@ -24,17 +23,17 @@ export interface ChatStreamReaderOptions {
 export interface AnswerEnding {
   /** The stream broke off, rather than being ended by the server. */
   readonly isCutOff: boolean;
-  /** The server said that it ended: by `[DONE]`, or because the answer came as a whole. */
+  /** The server marked the end: by `[DONE]`, or because the answer came whole. */
   readonly hasEnd: boolean;
 }
 
-/** Each kind of trouble is told once, and no more kinds than these: what they quote is the server's to choose. */
+/** Each warning is emitted once, and no more than these: the server chooses what they quote. */
 const maxWarnings = 20;
 
 /**
- * The state of one answer. `read` takes a parsed chunk, and `take` gives what is new since it was last asked; `end`
- * gives what was held back, ends the calls, and gives `finished` last. None of them throws: what cannot be understood
- * is skipped with a `warning`.
+ * The state of one answer. `read` takes a parsed chunk, and `take` returns the deltas since its last call; `end`
+ * returns what was held back, the ends of the calls, and `finished`. None of them throws: what cannot be understood is
+ * skipped with a `warning`.
  */
 export class ChatStreamReader {
   readonly #reasoningFields: readonly string[];
@@ -42,14 +41,14 @@ export class ChatStreamReader {
   readonly #calls: CallCollector;
   readonly #content: ContentSink;
   readonly #warned = new Set<string>();
-  /** Text of the model's that was not looked through yet: many small pieces cost more than a long one. */
+  /** Text that was not searched for markup yet: many small pieces cost more than a long one. */
   #unread = "";
   #deltas: ModelDelta[] = [];
   #reason: FinishReason | undefined;
   #isCutByReason = false;
   #usage: Usage | undefined;
   #timings: Usage | undefined;
-  /** Whether anything has come in a `delta`: then a `message` only repeats it. */
+  /** Whether any `delta` had content: a `message` then only repeats it. */
   #hasDelta = false;
   #isEnded = false;
 
@@ -76,7 +75,7 @@ export class ChatStreamReader {
     };
   }
 
-  /** Whether the model has made more calls than are taken. */
+  /** Whether the model made more calls than are accepted. */
   get hasTooManyCalls(): boolean {
     return this.#calls.hasTooMany;
   }
@@ -86,14 +85,14 @@ export class ChatStreamReader {
     try {
       this.#readChunk(chunk);
     } catch (error) {
-      // Parsed JSON cannot lead here; objects with getters of their own can.
+      // Parsed JSON cannot throw; objects with getters can.
       this.#warn(
         `Skipped a chunk that could not be read: ${error instanceof Error ? error.message : "unknown"}.`,
       );
     }
   }
 
-  /** What has become of the chunks since it was last asked. */
+  /** The deltas since the last call. */
   take(): ModelDelta[] {
     this.#readText();
     const deltas = this.#deltas;
@@ -114,7 +113,7 @@ export class ChatStreamReader {
     return this.take();
   }
 
-  /** Looks through the text so far, before anything else goes out. */
+  /** Searches the pending text for markup, before anything else is emitted. */
   #readText(): void {
     if (this.#unread === "") return;
     const text = this.#unread;
@@ -124,7 +123,7 @@ export class ChatStreamReader {
 
   #readChunk(chunk: unknown): void {
     if (this.#isEnded || !isFields(chunk)) {
-      this.#warn(`Skipped a chunk that ${this.#isEnded ? "came after the end" : "is no object"}.`);
+      this.#warn(`Skipped a chunk that ${this.#isEnded ? "came after the end" : "is not an object"}.`);
       return;
     }
     const { choices, usage, timings, x_groq: groq } = chunk;
@@ -133,19 +132,19 @@ export class ChatStreamReader {
     if (timings !== undefined) this.#timings = readTimings(timings) ?? this.#timings;
     if (Array.isArray(choices)) for (const choice of choices as unknown[]) this.#readChoice(choice);
     else if (choices !== undefined && choices !== null)
-      this.#warn("Skipped a chunk whose 'choices' is no list.");
+      this.#warn("Skipped a chunk whose 'choices' is not a list.");
   }
 
   #readChoice(choice: unknown): void {
     if (!isFields(choice) || (typeof choice["index"] === "number" && choice["index"] > 0)) {
       this.#warn(
-        `Skipped a choice that is ${isFields(choice) ? "not the first: one was asked for" : "no object"}.`,
+        `Skipped a choice that is ${isFields(choice) ? "not the first: one was asked for" : "not an object"}.`,
       );
       return;
     }
     const { delta, message, text, finish_reason: reason, usage } = choice;
     if (isFields(delta)) this.#readDelta(delta);
-    else if (delta !== undefined && delta !== null) this.#warn("Skipped a delta that is no object.");
+    else if (delta !== undefined && delta !== null) this.#warn("Skipped a delta that is not an object.");
     // Servers that cannot stream send the whole message; others repeat it at the end.
     if (isFields(message) && !this.#hasDelta) this.#readDelta(message);
     else if (typeof text === "string" && delta === undefined) this.#readDelta({ content: text });
@@ -174,7 +173,7 @@ export class ChatStreamReader {
     if (typeof refusal === "string" && refusal !== "") this.#content.text(refusal);
     if (Array.isArray(calls)) this.#readCalls(calls);
     else if (isFields(calls)) this.#readCalls([calls]);
-    else if (calls !== undefined && calls !== null) this.#warn("Skipped 'tool_calls' that is no list.");
+    else if (calls !== undefined && calls !== null) this.#warn("Skipped 'tool_calls' that is not a list.");
     if (isFields(call)) this.#readCalls([{ index: "function_call", function: call }]);
   }
 
@@ -189,11 +188,11 @@ export class ChatStreamReader {
   #think(text: string): void {
     if (text === "") return;
     this.#readText();
-    this.#text.thinkingIsApart();
+    this.#text.thinkingCameSeparately();
     this.#push("thinking.delta", text);
   }
 
-  /** Text that follows text is one delta. */
+  /** Merges text with a preceding delta of the same type. */
   #push(type: "text.delta" | "thinking.delta", text: string): void {
     if (text === "") return;
     const last = this.#deltas.length - 1;
@@ -202,7 +201,7 @@ export class ChatStreamReader {
     else this.#deltas.push({ type, text });
   }
 
-  /** Tells of each kind of trouble once: a server that has it, has it in every chunk. */
+  /** Emits each warning once: a server with a fault has it in every chunk. */
   #warn(message: string): void {
     if (this.#warned.has(message) || this.#warned.size >= maxWarnings) return;
     this.#warned.add(message);

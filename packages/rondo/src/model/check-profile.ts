@@ -1,39 +1,40 @@
-// Checks what a user says of a model's quirks, so that a misspelt word is not silently ignored.
+// Checks the fields of a user's profile, so that a misspelt one is not silently ignored.
 
 import { InvalidArgumentError, InvalidTypeError } from "../error/argument-errors.ts";
 import { checkBoolean, checkLimit, checkOptions, checkString } from "../error/check.ts";
 import type { ModelProfile } from "./profile.ts";
 
-const choices = {
-  sendReasoning: ["reasoning_content", "reasoning", "think-tags", "none"],
-  outputMode: ["native", "tool", "prompt"],
-  text: ["incremental", "cumulative"],
-} satisfies { [K in "sendReasoning" | "outputMode" | "text"]: ModelProfile[K][] };
+type Check = (field: string, value: unknown) => unknown;
 
-const switches = ["startsThinking", "honoursToolChoice", "repairArguments", "onlyStreams"] as const;
-const lists = ["reasoningFields", "toolDialects", "thinkTags"] as const;
-
-const known = [
-  "name",
-  ...lists,
-  ...Object.keys(choices),
-  ...switches,
-  "contextWindow",
-] as const satisfies readonly string[];
+const checks: Readonly<Record<keyof ModelProfile, Check>> = {
+  name: checkString,
+  reasoningFields: checkList,
+  sendReasoning: oneOf("reasoning_content", "reasoning", "think-tags", "none"),
+  thinkTags: checkList,
+  startsThinking: checkBoolean,
+  toolDialects: checkList,
+  honoursToolChoice: checkBoolean,
+  outputMode: oneOf("native", "tool", "prompt"),
+  text: oneOf("incremental", "cumulative"),
+  repairArguments: checkBoolean,
+  onlyStreams: checkBoolean,
+  contextWindow: checkLimit,
+};
 
 export function checkProfile(field: string, profile: Partial<ModelProfile>): void {
-  checkOptions(field, profile, known);
-  const { name, contextWindow } = profile;
-  if (name !== undefined) checkString(`${field}.name`, name);
-  for (const key of switches) if (profile[key] !== undefined) checkBoolean(`${field}.${key}`, profile[key]);
-  if (contextWindow !== undefined) checkLimit(`${field}.contextWindow`, contextWindow);
-  for (const key of lists)
-    if (profile[key] !== undefined && !Array.isArray(profile[key]))
-      throw new InvalidTypeError({ field: `${field}.${key}`, expected: "a list", received: profile[key] });
-  for (const [key, words] of Object.entries<readonly string[]>(choices)) {
-    const value = profile[key as keyof typeof choices];
-    if (value === undefined || words.includes(value)) continue;
+  checkOptions(field, profile, Object.keys(checks));
+  for (const [key, value] of Object.entries(profile))
+    if (value !== undefined) checks[key as keyof ModelProfile](`${field}.${key}`, value);
+}
+
+function checkList(field: string, value: unknown): void {
+  if (!Array.isArray(value)) throw new InvalidTypeError({ field, expected: "a list", received: value });
+}
+
+function oneOf(...words: readonly unknown[]): Check {
+  return (field, value) => {
+    if (words.includes(value)) return;
     const expected = `one of ${words.join(", ")}`;
-    throw new InvalidArgumentError({ field: `${field}.${key}`, expected, received: value });
-  }
+    throw new InvalidArgumentError({ field, expected, received: value });
+  };
 }

@@ -1,4 +1,4 @@
-// Checks the settings of a model where they come in.
+// Checks the settings of a model.
 
 import { InvalidArgumentError, InvalidTypeError } from "../error/argument-errors.ts";
 import { checkLimit, checkOptions, checkPlainObject } from "../error/check.ts";
@@ -6,7 +6,7 @@ import type { ModelSettings } from "./provider.ts";
 
 const known = ["temperature", "maxTokens", "topP", "seed", "stop", "extraBody"];
 
-/** Refuses settings that no server could mean well by. `undefined` stands for the server's default. */
+/** Throws for settings that no server accepts. `undefined` stands for the server's default. */
 export function checkSettings(field: string, settings: ModelSettings): void {
   checkOptions(field, settings, known);
   const { temperature, maxTokens, topP, seed, stop, extraBody } = settings;

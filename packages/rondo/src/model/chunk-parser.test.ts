@@ -17,7 +17,7 @@ function parseAll(parse: (json: string) => unknown, texts: readonly string[]): u
   });
 }
 
-test("any texts come out as JSON.parse gives them", () => {
+test("any text is parsed as by JSON.parse", () => {
   const word = fc.oneof(
     fc.constantFrom("c-1", "content", ",", ":", '"', "\\", '","x":"', "\n", "", "é👩‍💻", "stop", "word"),
     fc.string({ unit: "binary", maxLength: 4 }),
@@ -84,7 +84,7 @@ describe("how much is parsed", () => {
     expect(parsed).toBeLessThan(total / 5);
   });
 
-  test("is little for thinking, too, and after something else has come between", () => {
+  test("is low for thinking too, and after other chunks in between", () => {
     const texts = Array.from({ length: 100 }, (_, i) =>
       i === 50
         ? chunk({ content: "" }, { usage: {} })

@@ -1,9 +1,9 @@
-// Parses the chunks of a stream. Nearly all of them differ from the one before in nothing but their text, so that
-// only the text is parsed: that takes a tenth of the time, and leaves nothing behind for the garbage collector.
+// Parses the chunks of a stream. Nearly all of them differ from the previous one in their text only, so only the text
+// is parsed: that takes a tenth of the time, and leaves no garbage behind.
 
 type Fields = Record<string, unknown>;
 
-/** A chunk, and what stands in its JSON on either side of its text. */
+/** A chunk, and its JSON before and after its text. */
 interface Frame {
   readonly chunk: unknown;
   readonly delta: Fields;
@@ -13,7 +13,7 @@ interface Frame {
   readonly after: string;
 }
 
-/** So many chunks in a row that fit no frame are taken to mean that none will. */
+/** After so many chunks in a row without a match, no further frame is tried. */
 const maxMisses = 8;
 
 export class ChunkParser {
@@ -21,8 +21,8 @@ export class ChunkParser {
   #misses = 0;
 
   /**
-   * The value of a chunk's JSON; throws where it is none. What was given before may be given again with another
-   * text, so nobody may keep it.
+   * The value of a chunk; throws if it is not JSON. The same object is returned again with another text, so callers
+   * must not keep it.
    */
   parse(json: string): unknown {
     const frame = this.#frame;
@@ -39,11 +39,11 @@ export class ChunkParser {
   }
 }
 
-/** Gives the frame the text of a chunk that has all else in common with it; false for any other. */
+/** Sets the text of a chunk that differs from the frame in its text only; false for any other. */
 function setText({ delta, field, before, after }: Frame, json: string): boolean {
   const start = before.length;
   const end = json.length - after.length;
-  // Not startsWith() and endsWith(): they go character by character, and take as long as parsing it all.
+  // Not startsWith() and endsWith(): they compare character by character, as slowly as parsing everything.
   if (json.slice(0, start) !== before || json.slice(end) !== after) return false;
   try {
     const text: unknown = JSON.parse(json.slice(start, end));
@@ -66,13 +66,13 @@ function frameOf(chunk: unknown, json: string): Frame | undefined {
   if (at < 0) return undefined;
   const before = json.slice(0, at);
   const after = json.slice(at + literal.length);
-  // The same words may stand elsewhere in the chunk: what counts is that changing them changes the text.
+  // The same words may occur elsewhere in the chunk: make sure that changing them changes the text.
   const other = `${String(delta[field])}.`;
   try {
     const changed: unknown = JSON.parse(before + JSON.stringify(other) + after);
     return deltaOf(changed)?.[field] === other ? { chunk, delta, field, before, after } : undefined;
   } catch {
-    return undefined; // between two strings of the chunk: `","` stands in nearly every one
+    return undefined; // the match was between two strings of the chunk, such as `","`
   }
 }
 

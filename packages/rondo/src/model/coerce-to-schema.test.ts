@@ -33,7 +33,7 @@ test.each([
   expect(coerceToSchema(value, schema)).toEqual(expected);
 });
 
-test("what needs no change is given back itself", () => {
+test("an unchanged value is returned itself", () => {
   const value = { a: [1, { b: "x" }] };
   expect(coerceToSchema(value, { properties: { a: { items: { type: "object" } } } })).toBe(value);
 });
@@ -50,7 +50,7 @@ test("a number that is too large, and nesting without end, stay text", () => {
   expect(coerceToSchema(deep, { type: "array", items: { $ref: "#" } })).toBe(deep);
 });
 
-test("what is nested deeper than is allowed is left as it is", () => {
+test("values below the depth limit are left unchanged", () => {
   let value: unknown = "1";
   for (let i = 0; i < 100_000; i++) value = [value];
   const schema = { anyOf: [{ type: "number" }, { items: { $ref: "#" } }] };

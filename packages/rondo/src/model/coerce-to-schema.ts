@@ -1,20 +1,43 @@
-// Reads strings as what a JSON Schema asks for: models write "5" for 5, "true" for true and JSON in strings, and
-// dialects without types have nothing but strings.
+// Converts strings to the types of a JSON Schema: models write "5" for 5, "true" for true and JSON in strings, and
+// dialects without types have only strings.
 
 import { isPlainObject } from "../error/check.ts";
 import { setOwn } from "../json/copy.ts";
 import { jsonFlaw, maxJsonDepth } from "../json/json-flaw.ts";
-import type { JsonSchema } from "../tool/json-schema.ts";
+import { type JsonSchema, resolvePointer } from "../tool/json-schema.ts";
+import { parseJson } from "./parse-json.ts";
 
 const numberPattern = /^-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?$/;
 const maxRefs = 16;
 
 /**
- * The value with its strings read as numbers, booleans, null, objects or lists where the schema asks for these and
- * not for a string. A value that has nothing to change is given back itself; nothing is changed in place.
+ * The value with its strings converted to numbers, booleans, null, objects or lists where the schema asks for these
+ * and not for a string. An unchanged value is returned itself; nothing is changed in place.
  */
 export function coerceToSchema(value: unknown, schema: JsonSchema): unknown {
-  return new Coercion(schema).coerce(value, schema, 0);
+  // Cached for each part of the schema: a list has many values and one part.
+  const known = new Map<unknown, Expected>();
+  const expectedBy = (part: unknown): Expected => {
+    const expected = known.get(part) ?? resolve(part, schema);
+    known.set(part, expected);
+    return expected;
+  };
+  const coerce = (given: unknown, within: unknown, depth: number): unknown => {
+    if (depth > maxJsonDepth) return given;
+    const { types, part } = expectedBy(within);
+    const read = typeof given === "string" && !types.has("string") ? readAs(given, types) : given;
+    if (isPlainObject(read)) {
+      const { properties, additionalProperties } = part;
+      return mapObject(read, (item, key) => {
+        const isNamed = properties !== undefined && Object.hasOwn(properties, key);
+        return coerce(item, isNamed ? properties[key] : additionalProperties, depth + 1);
+      });
+    }
+    if (!Array.isArray(read)) return read;
+    const items = read.map((item) => coerce(item, part.items, depth + 1));
+    return items.some((item, i) => item !== read[i]) ? items : read;
+  };
+  return coerce(value, schema, 0);
 }
 
 /** What a schema says of a value. */
@@ -22,42 +45,6 @@ interface Expected {
   readonly types: ReadonlySet<string>;
   /** The part of the schema that describes objects and lists. */
   readonly part: JsonSchema;
-}
-
-class Coercion {
-  readonly #root: JsonSchema;
-  /** Worked out once for each part of the schema: a list has many values and one part. */
-  readonly #expected = new Map<unknown, Expected>();
-
-  constructor(root: JsonSchema) {
-    this.#root = root;
-  }
-
-  coerce(value: unknown, schema: unknown, depth: number): unknown {
-    if (depth > maxJsonDepth) return value;
-    const { types, part } = this.#expectedBy(schema);
-    const read = typeof value === "string" && !types.has("string") ? readAs(value, types) : value;
-    if (isPlainObject(read)) {
-      const { properties, additionalProperties } = part;
-      return mapObject(read, (item, key) => {
-        const isNamed = properties !== undefined && Object.hasOwn(properties, key);
-        return this.coerce(item, isNamed ? properties[key] : additionalProperties, depth + 1);
-      });
-    }
-    if (Array.isArray(read)) {
-      const items = read.map((item) => this.coerce(item, part.items, depth + 1));
-      return items.some((item, i) => item !== read[i]) ? items : read;
-    }
-    return read;
-  }
-
-  #expectedBy(schema: unknown): Expected {
-    const known = this.#expected.get(schema);
-    if (known) return known;
-    const expected = resolve(schema, this.#root);
-    this.#expected.set(schema, expected);
-    return expected;
-  }
 }
 
 function mapObject(
@@ -74,13 +61,13 @@ function mapObject(
   return hasChanged ? mapped : object;
 }
 
-/** The string as the first of the types that it can be read as; otherwise as it is. */
+/** The string converted to the first type that it fits; otherwise unchanged. */
 function readAs(text: string, types: ReadonlySet<string>): unknown {
   const trimmed = text.trim();
   const word = trimmed.toLowerCase();
   if ((types.has("number") || types.has("integer")) && numberPattern.test(trimmed)) {
     const number = Number(trimmed);
-    // Digits that a number cannot hold would be lost without a word.
+    // Digits that a number cannot hold would be lost silently.
     const isExact = !Number.isInteger(number) || Number.isSafeInteger(number);
     if (Number.isFinite(number) && isExact && (types.has("number") || Number.isInteger(number)))
       return number;
@@ -88,12 +75,8 @@ function readAs(text: string, types: ReadonlySet<string>): unknown {
   if (types.has("boolean") && (word === "true" || word === "false")) return word === "true";
   if (types.has("null") && (word === "null" || word === "none")) return null;
   if ((types.has("object") && trimmed.startsWith("{")) || (types.has("array") && trimmed.startsWith("["))) {
-    try {
-      const value: unknown = JSON.parse(trimmed);
-      return jsonFlaw(value) === undefined ? value : text;
-    } catch {
-      return text;
-    }
+    const value = parseJson(trimmed);
+    return value === undefined || jsonFlaw(value) !== undefined ? text : value;
   }
   return text;
 }
@@ -115,24 +98,13 @@ function typesOf(schema: JsonSchema): string[] {
   return values.map((value) => (value === null ? "null" : typeof value));
 }
 
-/** The schema that a `$ref` within the same document leads to. */
+/** The schema that a `$ref` within the same document refers to. */
 function follow(schema: unknown, root: JsonSchema): JsonSchema {
   let part = schema;
   for (let hops = 0; hops < maxRefs && isPlainObject(part); hops++) {
     const ref = part["$ref"];
     if (typeof ref !== "string" || !ref.startsWith("#")) return part;
-    part = ref
-      .split("/")
-      .slice(1)
-      .reduce<unknown>(
-        (target, step) =>
-          isPlainObject(target) ? own(target, step.replaceAll("~1", "/").replaceAll("~0", "~")) : undefined,
-        root,
-      );
+    part = resolvePointer(root, ref);
   }
   return {};
-}
-
-function own(object: Record<string, unknown>, key: string): unknown {
-  return Object.hasOwn(object, key) ? object[key] : undefined;
 }

@@ -25,7 +25,7 @@ function open(signal?: AbortSignal): {
   return { stream, sink, finish: resolve, fail: reject };
 }
 
-test("nothing happens before the first value is asked for", async () => {
+test("the work starts with the first next()", async () => {
   const work = vi.fn<() => Promise<void>>(async () => {});
   const stream = new DeltaStream(work);
   expect(work).not.toHaveBeenCalled();
@@ -34,7 +34,7 @@ test("nothing happens before the first value is asked for", async () => {
   expect(work).not.toHaveBeenCalled();
 });
 
-test("values come in order, whether asked for before or after they are pushed", async () => {
+test("values are delivered in order, whether requested before or after they are pushed", async () => {
   const { stream, sink, finish } = open();
   const early = [stream.next(), stream.next()];
   for (const letter of ["a", "b", "c", "d"]) sink.push(text(letter));
@@ -49,7 +49,7 @@ test("values come in order, whether asked for before or after they are pushed", 
   expect(await stream.next()).toEqual({ done: true, value: undefined });
 });
 
-test("text that nobody has taken yet comes in one piece, and nothing else does", async () => {
+test("unread text is merged, and nothing else is", async () => {
   const { stream, sink, finish } = open();
   const thought = (text: string): ModelDelta => ({ type: "thinking.delta", text });
   const warning: ModelDelta = { type: "warning", message: "odd" };
@@ -61,7 +61,7 @@ test("text that nobody has taken yet comes in one piece, and nothing else does",
   expect(deltas).toEqual([thought("hm"), text("ab"), warning, warning, text("c")]);
 });
 
-test("an error comes after what was pushed before it, and only once", async () => {
+test("an error is thrown once, after the deltas that were pushed before it", async () => {
   const { stream, sink, fail } = open();
   sink.push(text("a"));
   fail(new Error("broken"));
@@ -70,7 +70,7 @@ test("an error comes after what was pushed before it, and only once", async () =
   expect(await stream.next()).toEqual({ done: true, value: undefined });
 });
 
-test("a limit of time ends the work, after what was pushed before it", async () => {
+test("a time limit ends the work, after the deltas that were pushed before it", async () => {
   const { stream, sink } = open();
   sink.push(text("a"));
   sink.stop(new Error("too slow"));
@@ -78,7 +78,7 @@ test("a limit of time ends the work, after what was pushed before it", async () 
   await expect(stream.next()).rejects.toThrow("too slow");
 });
 
-test("an abort reaches one who waits, the work, and drops what nobody has taken", async () => {
+test("an abort rejects a pending next(), stops the work and drops unread deltas", async () => {
   const controller = new AbortController();
   const { stream, sink } = open(controller.signal);
   const waiting = stream.next();
@@ -89,7 +89,7 @@ test("an abort reaches one who waits, the work, and drops what nobody has taken"
   expect(await stream.next()).toEqual({ done: true, value: undefined });
 });
 
-test("an abort between two values drops what nobody has taken", async () => {
+test("an abort between two values drops unread deltas", async () => {
   const controller = new AbortController();
   const { stream, sink } = open(controller.signal);
   sink.push(text("a"));
@@ -158,7 +158,7 @@ test("no listener is left on the signal, however the stream ends", async () => {
   expect(listeners()).toBe(0);
 });
 
-test("the work is told when the consumer is far behind, and when it has caught up", async () => {
+test("reports when the consumer is far behind, and when it has caught up", async () => {
   const { stream, sink } = open();
   sink.onDrained = vi.fn<() => void>();
   for (let count = 0; count < 511; count += 1) sink.push(text("x"));

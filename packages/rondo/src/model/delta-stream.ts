@@ -1,22 +1,22 @@
-// The iterable behind a model's stream: the network pushes deltas in, the consumer pulls them out, and leaving
-// at any moment stops the work. Not a generator: its `return()` would wait behind a pending `next()`, and it
-// would cost several promises for each delta. Text that comes faster than it is taken comes out in larger pieces.
+// The iterable behind a model's stream: the network pushes deltas, the consumer pulls them, and leaving at any moment
+// stops the work. Not a generator: its `return()` would wait behind a pending `next()`, and each delta would cost
+// several promises. Text that arrives faster than it is consumed is merged.
 
 import type { ModelDelta } from "./provider.ts";
 
-/** With so many deltas pushed and none taken, the server is held back. */
-const manyDeltas = 512;
+/** With so many unread deltas, reading from the server is paused. */
+const maxUnread = 512;
 
-/** What the work behind a stream is given. */
+/** What the work behind a stream receives. */
 export interface DeltaSink {
-  /** Aborted when the consumer leaves, when the request's signal is, and by `stop()`. */
+  /** Aborted when the consumer leaves, with the request's signal, and by `stop()`. */
   readonly signal: AbortSignal;
   readonly push: (delta: ModelDelta) => void;
   /** Whether the consumer is far behind. */
   readonly isFull: () => boolean;
-  /** To be called when the consumer has caught up. */
+  /** Called when the consumer has caught up. */
   onDrained: () => void;
-  /** Ends the work with an error, as a time limit does. What was pushed before still comes out first. */
+  /** Ends the work with an error, as a time limit does. Deltas that were pushed before are still delivered. */
   readonly stop: (reason: Error) => void;
 }
 
@@ -31,7 +31,7 @@ export class DeltaStream implements AsyncIterableIterator<ModelDelta, undefined,
   #working: Promise<void> | undefined;
   #deltas: ModelDelta[] = [];
   #taken = 0;
-  /** How many deltas those that wait were made of. */
+  /** How many pushes the unread deltas were merged from. */
   #pushed = 0;
   #isOver = false;
   #failure: { readonly error: unknown } | undefined;
@@ -43,7 +43,7 @@ export class DeltaStream implements AsyncIterableIterator<ModelDelta, undefined,
     this.#sink = {
       signal: this.#controller.signal,
       push: (delta) => this.#push(delta),
-      isFull: () => this.#pushed >= manyDeltas,
+      isFull: () => this.#pushed >= maxUnread,
       onDrained: () => {},
       stop: (reason) => this.#controller.abort(reason),
     };
@@ -53,16 +53,16 @@ export class DeltaStream implements AsyncIterableIterator<ModelDelta, undefined,
     if (!this.#isOver) this.#working ??= this.#begin();
     if (this.#taken < this.#deltas.length) return Promise.resolve({ done: false, value: this.#take() });
     if (!this.#isOver) return new Promise((resolve) => void this.#waiting.push(resolve));
-    // An error is thrown once; from then on the stream is simply over.
+    // An error is thrown once; after that the stream is done.
     const failure = this.#failure;
     this.#failure = undefined;
     return failure ? Promise.reject(failure.error) : Promise.resolve({ done: true, value: undefined });
   }
 
-  /** Leaves the stream: closes the connection in this very tick, and waits until all is released. */
+  /** Leaves the stream: closes the connection in the same tick, and waits until everything is released. */
   async return(): Promise<Step> {
     this.#drop(undefined);
-    this.#controller.abort(new DOMException("The stream was left before it had ended.", "AbortError"));
+    this.#controller.abort(new DOMException("The stream was left before its end.", "AbortError"));
     await this.#working;
     return { done: true, value: undefined };
   }
@@ -75,7 +75,7 @@ export class DeltaStream implements AsyncIterableIterator<ModelDelta, undefined,
     await this.return();
   }
 
-  /** Never rejects: how the work ends comes out of `next()`. */
+  /** Never rejects: `next()` reports how the work ended. */
   async #begin(): Promise<void> {
     const outside = this.#outside;
     try {
@@ -106,7 +106,7 @@ export class DeltaStream implements AsyncIterableIterator<ModelDelta, undefined,
   #wait(delta: ModelDelta): void {
     this.#pushed += 1;
     const last = this.#deltas.at(-1);
-    // Each step of the consumer costs as much as reading several deltas.
+    // A step of the consumer costs as much as reading several deltas.
     if (last && isText(last) && last.type === delta.type)
       this.#deltas[this.#deltas.length - 1] = { type: last.type, text: last.text + delta.text };
     else this.#deltas.push(delta);
@@ -124,7 +124,7 @@ export class DeltaStream implements AsyncIterableIterator<ModelDelta, undefined,
     return delta;
   }
 
-  /** The consumer wants no more: what it has not taken is forgotten. */
+  /** Drops the unread deltas, because the consumer left. */
   #drop(failure: { error: unknown } | undefined): void {
     this.#deltas = [];
     this.#taken = 0;

@@ -1,4 +1,4 @@
-// A model server's address: checked once, then used for requests, for messages and as a key.
+// A model server's address, checked once: for requests, for messages and as a key.
 
 import { InvalidArgumentError, InvalidTypeError } from "../error/argument-errors.ts";
 import { checkPlainObject, checkString } from "../error/check.ts";
@@ -7,13 +7,13 @@ import { environment } from "./environment.ts";
 export interface EndpointOptions {
   /** Where the API is: `http://localhost:11434/v1`. Default: the environment's `RONDO_BASE_URL`. */
   baseURL?: string | undefined;
-  /** Sent as a bearer token. Default: none, which local servers are content with. */
+  /** Sent as a bearer token. Default: none, which local servers accept. */
   apiKey?: string | undefined;
-  /** More headers, which win over those of this library. */
+  /** More headers; they override those of this library. Default: none. */
   headers?: Readonly<Record<string, string>> | undefined;
 }
 
-// Shorter values of headers are no secrets, and may be words that a message needs.
+// Shorter header values are not secrets, and may be words that a message needs.
 const shortestSecret = 6;
 
 export class Endpoint {
@@ -30,7 +30,7 @@ export class Endpoint {
     url.username = "";
     url.password = "";
     url.hash = "";
-    // The whole address of the API is a common slip, and there is no doubt about what is meant.
+    // The whole address of the API is a common slip, and unambiguous.
     url.pathname = url.pathname.replace(/\/+(chat\/completions\/*)?$/, "");
     this.#base = url;
     this.label = `${url.origin}${url.pathname === "/" ? "" : url.pathname}`;
@@ -41,13 +41,12 @@ export class Endpoint {
     };
   }
 
-  /** What a server says, without what it was told in confidence: some quote the key that they refuse. */
-  hideSecrets(text: string): string {
-    return Object.values(this.headers)
+  /** Removes the values of our headers from a server's message: some servers quote the key that they refuse. */
+  readonly hideSecrets = (text: string): string =>
+    Object.values(this.headers)
       .flatMap((value) => [value, value.slice(value.indexOf(" ") + 1)])
       .filter((secret) => secret.length >= shortestSecret)
       .reduce((rest, secret) => rest.replaceAll(secret, "(hidden)"), text);
-  }
 
   /** The address of a resource: `/models`. */
   url(path: string): URL {

@@ -1,8 +1,8 @@
-// What the environment says about models. Explicit options beat it, and it beats presets.
+// Environment variables about models. Options override them, and they override presets.
 
-/** A variable of the environment, where there is one; empty counts as not set. */
+/** An environment variable; an empty one counts as not set. */
 export function environment(name: "RONDO_BASE_URL" | "RONDO_MODEL" | "OLLAMA_HOST"): string | undefined {
-  // Not every runtime has a process, and some ask the user before they hand out a variable.
+  // Not every runtime has a process, and some ask the user before they reveal a variable.
   const process = (globalThis as { process?: { env?: Record<string, string | undefined> } }).process;
   try {
     const value = process?.env?.[name]?.trim();
@@ -13,8 +13,8 @@ export function environment(name: "RONDO_BASE_URL" | "RONDO_MODEL" | "OLLAMA_HOS
 }
 
 /**
- * Ollama's own way to say where it listens, as a baseURL: `0.0.0.0`, `gpu-box:8080`, `https://ollama.local`.
- * Without a scheme the port is 11434 unless given.
+ * The base URL for a value of `OLLAMA_HOST`: `0.0.0.0`, `gpu-box:8080`, `https://ollama.local`. Without a scheme
+ * the default port is 11434.
  */
 export function ollamaBaseUrl(host: string): string {
   const [, scheme, name = "", port, path = ""] =
@@ -24,7 +24,7 @@ export function ollamaBaseUrl(host: string): string {
   return `${scheme ?? "http:"}//${authority}${path.replace(/\/+$/, "")}/v1`;
 }
 
-/** Where a client gets through to a server that listens on all addresses. */
+/** The host that reaches a server which listens on all addresses. */
 function reachable(name: string): string {
   if (name === "" || name === "0.0.0.0") return "127.0.0.1";
   return name === "[::]" || name === "::" ? "[::1]" : name;

@@ -58,7 +58,7 @@ test("a model that has begun to answer is not replaced", async () => {
 
 const serve = (step: ServerStep) => startModelServer([step]);
 
-test("over HTTP: nobody listens at the first address, and retries are no answer", async () => {
+test("over HTTP: falls back after a refused connection; retry warnings do not count as an answer", async () => {
   await using server = await serve({ text: "b" });
   const first = openaiCompatible({
     baseURL: "http://127.0.0.1:1/v1",
@@ -75,7 +75,7 @@ test("over HTTP: nobody listens at the first address, and retries are no answer"
   ]);
 });
 
-test("leaving reaches the model that is being asked", async () => {
+test("leaving closes the stream of the current model", async () => {
   await using server = await serve({ waitFor: new Promise(() => {}) });
   const model = fallback(broken(), openaiCompatible({ baseURL: server.url, model: "b" }));
   const stream = model.stream(hello)[Symbol.asyncIterator]();
@@ -108,7 +108,7 @@ test("looks like the first model", () => {
   });
 });
 
-test("refuses what is no model", () => {
+test("rejects arguments that are not models", () => {
   expect(() => (fallback as () => unknown)()).toThrow(InvalidArgumentError);
   expect(() => fallback(broken(), "qwen3" as never)).toThrow(InvalidTypeError);
 });

@@ -1,4 +1,4 @@
-// A chain of models: the next is asked when one fails before it has said anything.
+// A chain of models: if one fails before it has said anything, the next is asked.
 
 import { InvalidArgumentError, InvalidTypeError } from "../error/argument-errors.ts";
 import type { ModelProfile } from "./profile.ts";
@@ -7,11 +7,11 @@ import type { ModelDelta, ModelProvider, ModelRequest } from "./provider.ts";
 type Step = IteratorResult<ModelDelta, undefined>;
 
 /**
- * Asks the first model; when it fails before its first delta (warnings do not count), the next, and so on. The
- * last one's error is thrown. A model that has begun to answer is never replaced.
+ * Asks the first model; if it fails before its first delta (warnings do not count), the next, and so on. The last
+ * error is thrown. A model that has begun to answer is never replaced.
  *
- * Towards the loop it looks like the first model: its name, its endpoint, its profile. Only how an answer of a
- * given shape is got must suit all of them: where they differ, by asking for it.
+ * It has the name, the endpoint and the profile of the first model. Only `outputMode` must suit all of them: if they
+ * differ, it is `prompt`.
  */
 export function fallback(...models: readonly [ModelProvider, ...ModelProvider[]]): ModelProvider {
   const [first] = checkModels(models);

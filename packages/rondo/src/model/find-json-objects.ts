@@ -1,11 +1,11 @@
-// Finds the objects in a text that should have been JSON only: in a Markdown fence, between words, or twice.
+// Finds the JSON objects in a text: in a Markdown fence, between words, or several of them.
 
 export interface FoundObjects {
   /** The text of each outermost `{…}`. */
   readonly objects: readonly string[];
-  /** Whether an object, or a string in it, is left open: then something is missing, and nothing can be trusted. */
+  /** Whether an object, or a string in it, is not closed: then something is missing, and nothing can be trusted. */
   readonly isOpen: boolean;
-  /** Whether what surrounds the objects is prose. Otherwise they are parts of something larger, such as a list. */
+  /** Whether the text around the objects is prose. Otherwise they are parts of a larger value, such as a list. */
   readonly isProse: boolean;
 }
 

@@ -199,13 +199,13 @@ test("waiting for a slot counts for no limit", async () => {
   expect((await hurried).error).toBeUndefined();
 });
 
-test("slow models have the time that they need: what counts is silence", async () => {
+test("a slow model is not timed out while it keeps sending", async () => {
   const slow = { chunks: Array.from({ length: 10 }, () => chunk("x")), chunkDelayMs: 50 };
   const { model } = await open([slow], { idleTimeoutMs: 400 });
   expect((await collect(model.stream(hello))).error).toBeUndefined();
 });
 
-test("comments of a server that is busy are no silence", async () => {
+test("comments of a busy server restart the idle timeout", async () => {
   const raw = Array.from({ length: 10 }, () => ": still thinking\n\n");
   const busy = { raw: [...raw, `data: ${JSON.stringify(chunk("Hi."))}\n\n`], chunkDelayMs: 50 };
   const { model } = await open([busy], { idleTimeoutMs: 400 });
@@ -235,7 +235,7 @@ test("a stream that was never read has nothing to close", async () => {
   expect(getEventListeners(signal, "abort")).toEqual([]);
 });
 
-test("a signal that is used for many requests gathers no listeners", async () => {
+test("a signal used for many requests accumulates no listeners", async () => {
   const { model } = await open(Array.from({ length: 20 }, () => ({ text: "Hi." })));
   const { signal } = abortable();
   for (let count = 0; count < 20; count += 1) await collect(model.stream({ ...hello, signal }));

@@ -7,7 +7,7 @@ import { listModels } from "./list-models.ts";
 
 const serve = (step: ServerStep) => startModelServer([], { routes: { "GET /v1/models": step } });
 
-test("tells the names of the models, in the server's order", async () => {
+test("returns the names of the models, in the server's order", async () => {
   await using server = await startModelServer([], { models: ["qwen3:8b", "llama3"] });
   expect(await listModels({ baseURL: server.url })).toEqual(["qwen3:8b", "llama3"]);
 });
@@ -48,7 +48,7 @@ describe("an error says what is wrong", () => {
     await expect(listModels({ baseURL: "http://127.0.0.1:1/v1" })).rejects.toThrow("No model server answers");
   });
 
-  test("options that are none", async () => {
+  test("invalid options", async () => {
     await expect(listModels({ baseURL: "nonsense" })).rejects.toThrow("baseURL");
     await expect(listModels({ url: "http://h/v1" } as never)).rejects.toThrow("options.url");
   });
@@ -69,7 +69,7 @@ test.each([0, 1])("an abort closes the socket, also in mid-answer (%i)", async (
 });
 
 describe("a list without end", () => {
-  test("of many models is cut, and of names that are none is cleared", async () => {
+  test("a long list is truncated, and invalid names are left out", async () => {
     const data = [
       { id: "x".repeat(257) },
       { id: "y".repeat(256) },

@@ -1,23 +1,24 @@
-// Which models a server has.
+// Lists the models of a server.
 
 import { send } from "#http";
 import { checkOptions, checkSignal, isPlainObject } from "../error/check.ts";
 import { ModelConnectionError, UnexpectedAnswerError } from "../error/model-errors.ts";
 import { askServer } from "./ask-server.ts";
 import { Endpoint, type EndpointOptions } from "./endpoint.ts";
+import { excerpt, isWebPage } from "./error-message.ts";
 import { readText } from "./http/http.ts";
 import { type FetchFunction, sendBy } from "./http/http-fetch.ts";
-import { excerpt } from "./said.ts";
+import { parseJson } from "./parse-json.ts";
 
 export interface ListModelsOptions extends EndpointOptions {
   signal?: AbortSignal | undefined;
-  /** Used instead of the runtime's own HTTP. */
+  /** Replaces the runtime's own HTTP. Default: none. */
   fetch?: FetchFunction | undefined;
 }
 
 const maxListBytes = 8 * 1024 * 1024;
 const maxModels = 10_000;
-/** Longer ones are no names, and would be passed on to whoever asks for a list. */
+/** Longer strings are not names, and would be passed on to clients that list models. */
 const maxNameLength = 256;
 
 /**
@@ -39,18 +40,13 @@ export async function listModels(options: ListModelsOptions): Promise<string[]> 
     if (error instanceof UnexpectedAnswerError) throw error;
     throw signal.aborted ? signal.reason : new ModelConnectionError(endpoint.label, error);
   });
-  return namesIn(text) ?? unexpected(/^\s*</.test(text) ? "a web page" : "something else", excerpt(text));
+  return namesIn(text) ?? unexpected(isWebPage(text) ? "a web page" : "something else", excerpt(text));
 }
 
 /** Servers agree on `data[].id`; a few have `models`, a bare list, or `name`. */
 function namesIn(text: string): string[] | undefined {
-  let answer: unknown;
-  try {
-    answer = JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-  if (isPlainObject(answer) && answer["data"] === null) return []; // as a server with none says
+  const answer = parseJson(text);
+  if (isPlainObject(answer) && answer["data"] === null) return []; // a server without models
   const list: unknown = isPlainObject(answer) ? (answer["data"] ?? answer["models"]) : answer;
   if (!Array.isArray(list)) return undefined;
   return list

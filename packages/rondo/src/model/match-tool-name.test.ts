@@ -28,7 +28,7 @@ test.each([
   expect(matchToolName(name, offered)).toBe(expected);
 });
 
-test("a name that is far too long is not taken apart", () => {
+test("a name that is far too long is not searched for namespaces", () => {
   const long = `${"a.".repeat(1_000_000)}add`;
   expect(matchToolName(long, ["add"])).toBeUndefined();
   expect(matchToolName(long, ["add", long])).toBe(long);

@@ -1,24 +1,24 @@
-// Finds the tool that a model means: models change the case of names and put namespaces before them.
+// Matches the names that models write to tools: they change the case and add namespaces.
 
 /**
- * Namespaces that stand for no tool set in particular: `functions.add`, `default_api:add`, `tools/add`. Any other
- * may name a server that is not offered, so `wiki.remove` is not the `remove` of another.
+ * Generic namespaces: `functions.add`, `default_api:add`, `tools/add`. Any other may name a server that is not
+ * offered, so `wiki.remove` is not the `remove` of another.
  */
-const emptyNamespace =
+const genericNamespace =
   /^(?:functions?|tools?|default|default_api|api|mcp|server|local|namespace)(?:[.:/]|__)/i;
 
-/** Longer than any name with its namespaces. What is longer is not taken apart, for that takes time. */
+/** Longer than any name with its namespaces. Longer ones are not searched, which would take time. */
 const maxLength = 256;
 
 /**
- * The offered name that `name` stands for: the same, the same but for its case, or one of these after a namespace
- * without a meaning is taken off. Undefined when there is none, or more than one that fits equally well.
+ * The offered name that `name` stands for: the same, the same in another case, or one of these after a generic
+ * namespace is removed. Undefined when there is none, or when several match equally well.
  */
 export function matchToolName(name: string, offered: readonly string[]): string | undefined {
   return toolNameMatcher(offered)(name);
 }
 
-/** `matchToolName` for many names: what is known of the offered ones is worked out once, when it is first needed. */
+/** `matchToolName` for many names: the offered ones are indexed once, when first needed. */
 export function toolNameMatcher(offered: readonly string[]): (name: string) => string | undefined {
   let names: Set<string> | undefined;
   let byLowered: Map<string, string[]> | undefined;
@@ -32,18 +32,18 @@ export function toolNameMatcher(offered: readonly string[]): (name: string) => s
       const matches = byLowered.get(candidate.toLowerCase());
       if (!matches) continue;
       if (matches.includes(candidate)) return candidate;
-      // Of two tools whose names differ only in case, a third spelling could mean either.
+      // If two tools differ only in case, a third spelling could mean either.
       return matches.length === 1 ? matches[0] : undefined;
     }
     return undefined;
   };
 }
 
-/** The name as tools are named (`a.b.c` is `a__b__c`), then without the namespaces that mean nothing. */
+/** The name as tools are named (`a.b.c` is `a__b__c`), then without generic namespaces. */
 function namesWithin(name: string): string[] {
   const names = [asToolName(name)];
   let rest = name;
-  for (let found = emptyNamespace.exec(rest); found; found = emptyNamespace.exec(rest)) {
+  for (let found = genericNamespace.exec(rest); found; found = genericNamespace.exec(rest)) {
     rest = rest.slice(found[0].length);
     if (rest !== "") names.push(rest, asToolName(rest));
   }

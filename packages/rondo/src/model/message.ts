@@ -1,11 +1,11 @@
 // The conversation: messages in the shape of the chat-completions API, which every model server understands.
 
-/** A part of a user's message that is not plain text only. */
+/** A part of a user's message: text or an image. */
 export type ContentPart =
   | { type: "text"; text: string }
   | { type: "image_url"; image_url: { url: string; detail?: "low" | "high" | "auto" } };
 
-/** A model's wish to have a tool run. The arguments are JSON text, as models write it. */
+/** A tool call of a model. The arguments are JSON text, as the model wrote it. */
 export interface ToolCall {
   id: string;
   type: "function";
@@ -26,7 +26,7 @@ export interface AssistantMessage {
   role: "assistant";
   content: string | null;
   tool_calls?: ToolCall[];
-  /** What the model thought before it answered. Sent back only in the way that its profile says. */
+  /** What the model thought before its answer. Sent back only as its profile says. */
   reasoning?: string;
 }
 

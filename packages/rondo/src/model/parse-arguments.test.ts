@@ -51,7 +51,7 @@ describe("arguments that are understood", () => {
     expect(await parseArguments(raw, () => true)).toEqual({ input: {} });
   });
 
-  test("proper JSON that does not fit is left to validation, which says what is wrong", async () => {
+  test("valid JSON that does not fit the schema is left to validation", async () => {
     expect(await parse('{"a": "x"}')).toEqual({ input: { a: "x" } });
     expect(await parse({ b: 1 })).toEqual({ input: { b: 1 } });
   });
@@ -92,7 +92,7 @@ describe("arguments that are not", () => {
     expect("error" in result && result.error).toContain(raw);
   });
 
-  test("the error says what was expected, and quotes what came", async () => {
+  test("the error says what was expected, and quotes the arguments", async () => {
     expect(await parse('{"a": 1')).toEqual({
       error:
         'Invalid JSON: expected one JSON object with "a" (number), "b" (number, optional), "note" (string, optional), received JSON that is incomplete: {"a": 1',
@@ -112,7 +112,7 @@ describe("arguments that are not", () => {
     expect("error" in result && result.error).toContain("of 1000012 characters");
   });
 
-  test("what came is quoted shortly", async () => {
+  test("long arguments are truncated in the error", async () => {
     const result = await parse(`{"note": "${"x".repeat(10_000)}`);
     expect("error" in result && result.error.length).toBeLessThan(700);
   });

@@ -1,5 +1,5 @@
-// Turns the arguments that a model wrote into the input of a tool. What is not quite JSON is repaired, but only
-// where the tool's schema then accepts the result, and never where something may be missing.
+// Parses the arguments that a model wrote into the input of a tool. Invalid JSON is repaired, but only if the tool's
+// schema then accepts the result, and never if something may be missing.
 
 import { isPlainObject } from "../error/check.ts";
 import { describe } from "../error/describe.ts";
@@ -7,9 +7,10 @@ import { jsonFlaw } from "../json/json-flaw.ts";
 import type { JsonSchema } from "../tool/json-schema.ts";
 import { coerceToSchema } from "./coerce-to-schema.ts";
 import { findJsonObjects } from "./find-json-objects.ts";
+import { parseJson } from "./parse-json.ts";
 import { JsonRepairError, repairJson } from "./repair-json.ts";
 
-/** Says whether an input fits the tool's schema. */
+/** Whether an input fits the tool's schema. */
 export type AcceptsInput = (input: Record<string, unknown>) => boolean | Promise<boolean>;
 
 export type ParsedArguments = { readonly input: Record<string, unknown> } | { readonly error: string };
@@ -19,17 +20,17 @@ export interface ParseOptions {
   readonly repair?: boolean | undefined;
 }
 
-/** Longer text is not repaired: what is that long and broken is not a slip. */
+/** Longer text is not repaired: a fault in it is not a slip. */
 const maxRepairLength = 1_000_000;
-/** More objects than that in one text are not one call's arguments. */
+/** More objects in one text are not the arguments of one call. */
 const maxObjects = 16;
 const maxQuotedLength = 300;
 const maxNamedProperties = 20;
 
 /**
- * Parses a call's arguments. An object is taken as it is, and no text is `{}`. Proper JSON that the schema does not
- * accept, even with its strings read as what the schema asks for (`"5"` as 5), is given back as it is: validation
- * says best what is wrong with it. The error is worded for the model.
+ * Parses a call's arguments. An object is used as it is, and empty text is `{}`. Valid JSON that the schema does not
+ * accept, even with its strings converted (`"5"` to 5), is returned unchanged: validation describes best what is wrong
+ * with it. The error is worded for the model.
  */
 export async function parseArguments(
   raw: string | object,
@@ -65,22 +66,14 @@ export async function parseArguments(
 }
 
 /**
- * The value, with what stands for "nothing" as `{}`, and with JSON in a string unwrapped if that is wanted. Undefined
- * if it is not JSON.
+ * The parsed value; `{}` for empty text and null. With `unwraps`, JSON in a string is parsed too. Undefined if it is
+ * not JSON.
  */
 function parseStrictly(text: string, unwraps: boolean): unknown {
   if (text.trim() === "") return {};
-  const value = parse(text);
+  const value = parseJson(text);
   if (value === null) return {};
-  return unwraps && typeof value === "string" ? (parse(value) ?? value) : value;
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
+  return unwraps && typeof value === "string" ? (parseJson(value) ?? value) : value;
 }
 
 async function fit(
@@ -95,10 +88,10 @@ async function fit(
 
 type ReadObjects =
   | { readonly objects: readonly Record<string, unknown>[] }
-  /** Undefined where there is nothing more to say than that it is no JSON. */
+  /** Undefined where there is no more to say than that it is not JSON. */
   | { readonly problem: string | undefined };
 
-/** The objects in a text that is not JSON. One that cannot be read makes all of them doubtful. */
+/** The objects in a text that is not JSON. If one cannot be read, none of them is used. */
 function readObjects(text: string, isUnwrapped = false): ReadObjects {
   // `{\"a\": 1}` has lost the quotes around it, but not the backslashes.
   const hasLostQuotes = /^\s*\{\s*\\"/.test(text);
@@ -112,7 +105,7 @@ function readObjects(text: string, isUnwrapped = false): ReadObjects {
   if (isOpen) return { problem: "JSON that is incomplete" };
   if (objects.length > maxObjects) return { problem: "several" };
   if (objects.length === 0) return { problem: undefined };
-  // What the object is a part of would be dropped with the rest of the text.
+  // The value that the object is a part of would be lost.
   if (!isProse) return { problem: whole.problem };
   const values: Record<string, unknown>[] = [];
   for (const object of objects) {
@@ -125,7 +118,7 @@ function readObjects(text: string, isUnwrapped = false): ReadObjects {
 
 function readRepaired(text: string): { readonly value: unknown } | { readonly problem: string } {
   try {
-    const value: unknown = parse(text) ?? JSON.parse(repairJson(text));
+    const value: unknown = parseJson(text) ?? JSON.parse(repairJson(text));
     const problem = jsonFlaw(value);
     return problem === undefined ? { value } : { problem };
   } catch (error) {
@@ -152,7 +145,7 @@ function complaint(received: string, raw: string, schema: JsonSchema | undefined
   return `Invalid JSON: expected one JSON object${shapeOf(schema)}, ${what}: ${quoteArguments(raw)}`;
 }
 
-/** The arguments as an error quotes them: what is long is cut. */
+/** The arguments, truncated for an error message. */
 export function quoteArguments(raw: string): string {
   return raw.length > maxQuotedLength ? `${raw.slice(0, maxQuotedLength)}…` : raw;
 }

@@ -44,7 +44,7 @@ describe("explicit beats the environment, which beats the preset", () => {
     expect(openaiCompatible({ baseURL: "http://localhost/v1" }).name).toBe("from-env");
   });
 
-  test("and what is empty is not set", () => {
+  test("and an empty variable is not set", () => {
     vi.stubEnv("RONDO_BASE_URL", " ");
     expect(vllm("m").endpoint).toBe("http://localhost:8000/v1");
   });

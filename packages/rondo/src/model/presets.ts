@@ -1,10 +1,11 @@
-// The model servers that people run themselves, each where it listens unless told otherwise.
+// Presets for the model servers that people run themselves, each at its default address.
 
 import { type OpenAICompatibleOptions, openaiCompatible } from "./chat-completions.ts";
 import { environment, ollamaBaseUrl } from "./environment.ts";
+import { type ServerProfile, serverProfiles } from "./known-profiles.ts";
 import type { ModelProvider } from "./provider.ts";
 
-/** What a preset can be told; what it is not told, the environment or the preset knows. */
+/** Options of a preset. What is left out comes from the environment, or from the preset. */
 export type PresetOptions = Omit<OpenAICompatibleOptions, "model" | "server">;
 
 /**
@@ -13,17 +14,12 @@ export type PresetOptions = Omit<OpenAICompatibleOptions, "model" | "server">;
  */
 export function ollama(model?: string, options?: PresetOptions): ModelProvider {
   const host = environment("OLLAMA_HOST");
-  return preset(
-    "ollama",
-    host === undefined ? "http://localhost:11434/v1" : ollamaBaseUrl(host),
-    model,
-    options,
-  );
+  return preset("ollama", model, options, host && ollamaBaseUrl(host));
 }
 
 /** A model on LM Studio. Default for `baseURL`: `RONDO_BASE_URL`, then `http://localhost:1234/v1`. */
 export function lmstudio(model?: string, options?: PresetOptions): ModelProvider {
-  return preset("lmstudio", "http://localhost:1234/v1", model, options);
+  return preset("lmstudio", model, options);
 }
 
 /**
@@ -31,24 +27,21 @@ export function lmstudio(model?: string, options?: PresetOptions): ModelProvider
  * `RONDO_BASE_URL`, then `http://localhost:8080/v1`.
  */
 export function llamacpp(model?: string, options?: PresetOptions): ModelProvider {
-  return preset("llamacpp", "http://localhost:8080/v1", model, options);
+  return preset("llamacpp", model, options);
 }
 
 /** A model on vLLM. Default for `baseURL`: `RONDO_BASE_URL`, then `http://localhost:8000/v1`. */
 export function vllm(model?: string, options?: PresetOptions): ModelProvider {
-  return preset("vllm", "http://localhost:8000/v1", model, options);
+  return preset("vllm", model, options);
 }
 
 function preset(
-  server: string,
-  baseURL: string,
+  server: ServerProfile["name"],
   model: string | undefined,
   options: PresetOptions = {},
+  host?: string,
 ): ModelProvider {
-  return openaiCompatible({
-    ...options,
-    baseURL: options.baseURL ?? environment("RONDO_BASE_URL") ?? baseURL,
-    model,
-    server,
-  });
+  const port = serverProfiles.find(({ name }) => name === server)?.port;
+  const baseURL = options.baseURL ?? environment("RONDO_BASE_URL") ?? host ?? `http://localhost:${port}/v1`;
+  return openaiCompatible({ ...options, baseURL, model, server });
 }

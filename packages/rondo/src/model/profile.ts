@@ -1,60 +1,35 @@
 // What differs between model servers and models, as data. The loop knows none of it.
 
-/**
- * The ways in which models write tool calls into their text.
- *
- * - `hermes`: `<tool_call>{"name": …, "arguments": …}</tool_call>` (Hermes, Qwen and many that learned from them)
- * - `qwen-coder`: `<function=name><parameter=key>value</parameter></function>`, alone or in `<tool_call>`
- * - `glm`: `<tool_call>name<arg_key>key</arg_key><arg_value>value</arg_value></tool_call>`
- * - `mistral`: `[TOOL_CALLS][{…}]` and `[TOOL_CALLS]name[ARGS]{…}`
- * - `llama`: `<|python_tag|>{"name": …, "parameters": …}`
- * - `bare-json`: `{"name": …, "parameters": …}`, or a list of such, as the whole answer
- * - `pythonic`: `[name(key="value")]` as the whole answer (Llama 3.2 and 4), or between tags (LFM2)
- * - `deepseek`: `<｜tool▁calls▁begin｜>…`
- * - `kimi`: `<|tool_calls_section_begin|>…`
- * - `harmony`: `<|channel|>commentary to=functions.name …<|message|>{…}<|call|>` (gpt-oss)
- * - `granite`: `<|tool_call|>[{…}]` (Granite, Phi), and other tags around a list: `<TOOLCALL>`, `functools`
- * - `minimax`: `<invoke name="…"><parameter name="…">…</parameter></invoke>`
- */
-export type ToolDialect =
-  | "hermes"
-  | "qwen-coder"
-  | "glm"
-  | "mistral"
-  | "llama"
-  | "bare-json"
-  | "pythonic"
-  | "deepseek"
-  | "kimi"
-  | "harmony"
-  | "granite"
-  | "minimax";
+import type { toolDialects } from "./reading/dialects/dialects.ts";
+
+/** The name of a dialect in which models write tool calls into their text; `toolDialects` describes each. */
+export type ToolDialect = keyof typeof toolDialects;
 
 export interface ModelProfile {
-  /** What it is called, for `doctor` and messages. */
+  /** Its name, for `doctor` and messages. */
   readonly name: string;
-  /** Fields of a delta that carry reasoning, the first that is there counts. */
+  /** Fields of a delta that may carry reasoning; the first that does is used. */
   readonly reasoningFields: readonly string[];
-  /** How reasoning of earlier turns is sent back. */
+  /** How the reasoning of earlier answers is sent back. */
   readonly sendReasoning: "reasoning_content" | "reasoning" | "think-tags" | "none";
   /** Pairs of tags that enclose reasoning in the text. */
   readonly thinkTags: readonly (readonly [open: string, close: string])[];
-  /** Whether text starts inside reasoning, as with templates that add the opening tag themselves. */
+  /** Whether the text starts inside reasoning, because the template writes the opening tag. */
   readonly startsThinking: boolean;
   /** Dialects of tool calls to look for in text, when tools were offered. */
   readonly toolDialects: readonly ToolDialect[];
-  /** Whether `tool_choice` is honoured; else it is not sent, or worded as an instruction. */
+  /** Whether `tool_choice` is honoured; otherwise it becomes an instruction, or is left out. */
   readonly honoursToolChoice: boolean;
-  /** How an answer of a given shape is got: by the server, by a tool, or by asking for it. */
+  /** How structured output is requested: from the server, by a tool, or in the prompt. */
   readonly outputMode: "native" | "tool" | "prompt";
-  /** Whether each delta has the new text, or all text so far. */
+  /** Whether each delta has the new text, or all the text so far. */
   readonly text: "incremental" | "cumulative";
   /**
-   * Whether arguments of calls that are not quite JSON are repaired; otherwise the model is asked for proper JSON.
+   * Whether invalid JSON in the arguments of calls is repaired; otherwise the model is asked for valid JSON.
    * Default: true.
    */
   readonly repairArguments?: boolean;
-  /** Whether it has to be asked for a stream even where nobody reads along. Default: false. */
+  /** Whether answers must be streamed even if no consumer needs a stream. Default: false. */
   readonly onlyStreams?: boolean;
   /** How many tokens the model can read and write, if known. */
   readonly contextWindow?: number;

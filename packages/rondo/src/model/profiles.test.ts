@@ -1,7 +1,42 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { commonProfile, pickProfile } from "./profiles.ts";
+import { familyProfiles, serverProfiles } from "./known-profiles.ts";
+import { combineProfiles, commonProfile, pickProfile } from "./profiles.ts";
 
 const at = (port: number) => `http://localhost:${port}/v1`;
+
+/** Names of models, at least one of each family. */
+const examples: [model: string, family: string][] = [
+  ["gpt-oss:20b", "gpt-oss"],
+  ["openai/gpt-oss-120b", "gpt-oss"],
+  ["deepseek-r1:14b", "deepseek-r1"],
+  ["deepseek-ai/DeepSeek-R1-Distill-Qwen-7B", "deepseek-r1"],
+  ["deepseek-ai/DeepSeek-V3.2-Exp", "deepseek-v3.2"],
+  ["deepseek-v3.1:671b", "deepseek"],
+  ["NousResearch/Hermes-3-Llama-3.1-8B", "hermes"],
+  ["qwen3-coder:30b", "qwen-coder"],
+  ["Qwen/Qwen3-Coder-30B-A3B-Instruct", "qwen-coder"],
+  ["Qwen/Qwen3-30B-A3B-Thinking-2507", "qwen3-thinking"],
+  ["qwen3.5:9b", "qwen3"],
+  ["qwq:32b", "qwq"],
+  ["qwen2.5-coder:7b", "qwen"],
+  ["mistralai/Magistral-Small-2507", "magistral"],
+  ["mistral-small3.2", "mistral"],
+  ["mistral-nemo", "mistral"],
+  ["devstral:24b", "mistral"],
+  ["nvidia/Llama-3.1-Nemotron-Nano-8B-v1", "nemotron"],
+  ["llama3.2:3b", "llama"],
+  ["meta-llama/Llama-4-Scout-17B-16E-Instruct", "llama"],
+  ["gemma3:12b", "gemma"],
+  ["granite4:tiny-h", "granite"],
+  ["zai-org/GLM-4.6", "glm"],
+  ["moonshotai/Kimi-K2-Thinking", "kimi"],
+  ["MiniMaxAI/MiniMax-M2", "minimax"],
+  ["phi4-mini", "phi"],
+  ["microsoft/Phi-4-mini-instruct", "phi"],
+  ["LiquidAI/LFM2-1.2B", "lfm"],
+];
 
 describe("pickProfile", () => {
   test("knows a server by its port, and a family by the name of the model", () => {
@@ -32,36 +67,7 @@ describe("pickProfile", () => {
     expect(pickProfile({ baseURL: "not a url", model: "" }).profile).toEqual(commonProfile);
   });
 
-  test.each([
-    ["gpt-oss:20b", "gpt-oss"],
-    ["openai/gpt-oss-120b", "gpt-oss"],
-    ["deepseek-r1:14b", "deepseek-r1"],
-    ["deepseek-ai/DeepSeek-R1-Distill-Qwen-7B", "deepseek-r1"],
-    ["deepseek-ai/DeepSeek-V3.2-Exp", "deepseek-v3.2"],
-    ["deepseek-v3.1:671b", "deepseek"],
-    ["NousResearch/Hermes-3-Llama-3.1-8B", "hermes"],
-    ["qwen3-coder:30b", "qwen-coder"],
-    ["Qwen/Qwen3-Coder-30B-A3B-Instruct", "qwen-coder"],
-    ["Qwen/Qwen3-30B-A3B-Thinking-2507", "qwen3-thinking"],
-    ["qwen3.5:9b", "qwen3"],
-    ["qwq:32b", "qwq"],
-    ["qwen2.5-coder:7b", "qwen"],
-    ["mistralai/Magistral-Small-2507", "magistral"],
-    ["mistral-small3.2", "mistral"],
-    ["mistral-nemo", "mistral"],
-    ["devstral:24b", "mistral"],
-    ["nvidia/Llama-3.1-Nemotron-Nano-8B-v1", "nemotron"],
-    ["llama3.2:3b", "llama"],
-    ["meta-llama/Llama-4-Scout-17B-16E-Instruct", "llama"],
-    ["gemma3:12b", "gemma"],
-    ["granite4:tiny-h", "granite"],
-    ["zai-org/GLM-4.6", "glm"],
-    ["moonshotai/Kimi-K2-Thinking", "kimi"],
-    ["MiniMaxAI/MiniMax-M2", "minimax"],
-    ["phi4-mini", "phi"],
-    ["microsoft/Phi-4-mini-instruct", "phi"],
-    ["LiquidAI/LFM2-1.2B", "lfm"],
-  ])("%s is of the family %s", (model, family) => {
+  test.each(examples)("%s is of the family %s", (model, family) => {
     expect(pickProfile({ baseURL: "http://example.org", model }).profile.name).toBe(family);
   });
 
@@ -94,5 +100,41 @@ describe("pickProfile", () => {
   test("the same question has the same answer", () => {
     const question = { baseURL: at(8000), model: "Qwen/Qwen3-8B" };
     expect(pickProfile(question)).toEqual(pickProfile(question));
+  });
+});
+
+describe('the recipe "Add a model profile" in CONTRIBUTING.md', () => {
+  const page = readFileSync(join(import.meta.dirname, "../../../../docs/quirks.md"), "utf8");
+  const rowsBelow = (heading: string) => {
+    const [, table = ""] = new RegExp(`\n### ${heading}\n([\\s\\S]*?)\n###`).exec(page) ?? [];
+    return table.split("\n").filter((line) => line.startsWith("| ") && !/^\| (server|family) /.test(line));
+  };
+
+  test("every family has an example of a name, which no family before it matches", () => {
+    const found = new Set(examples.map(([, family]) => family));
+    expect(familyProfiles.filter(({ name }) => !found.has(name))).toEqual([]);
+  });
+
+  test("docs/quirks.md has the row of each family", () => {
+    const rows = familyProfiles.map((family) => {
+      const { name, dialects = [], opensThinking = false, sendsBack } = family;
+      const { thinkTags } = combineProfiles(undefined, family);
+      const cells = [
+        `\`${name}\``,
+        dialects.map((dialect) => `\`${dialect}\``).join(", "),
+        thinkTags.map(([open]) => `\`${open.replaceAll("|", "\\|")}\``).join(", "),
+        opensThinking ? "yes" : "",
+        sendsBack === true ? "in the server's field" : sendsBack === undefined ? "" : "in think tags",
+      ];
+      return `| ${cells.join(" | ")} |`.replace(/ {2,}/g, " ");
+    });
+    expect(rowsBelow("Families")).toEqual(rows);
+  });
+
+  test("docs/quirks.md has the row of each server", () => {
+    const rows = rowsBelow("Servers");
+    for (const { port, reasoningField } of serverProfiles)
+      expect(rows.filter((row) => row.includes(`| ${port} | \`${reasoningField}\` |`))).toHaveLength(1);
+    expect(rows).toHaveLength(serverProfiles.length);
   });
 });

@@ -1,27 +1,12 @@
-// Picks the profile for a model on a server: the common one, with what is known of the server and of the family.
+// Picks the profile for a model on a server: the common one, with what is known about the server and the family.
 
-import { type ModelFamily, modelFamilies } from "./model-families.ts";
-import { type ModelServerKind, modelServers } from "./model-servers.ts";
+import { type FamilyProfile, familyProfiles, type ServerProfile, serverProfiles } from "./known-profiles.ts";
 import type { ModelProfile, ToolDialect } from "./profile.ts";
-
-const allDialects: readonly ToolDialect[] = [
-  "hermes",
-  "qwen-coder",
-  "glm",
-  "mistral",
-  "llama",
-  "bare-json",
-  "pythonic",
-  "deepseek",
-  "kimi",
-  "harmony",
-  "granite",
-  "minimax",
-];
+import { toolDialects } from "./reading/dialects/dialects.ts";
 
 /**
- * What holds where nothing else is known. All dialects are looked for: each is strict about what it takes for a
- * call, and a model of an unknown name may be the child of any family.
+ * The profile of an unknown model on an unknown server. It looks for all dialects: each is strict about what it takes
+ * for a call, and a model of an unknown name may be fine-tuned from any family.
  */
 export const commonProfile: ModelProfile = {
   name: "common",
@@ -29,7 +14,7 @@ export const commonProfile: ModelProfile = {
   sendReasoning: "none",
   thinkTags: [["<think>", "</think>"]],
   startsThinking: false,
-  toolDialects: allDialects,
+  toolDialects: Object.keys(toolDialects) as ToolDialect[],
   honoursToolChoice: true,
   // Asking for JSON in words works everywhere; some servers answer 400 to a schema, or ignore it.
   outputMode: "prompt",
@@ -37,32 +22,32 @@ export const commonProfile: ModelProfile = {
 };
 
 export interface ProfileQuestion {
-  /** Where the server is; its port tells what it probably is. */
+  /** The server's URL; its port suggests which server it is. */
   readonly baseURL: string;
   /** The model's name, as its server knows it. */
   readonly model: string;
-  /** What the server is, if that is known: `ollama`, `lmstudio`, `llamacpp`, `vllm`. */
+  /** The kind of server, if known: `ollama`, `lmstudio`, `llamacpp`, `vllm`. */
   readonly server?: string;
-  /** What the user knows better. Default: nothing. */
+  /** Fields set by the user. Default: none. */
   readonly override?: Partial<ModelProfile>;
 }
 
 export interface PickedProfile {
   readonly profile: ModelProfile;
-  /** How it came about, for `doctor` and messages. */
+  /** Why it was picked, for `doctor` and messages. */
   readonly reason: string;
 }
 
 /**
  * The profile for a model on a server, as `openaiCompatible()` and the presets pick it, with the reason in words.
- * The same question always has the same answer, and nobody is asked for it.
+ * Deterministic, and without any request.
  */
 export function pickProfile({ baseURL, model, server, override = {} }: ProfileQuestion): PickedProfile {
-  const [serverKind, serverReason] = findServer(baseURL, server);
-  const family = modelFamilies.find(({ pattern }) => pattern.test(model.toLowerCase()));
+  const [known, serverReason] = findServer(baseURL, server);
+  const family = familyProfiles.find(({ pattern }) => pattern.test(model.toLowerCase()));
   const given = Object.entries(override).filter(([, value]) => value !== undefined);
   const profile: ModelProfile = {
-    ...combine(serverKind, family),
+    ...combineProfiles(known, family),
     ...(Object.fromEntries(given) as Partial<ModelProfile>),
   };
   const reasons = [
@@ -75,27 +60,40 @@ export function pickProfile({ baseURL, model, server, override = {} }: ProfileQu
   return { profile, reason: `${reasons.join("; ")}.` };
 }
 
-function combine(server: ModelServerKind | undefined, family: ModelFamily | undefined): ModelProfile {
-  const { sendsBack = false, opensThinking = false } = family ?? {};
-  const names = [server?.name, family?.name].filter((name) => name !== undefined);
-  return {
+/** The common profile with what is known about a server and a family; what the family says wins. */
+export function combineProfiles(
+  server: ServerProfile | undefined,
+  family: FamilyProfile | undefined,
+): ModelProfile {
+  const honoursToolChoice = server?.honoursToolChoice ?? true;
+  const name = [server?.name, family?.name].filter((part) => part !== undefined).join("/") || "common";
+  // Every known server can enforce a schema.
+  const profile = {
     ...commonProfile,
-    ...server?.profile,
-    ...family?.profile,
-    name: names.length > 0 ? names.join("/") : commonProfile.name,
-    sendReasoning: sendsBack === true ? (server?.reasoningField ?? "reasoning_content") : sendsBack || "none",
-    // Servers that take thinking out of the text leave nothing of it there, opened or not.
-    startsThinking: opensThinking && server?.separatesThinking !== true,
+    name,
+    honoursToolChoice,
+    outputMode: server ? "native" : "prompt",
+  } as const;
+  if (!family) return profile;
+  const { dialects = [], sendsBack = "none", opensThinking = false } = family;
+  return {
+    ...profile,
+    toolDialects: [...dialects, "hermes", "bare-json"],
+    thinkTags: family.thinkTags ?? profile.thinkTags,
+    outputMode: family.outputMode ?? profile.outputMode,
+    sendReasoning: sendsBack === true ? (server?.reasoningField ?? "reasoning_content") : sendsBack,
+    // A server that separates thinking leaves none of it in the text, opened or not.
+    startsThinking: opensThinking && (!server || server.separatesThinking === false),
   };
 }
 
-function findServer(baseURL: string, server: string | undefined): [ModelServerKind | undefined, string] {
+function findServer(baseURL: string, server: string | undefined): [ServerProfile | undefined, string] {
   if (server !== undefined) {
-    const wanted = server.toLowerCase().replaceAll(/[^a-z]/g, "");
-    const found = modelServers.find(({ name }) => name === wanted);
+    const name = server.toLowerCase().replaceAll(/[^a-z]/g, "");
+    const found = serverProfiles.find((known) => known.name === name);
     return [found, found ? `server '${found.name}' as given` : `no known server '${server}'`];
   }
-  const port = URL.canParse(baseURL) ? new URL(baseURL).port : "";
-  const found = modelServers.find((kind) => kind.port === port);
+  const port = URL.parse(baseURL)?.port;
+  const found = serverProfiles.find((known) => known.port === port);
   return [found, found ? `server '${found.name}' by its port ${port}` : `no known server at ${baseURL}`];
 }

@@ -1,22 +1,22 @@
-// What the loop needs of a model: one streaming call.
+// What the loop needs from a model: one streaming method.
 
 import type { JsonSchema } from "../tool/json-schema.ts";
 import type { OpenAITool } from "../tool/tool.ts";
 import type { Message } from "./message.ts";
 import type { ModelProfile } from "./profile.ts";
 
-/** How a model is asked to answer. What is left out is left to the server. */
+/** Sampling settings. Defaults: the server's. */
 export interface ModelSettings {
   temperature?: number;
   maxTokens?: number;
   topP?: number;
   seed?: number;
   stop?: string[];
-  /** More fields of the request body, as the server names them. They win over the others. */
+  /** More fields of the request body, as the server names them. They override the others. */
   extraBody?: Record<string, unknown>;
 }
 
-/** The shape that the answer shall have, where the server can enforce it. */
+/** The schema of the answer, where the server can enforce it. */
 export interface OutputFormat {
   name: string;
   schema: JsonSchema;
@@ -31,37 +31,37 @@ export interface ModelRequest {
   output?: OutputFormat;
   settings?: ModelSettings;
   /**
-   * Whether nobody reads along, so that the answer may come all at once; that costs both sides less than a stream.
-   * A wish: a provider that can only stream does so. Default: false.
+   * Whether no consumer needs a stream, so that the answer may come whole, which costs both sides less. A hint: a
+   * provider may stream all the same. Default: false.
    */
   wholeAnswer?: boolean;
   signal?: AbortSignal;
 }
 
-/** Tokens of one call, or of several added up. */
+/** Tokens of one answer, or the sum of several. */
 export interface Usage {
   inputTokens: number;
   outputTokens: number;
   totalTokens: number;
-  /** How many of the input tokens the server did not have to read again, if it tells. */
+  /** How many of the input tokens came from the server's cache, if it reports that. */
   cachedTokens?: number;
-  /** How many of the output tokens were thoughts, if it tells. */
+  /** How many of the output tokens were reasoning, if it reports that. */
   reasoningTokens?: number;
 }
 
-/** Why a model has stopped. `unknown` when the server did not say. */
+/** Why a model stopped. `unknown` when the server did not say. */
 export type FinishReason = "stop" | "tool_calls" | "length" | "content_filter" | "unknown";
 
 /**
- * What comes out of a model's stream, in order. Each call has its `call.started`, its `call.delta`s and one
- * `call.ended`; calls may overlap. `finished` is always the last, unless the stream fails: then it throws.
+ * The events of a model's stream, in order. Each call has one `call.started`, its `call.delta`s and one `call.ended`;
+ * calls may overlap. `finished` is the last, unless the stream fails: then it throws.
  */
 export type ModelDelta =
   | { readonly type: "text.delta"; readonly text: string }
   | { readonly type: "thinking.delta"; readonly text: string }
   | { readonly type: "call.started"; readonly id: string; readonly name: string }
   | { readonly type: "call.delta"; readonly id: string; readonly text: string }
-  /** All of a call has come. `isTruncated` when the stream or the length limit has cut it off. */
+  /** A call is complete, or `isTruncated` by the end of the stream or the length limit. */
   | {
       readonly type: "call.ended";
       readonly id: string;
@@ -70,16 +70,16 @@ export type ModelDelta =
       readonly isTruncated: boolean;
     }
   | { readonly type: "warning"; readonly message: string }
-  /** `usage` is undefined when the server did not tell. */
+  /** `usage` is undefined when the server did not report it. */
   | { readonly type: "finished"; readonly finishReason: FinishReason; readonly usage: Usage | undefined };
 
-/** A model that can be asked. */
+/** A model. */
 export interface ModelProvider {
   /** The model's name, as its server knows it. */
   readonly name: string;
-  /** Where it is, for messages: a URL, or what stands for one. */
+  /** Its URL, or a name instead of one, for messages. */
   readonly endpoint: string;
   readonly profile: ModelProfile;
-  /** Asks once. Leaving the iteration, or the signal, closes the connection at once. */
+  /** Sends one request. Leaving the iteration, or aborting the signal, closes the connection at once. */
   stream(request: ModelRequest): AsyncIterable<ModelDelta>;
 }

@@ -40,7 +40,7 @@ describe("text that is repaired", () => {
   });
 });
 
-describe("text that is refused", () => {
+describe("text that is rejected", () => {
   test.each([
     ["a value without quotes", "{cmd: rm -rf //tmp/x}"],
     ["a word as a value", "{'a': yes}"],

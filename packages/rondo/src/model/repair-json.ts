@@ -1,5 +1,5 @@
-// Makes JSON of text that is nearly JSON, in one pass. It adds what is missing and never drops or changes a character
-// of a value: where the text could mean two things, it is refused. It accepts
+// Repairs text that is nearly JSON, in one pass. It adds what is missing and never drops or changes a character of a
+// value: ambiguous text is rejected. It accepts
 //
 // - strings in single or typographic quotes, and keys without quotes
 // - a trailing comma, and a missing one where a quoted key or a bracket shows that something new begins
@@ -7,15 +7,15 @@
 // - line breaks, tabs and other control characters inside strings
 // - escapes that JSON does not know: the backslash stays, as in `\d+`
 //
-// Everything else is refused: values without quotes, comments, ellipses, numbers in another notation, function calls,
+// Everything else is rejected: values without quotes, comments, ellipses, numbers in another notation, function calls,
 // strings that are joined by `+`, a key twice, and a text that ends too early.
 
 import { maxJsonDepth } from "../json/json-flaw.ts";
 
-/** Why a text was refused: the end of "received …". */
+/** Why a text was rejected, as the end of "received …". */
 export class JsonRepairError extends Error {}
 
-/** JSON that means what the text says. Throws a `JsonRepairError` where that is in doubt. */
+/** The text as valid JSON. Throws a `JsonRepairError` where its meaning is in doubt. */
 export function repairJson(text: string): string {
   return new JsonRepairer(text).run();
 }
@@ -26,14 +26,8 @@ const numberToken = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
 const word = /[\p{L}_$][\p{L}\p{N}_$-]*/uy;
 /** Anything in a string that cannot be copied as it is: a quote, a backslash, a control character. */
 const special = /["'”’\\]|\p{Cc}/gu;
-const literals: ReadonlyMap<string, string> = new Map([
-  ["true", "true"],
-  ["false", "false"],
-  ["null", "null"],
-  ["True", "true"],
-  ["False", "false"],
-  ["None", "null"],
-]);
+const words = ["true", "false", "null"];
+const pythonWords = ["True", "False", "None"];
 
 type Kind = "string" | "number" | "word" | "bracket";
 
@@ -134,7 +128,8 @@ class JsonRepairer {
     }
     const start = this.#at;
     const number = this.#match(numberToken);
-    const literal = number ?? literals.get(this.#match(word) ?? "");
+    const name = number === undefined ? (this.#match(word) ?? "") : "";
+    const literal = number ?? (words.includes(name) ? name : words[pythonWords.indexOf(name)]);
     if (literal === undefined) {
       this.#at = start;
       this.#refuseChar("a value in quotes, a number, true, false or null");

@@ -84,7 +84,7 @@ test.each<[settings: unknown, field: string]>([
 });
 
 describe("tools", () => {
-  test("are offered as they are, and not at all when there are none", () => {
+  test("are sent unchanged, and left out when there are none", () => {
     expect(bodyOf({ tools })).toMatchObject({ tools, toolNames: ["add", "now"] });
     expect(bodyOf({ tools: [] })).not.toHaveProperty("tools");
   });
@@ -120,7 +120,7 @@ describe("tools", () => {
       expect(body).not.toHaveProperty("tool_choice");
     });
 
-    test("none offers none", () => {
+    test("none sends no tools", () => {
       expect(bodyOf({ tools, toolChoice: "none" }, profile)).toMatchObject({ toolNames: [] });
       expect(bodyOf({ tools, toolChoice: "none" }, profile)).not.toHaveProperty("tools");
     });
@@ -132,7 +132,7 @@ describe("tools", () => {
       });
     });
 
-    test("one tool is the only one offered, and said in words after what the system says", () => {
+    test("a named tool is the only one sent, with an instruction after the system message", () => {
       const messages: Message[] = [{ role: "system", content: "Be brief." }, ...hello];
       expect(bodyOf({ messages, tools, toolChoice: { name: "now" } }, profile)).toMatchObject({
         tools: [toolOf("now")],

@@ -1,4 +1,4 @@
-// A request in the words of the chat-completions API, with what the model's profile asks for.
+// The body of a chat-completions request, as the model's profile needs it.
 
 import { InvalidArgumentError, InvalidTypeError } from "../error/argument-errors.ts";
 import type { OpenAITool } from "../tool/tool.ts";
@@ -12,13 +12,13 @@ export interface RequestBody {
   readonly text: string;
   /** The tools that the model was offered. */
   readonly toolNames: readonly string[];
-  /** Whether the answer is to come all at once. */
+  /** Whether the answer is requested whole. */
   readonly isWhole: boolean;
 }
 
 /**
- * The body of a request. Fields that are not set are left out; those of `extraBody` win. The answer may come all at
- * once if `mayBeWhole`, but not where `extraBody` says how it is to be streamed: servers refuse that without a stream.
+ * The body of a request. Fields that are not set are left out; those of `extraBody` override. The answer is requested
+ * whole if `mayBeWhole`, unless `extraBody` has options of a stream: servers reject those without a stream.
  */
 export function requestBody(
   request: ModelRequest,
@@ -55,7 +55,7 @@ export function requestBody(
 interface ToolOffer {
   readonly tools: readonly OpenAITool[];
   readonly choice?: unknown;
-  /** What the model is told instead of `tool_choice`. */
+  /** For the system message, instead of `tool_choice`. */
   readonly instruction?: string;
 }
 

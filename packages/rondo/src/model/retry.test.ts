@@ -91,7 +91,7 @@ describe("asks again", () => {
     expect(await outcomeOf([error])).toMatchObject({ attempts: 1, error });
   });
 
-  test("not when something of an answer has come", async () => {
+  test("not after the first byte of an answer", async () => {
     expect(await outcomeOf([refused], {}, () => false)).toMatchObject({ attempts: 1, error: refused });
   });
 
@@ -109,7 +109,7 @@ describe("asks again", () => {
 });
 
 describe("the wait", () => {
-  test("is what the server asks for; beyond a limit it is not asked again", async () => {
+  test("is the server's Retry-After; one beyond the limit is not retried", async () => {
     const asked = new ModelRateLimitError(failure(429), 7_000);
     const busy = new ModelServerError(failure(503), 3_000);
     expect((await outcomeOf([asked, busy, undefined])).notices.map(({ waitMs }) => waitMs)).toEqual([
@@ -137,7 +137,7 @@ describe("the wait", () => {
     );
   });
 
-  test("ends with the signal's reason when it is aborted, and leaves nothing behind", async () => {
+  test("rejects with the signal's reason when aborted, and leaves no timer or listener", async () => {
     const controller = new AbortController();
     const run = withRetry(() => Promise.reject(refused), {
       policy: retryPolicy("retry"),

@@ -1,21 +1,22 @@
-// Asks again where that is safe: before the first byte of an answer, and for reasons that may pass.
+// Retries where that is safe: before the first byte of an answer, and after transient failures.
 
 import { after } from "../async/timer.ts";
+import { untilAborted } from "../async/until-aborted.ts";
 import { InvalidArgumentError, InvalidTypeError } from "../error/argument-errors.ts";
 import { checkDuration, checkGrace, checkLimit, checkOptions } from "../error/check.ts";
 import { ModelConnectionError } from "../error/model-errors.ts";
 import { ModelRateLimitError, ModelServerError } from "../error/model-http-errors.ts";
 
 export interface RetryOptions {
-  /** How often to ask in all. Default: 3. */
+  /** How many attempts in all. Default: 3. */
   attempts?: number;
-  /** The wait before the second attempt. Default: 500. */
+  /** The delay before the second attempt. Default: 500. */
   delayMs?: number;
-  /** By how much each wait is longer than the one before. Default: 2. */
+  /** The factor from each delay to the next. Default: 2. */
   factor?: number;
-  /** The longest wait between two attempts. Default: 10,000. */
+  /** The longest delay between two attempts. Default: 10,000. */
   maxDelayMs?: number;
-  /** The longest wait that a server may ask for with `Retry-After`. Default: 60,000. */
+  /** The longest `Retry-After` that is respected; a longer one fails the request. Default: 60,000. */
   maxRetryAfterMs?: number;
   /** How long to wait for a server that is loading its model, however many attempts it takes. Default: 120,000. */
   loadingMs?: number;
@@ -23,34 +24,33 @@ export interface RetryOptions {
 
 export type RetryPolicy = Readonly<Required<RetryOptions>>;
 
-const defaults: RetryPolicy = {
-  attempts: 3,
-  delayMs: 500,
-  factor: 2,
-  maxDelayMs: 10_000,
-  maxRetryAfterMs: 60_000,
-  loadingMs: 120_000,
+type Check = (field: string, value: unknown) => unknown;
+
+/** The defaults, and what each option must be. */
+const options: { readonly [K in keyof RetryPolicy]: readonly [fallback: number, check: Check] } = {
+  attempts: [3, checkLimit],
+  delayMs: [500, checkDuration],
+  factor: [2, checkFactor],
+  maxDelayMs: [10_000, checkDuration],
+  maxRetryAfterMs: [60_000, checkGrace],
+  loadingMs: [120_000, checkGrace],
 };
 
 /** Checks the option `retry`; `false` stands for a single attempt. */
-export function retryPolicy(field: string, options: RetryOptions | false = {}): RetryPolicy {
-  if (options === false) return { ...defaults, attempts: 1, loadingMs: 0 };
-  checkOptions(field, options, Object.keys(defaults));
-  const policy = { ...defaults };
-  for (const [key, value] of Object.entries(options))
-    if (value !== undefined) policy[key as keyof RetryOptions] = value;
-  checkLimit(`${field}.attempts`, policy.attempts);
-  checkFactor(`${field}.factor`, policy.factor);
-  checkDuration(`${field}.delayMs`, policy.delayMs);
-  checkDuration(`${field}.maxDelayMs`, policy.maxDelayMs);
-  checkGrace(`${field}.maxRetryAfterMs`, policy.maxRetryAfterMs);
-  checkGrace(`${field}.loadingMs`, policy.loadingMs);
-  return policy;
+export function retryPolicy(field: string, given: RetryOptions | false = {}): RetryPolicy {
+  if (given === false) return retryPolicy(field, { attempts: 1, loadingMs: 0 });
+  checkOptions(field, given, Object.keys(options));
+  const policy = Object.entries(options).map(([key, [fallback, check]]) => {
+    const value = given[key as keyof RetryOptions] ?? fallback;
+    check(`${field}.${key}`, value);
+    return [key, value];
+  });
+  return Object.fromEntries(policy) as RetryPolicy;
 }
 
 export interface RetryNotice {
   readonly error: Error;
-  /** The number of the attempt that follows, from 2. */
+  /** The number of the next attempt, from 2. */
   readonly attempt: number;
   readonly waitMs: number;
 }
@@ -58,12 +58,12 @@ export interface RetryNotice {
 export interface RetrySetup {
   readonly policy: RetryPolicy;
   readonly signal: AbortSignal;
-  /** Whether it is still safe: nothing of an answer has come. */
+  /** Whether a retry is still safe: no byte of an answer has come. */
   readonly isSafe: () => boolean;
   readonly onRetry: (notice: RetryNotice) => void;
 }
 
-/** Runs `attempt` until it succeeds, fails for good, or has been tried often enough. */
+/** Runs `attempt` until it succeeds, fails for good, or no attempt is left. */
 export async function withRetry<T>(
   attempt: () => Promise<T>,
   { policy, signal, isSafe, onRetry }: RetrySetup,
@@ -74,11 +74,11 @@ export async function withRetry<T>(
       return await attempt();
     } catch (error) {
       const isLoading = error instanceof ModelServerError && error.isLoading;
-      const mayAgain =
+      const hasAttemptLeft =
         count < policy.attempts || (isLoading && performance.now() - startedAt < policy.loadingMs);
-      if (signal.aborted || !isSafe() || !mayAgain || !mayPass(error)) throw error;
+      if (signal.aborted || !isSafe() || !hasAttemptLeft || !isTransient(error)) throw error;
       const askedMs = askedWaitMs(error);
-      // Asking earlier than the server wants would be in vain.
+      // An earlier attempt than the server asks for would fail.
       if (askedMs !== undefined && askedMs > policy.maxRetryAfterMs) throw error;
       const waitMs = Math.round(askedMs ?? backoffMs(count, policy));
       onRetry({ error, attempt: count + 1, waitMs });
@@ -87,8 +87,8 @@ export async function withRetry<T>(
   }
 }
 
-/** Problems that may be gone a moment later. */
-function mayPass(error: unknown): error is ModelConnectionError | ModelRateLimitError | ModelServerError {
+/** Whether a failure may be transient. */
+function isTransient(error: unknown): error is ModelConnectionError | ModelRateLimitError | ModelServerError {
   if (error instanceof ModelServerError) return [500, 502, 503, 504].includes(error.status);
   if (error instanceof ModelConnectionError) return error.reason !== "ENOTFOUND";
   return error instanceof ModelRateLimitError;
@@ -100,8 +100,8 @@ function askedWaitMs(error: unknown): number | undefined {
 }
 
 /**
- * The wait after the `count`-th attempt: exponential, then shortened by up to a half at random, so that those
- * who failed together do not come back together.
+ * The delay after the `count`-th attempt: exponential, with a random jitter of up to a half, so that clients that
+ * failed together do not retry together.
  */
 export function backoffMs(
   count: number,
@@ -119,20 +119,12 @@ export function parseRetryAfter(header: string | undefined, nowMs = Date.now()):
   return Number.isNaN(waitMs) ? undefined : Math.max(0, Math.round(waitMs));
 }
 
-function sleep(durationMs: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const wakeUp = () => {
-      signal.removeEventListener("abort", onAbort);
-      resolve();
-    };
-    const cancel = after(durationMs, wakeUp);
-    const onAbort = () => {
-      cancel();
-      signal.removeEventListener("abort", onAbort);
-      reject(signal.reason);
-    };
-    if (signal.aborted) onAbort();
-    else signal.addEventListener("abort", onAbort);
+async function sleep(durationMs: number, signal: AbortSignal): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const cancel = after(durationMs, resolve);
+  await untilAborted(promise, signal).finally(() => {
+    cancel();
+    resolve(); // releases the listener on the signal
   });
 }
 

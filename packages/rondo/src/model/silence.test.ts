@@ -5,7 +5,7 @@ import { SilenceLimit } from "./silence.ts";
 beforeEach(() => vi.useFakeTimers());
 afterEach(() => vi.useRealTimers());
 
-test("acts when nothing was heard for as long as the limit, and with one timer for all that was", () => {
+test("acts after the limit without a sound, with one timer for the whole stream", () => {
   const onSilence = vi.fn<() => void>();
   const silence = new SilenceLimit(100, onSilence);
   for (let count = 0; count < 10; count += 1) {
@@ -32,7 +32,7 @@ test("does not count the time in which nobody listens", () => {
   expect(onSilence).toHaveBeenCalledOnce();
 });
 
-test("before the first sound, and after it was stopped, there is no limit and no timer", () => {
+test("has no limit and no timer before the first sound, or after stop()", () => {
   const onSilence = vi.fn<() => void>();
   const silence = new SilenceLimit(100, onSilence);
   expect(vi.getTimerCount()).toBe(0);
@@ -43,7 +43,7 @@ test("before the first sound, and after it was stopped, there is no limit and no
   expect(onSilence).not.toHaveBeenCalled();
 });
 
-test("who listens again when all is over starts no timer", () => {
+test("resume() after stop() starts no timer", () => {
   const silence = new SilenceLimit(100, () => {});
   silence.hear();
   silence.pause();
@@ -70,7 +70,7 @@ test("no limit needs no timer", () => {
   expect(vi.getTimerCount()).toBe(0);
 });
 
-test("what came while the own thread was busy is heard first", async () => {
+test("bytes that arrived while the thread was busy count first", async () => {
   vi.useRealTimers();
   const { port1, port2 } = new MessageChannel();
   const onSilence = vi.fn<() => void>();

@@ -1,5 +1,5 @@
-// The limit of silence: acts when nothing has come for too long. One timer serves the whole stream; it is armed
-// again only when it fires too early, so that a chunk costs no more than a look at the clock.
+// An idle timeout: acts when nothing has come for too long. One timer serves the whole stream and is re-armed only
+// when it fires too early, so that a chunk costs no more than reading the clock.
 
 import { timerMs } from "../async/timer.ts";
 
@@ -17,26 +17,26 @@ export class SilenceLimit {
     this.#onSilence = onSilence;
   }
 
-  /** Something has come: the silence starts anew. */
+  /** Something has come: restarts the limit. */
   hear(): void {
     if (this.#limitMs === Number.POSITIVE_INFINITY) return;
     this.#heardAt = performance.now();
     this.#timer ??= setTimeout(this.#onTimer, timerMs(this.#limitMs));
   }
 
-  /** We do not listen, so that silence is not the server's fault. */
+  /** Suspends the limit while we do not read. */
   pause(): void {
     this.#isPaused = true;
   }
 
-  /** Does nothing where it was stopped meanwhile. */
+  /** Restarts the limit, unless it was stopped meanwhile. */
   resume(): void {
     if (!this.#isPaused) return;
     this.#isPaused = false;
     this.hear();
   }
 
-  /** No more limit until the next `hear()`. */
+  /** Ends the limit until the next `hear()`. */
   stop(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;
@@ -51,7 +51,7 @@ export class SilenceLimit {
     // setTimeout may fire a fraction of a millisecond early; half a millisecond counts as reached.
     const isSilent = leftMs <= 0.5;
     if (isSilent && this.#wasSilent) this.#onSilence();
-    // If it was our own thread that was busy, something has come long ago: it gets its turn before another timer.
+    // If our own thread was busy, bytes may wait to be read: they are handled before another timer fires.
     else this.#timer = setTimeout(this.#onTimer, isSilent ? 0 : timerMs(leftMs));
     this.#wasSilent = isSilent;
   };

@@ -26,7 +26,7 @@ async function settle(): Promise<void> {
   await new Promise((resolve) => setImmediate(resolve));
 }
 
-test("so many get a slot as the limit says; the others follow in order, one for each that is released", async () => {
+test("grants slots up to the limit, then one in order for each that is released", async () => {
   const { ask, got } = line();
   const releaseA = await ask("a", 2);
   const releaseB = await ask("b", 2);
@@ -68,7 +68,7 @@ test("nobody overtakes, even with a higher limit", async () => {
   expect(got).toEqual(["a", "b", "c"]);
 });
 
-test("who gives up leaves the line, and lets those behind go who can", async () => {
+test("an aborted request leaves the line, and the next ones go if their limit allows", async () => {
   const { ask, got } = line();
   await ask("a", 1);
   const controller = new AbortController();
@@ -83,7 +83,7 @@ test("who gives up leaves the line, and lets those behind go who can", async () 
   expect(getEventListeners(controller.signal, "abort")).toEqual([]);
 });
 
-test("who had given up before does not even join", async () => {
+test("an already aborted request does not join the line", async () => {
   const { ask, got } = line();
   await expect(ask("a", 1, AbortSignal.abort("no"))).rejects.toBe("no");
   await ask("b", 1);

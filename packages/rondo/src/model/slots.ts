@@ -1,12 +1,12 @@
-// How many requests an endpoint gets at once: a local GPU has few slots, and one request too many slows down
-// all. First come, first served; the count is shared by all who ask the same endpoint.
+// Limits the requests in flight to an endpoint: a local GPU has few slots, and one request too many slows down all.
+// First in, first out; all requests to the same endpoint share the count.
 
 interface Waiting {
   readonly limit: number;
   readonly go: () => void;
 }
 
-/** Gives the slot back. Doing so again does nothing. */
+/** Releases the slot. Idempotent. */
 export type ReleaseSlot = () => void;
 
 export interface SlotRequest {
@@ -16,10 +16,10 @@ export interface SlotRequest {
   readonly signal: AbortSignal;
 }
 
-// Only endpoints that are being asked are in here, so that it does not grow.
+// Only endpoints with requests in flight, so that it does not grow.
 const endpoints = new Map<string, Slots>();
 
-/** Waits until the endpoint has a slot, and for all who came before. Rejects when aborted. */
+/** Waits in line for a slot of the endpoint. Rejects when aborted. */
 export async function acquireSlot({ endpoint, limit, signal }: SlotRequest): Promise<ReleaseSlot> {
   signal.throwIfAborted();
   const slots = endpoints.get(endpoint) ?? new Slots(() => endpoints.delete(endpoint));
@@ -29,7 +29,7 @@ export async function acquireSlot({ endpoint, limit, signal }: SlotRequest): Pro
 
 class Slots {
   #taken = 0;
-  // A set keeps the order of arrival, and one who gives up leaves it at no cost.
+  // A set keeps the order of arrival, and removing one is cheap.
   readonly #waiting = new Set<Waiting>();
   readonly #onUnused: () => void;
 
@@ -51,7 +51,7 @@ class Slots {
       const onAbort = () => {
         leave();
         reject(signal.reason);
-        this.#callNext(); // who stood behind may have a higher limit
+        this.#callNext(); // the next in line may have a higher limit
       };
       const waiting: Waiting = {
         limit,
@@ -73,7 +73,7 @@ class Slots {
       isReleased = true;
       this.#taken -= 1;
       this.#callNext();
-      if (this.#taken === 0) this.#onUnused(); // then nobody waits either
+      if (this.#taken === 0) this.#onUnused(); // then none waits either
     };
   }
 

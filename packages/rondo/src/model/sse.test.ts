@@ -74,7 +74,7 @@ test("any split of any bytes gives the same payloads", () => {
   );
 });
 
-test("what the taker throws comes out where the bytes go in", () => {
+test("read() throws what the callback throws", () => {
   const reader = new SseReader(() => {
     throw new Error("no");
   });

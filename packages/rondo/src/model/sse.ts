@@ -6,7 +6,7 @@ import { createParser, type EventSourceParser } from "eventsource-parser";
 /** Takes the data of one event, and the event's name if it has one. */
 export type TakePayload = (data: string, event: string | undefined) => void;
 
-/** llama.cpp writes errors as a field of that name, which the standard would have ignored. */
+/** llama.cpp writes errors as a field of this name, which the standard ignores. */
 const errorField = "error:";
 
 export class SseReader {
@@ -20,7 +20,7 @@ export class SseReader {
     this.#parser = createParser({ onEvent: ({ data, event }) => take(data, event) });
   }
 
-  /** Takes the next bytes. What the taker of the payloads throws comes out here. */
+  /** Takes the next bytes. Throws what the callback throws. */
   read(bytes: Uint8Array): void {
     const text = this.#held + this.#decoder.decode(bytes, { stream: true });
     if (text === "") return;
@@ -28,7 +28,7 @@ export class SseReader {
     this.#pass(this.#held === "" ? text : text.slice(0, -this.#held.length));
   }
 
-  /** The stream is over. An event that lacks only the blank line after it still counts. */
+  /** Ends the stream. A last event without its blank line still counts. */
   end(): void {
     this.#pass(`${this.#held}${this.#decoder.decode()}\n\n`);
   }
@@ -39,7 +39,7 @@ export class SseReader {
     this.#parser.feed(hasErrorField(text, isAtLineStart) ? renameErrorFields(text, isAtLineStart) : text);
   }
 
-  /** The end of the text, if it is a line that has only begun and could become `error:`. */
+  /** The end of the text, if it is the start of a line that could become `error:`. */
   #possibleErrorField(text: string): string {
     if (isLineBreak(text.charCodeAt(text.length - 1))) return ""; // as nearly always
     for (let length = Math.min(text.length, errorField.length - 1); length > 0; length -= 1) {
@@ -52,10 +52,10 @@ export class SseReader {
   }
 }
 
-/** Whether there may be one. */
+/** Whether the text may have an error field. */
 function hasErrorField(text: string, isAtLineStart: boolean): boolean {
   if (isAtLineStart && text.startsWith(errorField)) return true;
-  // Line breaks are rarer than letters, and thus found faster.
+  // Searched from the line break, which is rarer than letters.
   return text.includes("\nerror") || text.includes("\rerror");
 }
 

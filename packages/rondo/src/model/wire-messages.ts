@@ -1,4 +1,4 @@
-// A conversation as model servers accept it. They are stricter about it than their own models.
+// Converts a conversation into the messages that model servers accept, which are stricter than their models.
 
 import { InvalidArgumentError, InvalidTypeError } from "../error/argument-errors.ts";
 import { objectIn } from "../json/object-in.ts";
@@ -27,7 +27,7 @@ export function wireMessages(
   return instruction === undefined ? wire : withInstruction(wire, instruction);
 }
 
-/** A prompt that was never answered, and the next one: many chat templates want the roles to alternate. */
+/** Joins a prompt that was never answered with the next one: many chat templates require alternating roles. */
 function joined(first: UserMessage, second: UserMessage): WireMessage {
   const [one, other] = [first.content, second.content];
   if (typeof one === "string" && typeof other === "string")
@@ -37,7 +37,7 @@ function joined(first: UserMessage, second: UserMessage): WireMessage {
   return { role: "user", content: [...parts(one), ...parts(other)] };
 }
 
-/** Many chat templates know a system message only at the start, and only one. */
+/** Many chat templates accept one system message, at the start. */
 function withInstruction([first, ...rest]: WireMessage[], instruction: string): WireMessage[] {
   if (first?.["role"] === "system")
     return [{ ...first, content: `${String(first["content"])}\n\n${instruction}` }, ...rest];
@@ -48,7 +48,7 @@ function wireAssistant(
   { content, tool_calls: calls = [], reasoning = "" }: AssistantMessage,
   { sendReasoning, thinkTags }: ModelProfile,
 ): WireMessage {
-  // Some servers refuse null, and some a message without content.
+  // Some servers reject null, and some a message without content.
   const text = content ?? "";
   const message: Record<string, unknown> = { role: "assistant", content: text };
   if (reasoning !== "") {
@@ -56,8 +56,8 @@ function wireAssistant(
     if (sendReasoning === "think-tags") message["content"] = `${open}\n${reasoning}\n${close}\n\n${text}`;
     else if (sendReasoning !== "none") message[sendReasoning] = reasoning;
   }
-  // Many chat templates fail on arguments that they cannot read, and would fail on every later request. The result of
-  // such a call tells the model what was wrong with them.
+  // Many chat templates fail on invalid arguments, and would fail on every later request. The result of such a call
+  // tells the model what was wrong.
   if (calls.length > 0)
     message["tool_calls"] = calls.map(({ id, function: { name, arguments: text } }) => ({
       id,

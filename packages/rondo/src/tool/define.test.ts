@@ -50,7 +50,7 @@ describe("the strict form", () => {
     ["a class", Map],
     ["nothing", undefined],
     ["an object", { run: async () => 1 }],
-  ])("refuses %s with a TypeError that says to write async, and registers nothing", (_, fn) => {
+  ])("rejects %s with a TypeError that says to write async, and registers nothing", (_, fn) => {
     const define = () =>
       (tool as (...args: unknown[]) => unknown)({ name: "t", description: "d", registry }, fn);
     expect(define).toThrow(TypeError);
@@ -59,7 +59,7 @@ describe("the strict form", () => {
     expect(registry.tools.all()).toEqual([]);
   });
 
-  test("does not call a function to find out what it is", () => {
+  test("does not call a function to find out its kind", () => {
     let calls = 0;
     expect(() =>
       defineWith({}, () => {
@@ -117,7 +117,7 @@ describe("the short form", () => {
     expect(await result).toBe(3);
   });
 
-  test("turns what a plain function throws into a rejection", async () => {
+  test("turns an error of a plain function into a rejection", async () => {
     const fail = tool("fail", "Fails.", {}, () => {
       throw new Error("no");
     });
@@ -224,7 +224,7 @@ describe("the definition is checked", () => {
 });
 
 describe("a tool has", () => {
-  test("defaults for all that was not given", () => {
+  test("defaults for missing options", () => {
     const made = tool({ name: "plain", description: "d", registry }, async () => 1);
     expect(made).toMatchObject({
       lock: null,
@@ -240,7 +240,7 @@ describe("a tool has", () => {
     expect([...made.tags]).toEqual([]);
   });
 
-  test("what it was given", () => {
+  test("the given options", () => {
     const fn = async () => 1;
     const made = tool(
       {
@@ -279,7 +279,7 @@ describe("a tool has", () => {
     expect([...made.tags]).toEqual(["a", "b"]);
   });
 
-  test("fixed arguments that cannot be changed, also not through the object they came in", () => {
+  test("fixed arguments that cannot be changed, not even through the original object", () => {
     const fixed = { unit: "C" };
     const made = tool(
       { name: "fixed", description: "d", input: { unit: String }, fixed, registry },

@@ -1,4 +1,4 @@
-// `tool()`: checks a definition completely, then makes the tool and registers it.
+// `tool()`: checks a definition, then creates the tool and registers it.
 
 import { type FunctionKind, functionKind } from "../async/async-function.ts";
 import type { Lazy } from "../async/lazy.ts";
@@ -26,14 +26,14 @@ import type { ToolContext } from "./tool-context.ts";
 type Schema = InputSchema | undefined;
 type FixedFor<S> = { readonly [K in keyof GivenInput<S>]?: Lazy<GivenInput<S>[K]> };
 type Callers<S, F> = Without<GivenInput<S>, keyof F>;
-// Not `Omit`, which leaves of a union only the keys that all its members have.
+// Not `Omit`, which keeps only the common keys of a union.
 type Without<Input, Key> = Input extends object
   ? { [K in keyof Input as K extends Key ? never : K]: Input[K] }
   : never;
 // biome-ignore lint/complexity/noBannedTypes: no fixed argument at all
 type NoFixed = {};
 
-/** The options of a subtool: those of a tool, but it is registered where its parent is. */
+/** The options of a subtool: those of a tool, except `registry`, which is its parent's. */
 export interface SubtoolOptions<S extends Schema, F> {
   /** 1 to 64 letters, digits, `_` or `-`. */
   name: string;
@@ -41,15 +41,15 @@ export interface SubtoolOptions<S extends Schema, F> {
   description: string;
   /** A Standard Schema (Zod, ArkType …), a JSON Schema, or parameters by name. Default: no input. */
   input?: S;
-  /** Describes the result, for documentation. The result is not checked against it. */
+  /** Describes the result, for documentation. The result is not validated. Default: none. */
   output?: StandardSchema | JsonSchema;
-  /** Arguments that the tool always gets, and that no model sees or sets; functions are called on each run. */
+  /** Arguments that the tool always receives, and that no model sees or sets; functions are called on each run. Default: none. */
   fixed?: F;
-  /** Runs one call after the other. Default: false, runs may overlap. */
+  /** Whether its runs are serialized. Default: false, runs may overlap. */
   lock?: boolean;
-  /** Words by which global hooks choose. Default: none. */
+  /** Tags by which global hooks select tools. Default: none. */
   tags?: Iterable<string>;
-  /** Whether running it twice does no harm. Default: false. */
+  /** Whether it may safely run twice. Default: false. */
   idempotent?: boolean;
   /** Time for the tool's code, for turns that set none. Default: 60,000; `Infinity` for no limit. */
   timeoutMs?: number;
@@ -62,65 +62,56 @@ export interface ToolOptions<S extends Schema, F> extends SubtoolOptions<S, F> {
   registry?: RegistryOption;
 }
 
-/** `tool.subtool(options, fn)`. */
-export interface DefineSubtool {
+/** Defines a tool from its options, with `Extra` ones, and a function. */
+interface Define<Extra> {
+  /** A tool that tells whether the work is done. */
   <const S extends Schema = undefined, const F extends FixedFor<S> = NoFixed>(
-    options: SubtoolOptions<S, F> & { type: "completion_check" },
+    options: SubtoolOptions<S, F> & Extra & { type: "completion_check" },
     fn: (input: ParsedInput<S>, context: ToolContext) => Promise<boolean>,
   ): Tool<Callers<S, F>, boolean, never, ParsedInput<S>>;
+  /** A streaming tool. What the generator yields is streamed; a value that it returns is the turn's result. */
   <Item, Output, const S extends Schema = undefined, const F extends FixedFor<S> = NoFixed>(
-    options: SubtoolOptions<S, F> & { type?: undefined },
+    options: SubtoolOptions<S, F> & Extra & { type?: undefined },
     fn: (input: ParsedInput<S>, context: ToolContext) => AsyncGenerator<Item, Output, void>,
   ): Tool<Callers<S, F>, Output, Item, ParsedInput<S>>;
+  /**
+   * A tool from an async function, registered under its name.
+   *
+   * Defaults: no input, no fixed arguments, no lock, no tags, a time limit of 60,000 ms, not idempotent, the
+   * process's default registry. Everything is checked at once: mistakes throw here, and not when it runs.
+   */
   <Output, const S extends Schema = undefined, const F extends FixedFor<S> = NoFixed>(
-    options: SubtoolOptions<S, F> & { type?: undefined },
+    options: SubtoolOptions<S, F> & Extra & { type?: undefined },
     fn: (input: ParsedInput<S>, context: ToolContext) => Promise<Output>,
   ): Tool<Callers<S, F>, Output, never, ParsedInput<S>>;
 }
 
-/** A tool that tells whether the work is done. */
-export function tool<const S extends Schema = undefined, const F extends FixedFor<S> = NoFixed>(
-  options: ToolOptions<S, F> & { type: "completion_check" },
-  fn: (input: ParsedInput<S>, context: ToolContext) => Promise<boolean>,
-): Tool<Callers<S, F>, boolean, never, ParsedInput<S>>;
-/**
- * Defines a streaming tool from an async generator function. What it yields is streamed; a value that it
- * returns, if any, is the turn's result.
- */
-export function tool<Item, Output, const S extends Schema = undefined, const F extends FixedFor<S> = NoFixed>(
-  options: ToolOptions<S, F> & { type?: undefined },
-  fn: (input: ParsedInput<S>, context: ToolContext) => AsyncGenerator<Item, Output, void>,
-): Tool<Callers<S, F>, Output, Item, ParsedInput<S>>;
-/**
- * Defines a tool from an async function, and registers it under its name.
- *
- * Defaults: no input, no fixed arguments, no lock, no tags, a time limit of 60,000 ms, not idempotent, the
- * process's default registry. Everything is checked at once; what is wrong throws here and not when it runs.
- */
-export function tool<Output, const S extends Schema = undefined, const F extends FixedFor<S> = NoFixed>(
-  options: ToolOptions<S, F> & { type?: undefined },
-  fn: (input: ParsedInput<S>, context: ToolContext) => Promise<Output>,
-): Tool<Callers<S, F>, Output, never, ParsedInput<S>>;
-/** The short form for a streaming tool. */
-export function tool<const S extends InputSchema, Item, Output>(
-  name: string,
-  description: string,
-  schema: S,
-  handler: (input: ParsedInput<S>, context: ToolContext) => AsyncGenerator<Item, Output, void>,
-): Tool<Callers<S, NoFixed>, Output, Item, ParsedInput<S>>;
-/** The short form: any function, also a plain one, and not registered. */
-export function tool<const S extends InputSchema, Output>(
-  name: string,
-  description: string,
-  schema: S,
-  handler: (input: ParsedInput<S>, context: ToolContext) => Output | Promise<Output>,
-): Tool<Callers<S, NoFixed>, Output, never, ParsedInput<S>>;
-export function tool(...args: unknown[]): AnyTool {
-  const [first, second, schema, handler] = args;
+/** `tool.subtool(options, fn)`. */
+export type DefineSubtool = Define<unknown>;
+
+interface DefineShort {
+  /** The short form for a streaming tool. */
+  <const S extends InputSchema, Item, Output>(
+    name: string,
+    description: string,
+    schema: S,
+    handler: (input: ParsedInput<S>, context: ToolContext) => AsyncGenerator<Item, Output, void>,
+  ): Tool<Callers<S, NoFixed>, Output, Item, ParsedInput<S>>;
+  /** The short form: any function, also a plain one, and not registered. */
+  <const S extends InputSchema, Output>(
+    name: string,
+    description: string,
+    schema: S,
+    handler: (input: ParsedInput<S>, context: ToolContext) => Output | Promise<Output>,
+  ): Tool<Callers<S, NoFixed>, Output, never, ParsedInput<S>>;
+}
+
+/** Defines a tool: `tool(options, fn)`, or `tool(name, description, schema, handler)` for one that is not registered. */
+export const tool = ((...[first, second, schema, handler]: unknown[]) => {
   if (typeof first !== "string") return defineTool(first, second, null);
   const options = { name: first, description: second, input: schema, registry: false };
   return defineTool(options, asyncHandler(handler), null);
-}
+}) as Define<Pick<ToolOptions<Schema, unknown>, "registry">> & DefineShort;
 
 const subtoolKeys = [
   "name",
@@ -164,9 +155,9 @@ function defineTool(options: unknown, fn: unknown, parent: AnyTool | null): AnyT
   return made;
 }
 
-/** A subtool that is not registered is known to its parent alone, which must still have the name once. */
+/** An unregistered subtool is known to its parent only, which must not have the name twice. */
 function checkIsNew({ parent, shortName }: ToolDefinition): void {
-  // One that is registered is looked up in its registry, from where it may have gone since.
+  // The registry checks registered ones, which may have been removed from it.
   if (parent?.isRegistered || !parent?.subtools.some((sibling) => sibling.metadata.name === shortName))
     return;
   throw new InvalidArgumentError({
@@ -231,7 +222,7 @@ function readOutput(output: unknown, type: unknown): JsonSchema | null {
   return schema;
 }
 
-/** Makes a plain function asynchronous. Decided by its kind: calling it to find out would run it. */
+/** Makes a plain function asynchronous, without calling it. */
 function asyncHandler(handler: unknown): unknown {
   if (functionKind(handler) === "plain") {
     const plain = handler as (input: unknown, context: ToolContext) => unknown;

@@ -42,7 +42,7 @@ test("a fixed argument is validated with the rest of the input", async () => {
 });
 
 describe("a function as a fixed argument", () => {
-  test("is called on each run, and its result is what the tool gets", async () => {
+  test("is called on each run, and the tool receives its result", async () => {
     let calls = 0;
     const made = weather(() => {
       calls += 1;
@@ -201,7 +201,7 @@ describe("a fixed argument that the input has no place for", () => {
     );
   });
 
-  test("is not found in what objects inherit", () => {
+  test("is not found among inherited properties", () => {
     expect(define({ city: String }, { constructor: "C" })).toThrow(InvalidTypeError);
   });
 
@@ -221,7 +221,7 @@ test("a missing parameter that is not fixed is still an error", async () => {
   await expect(new Turn("weather", {}, { registry }).returning()).rejects.toThrow(InvalidInputError);
 });
 
-test("a fixed argument is hidden behind a reference too, and what others refer to stays", () => {
+test("a fixed argument is hidden behind a reference too, and the definition stays for others", () => {
   const input = {
     $ref: "#/$defs/call",
     $defs: {

@@ -1,13 +1,13 @@
-// Fixed arguments: values that a tool always gets, which no model can see or change.
+// Fixed arguments: values that a tool always receives, and that no model can see or change.
 
 import { InvalidTypeError } from "../error/argument-errors.ts";
 import { checkPlainObject, isPlainObject } from "../error/check.ts";
 import { warn } from "../error/logger.ts";
 import { setOwn } from "../json/copy.ts";
-import type { JsonSchema } from "./json-schema.ts";
-import { takesOtherKeys } from "./object-schema.ts";
+import { takesOtherKeys } from "./input-schema.ts";
+import { type JsonSchema, resolvePointer } from "./json-schema.ts";
 
-/** Checks at definition that the input has a place for each fixed argument. */
+/** Checks that the input has a parameter for each fixed argument. */
 export function checkFixed(fixed: unknown, schema: JsonSchema): Readonly<Record<string, unknown>> {
   if (fixed === undefined) return {};
   const values = checkPlainObject("fixed", fixed);
@@ -38,7 +38,7 @@ export function hideFixed(schema: JsonSchema, fixed: Readonly<Record<string, unk
         Object.entries(part.properties).filter(([key]) => isShown(key)),
       );
     if (part.required) shown["required"] = part.required.filter(isShown);
-    // Alternatives of one object, such as those of a union, name its parameters too.
+    // The alternatives of a union name the parameters too.
     for (const keyword of ["anyOf", "oneOf", "allOf"]) {
       const parts = part[keyword];
       if (Array.isArray(parts))
@@ -49,18 +49,15 @@ export function hideFixed(schema: JsonSchema, fixed: Readonly<Record<string, unk
   return hide(inlined(schema));
 }
 
-/** A schema that is only a reference, with what it refers to in its place: the definition may serve others too. */
+/** A schema that is only a reference, replaced by its target: others may refer to the definition too. */
 function inlined(schema: JsonSchema): JsonSchema {
   const { $ref, ...rest } = schema;
   if (typeof $ref !== "string" || !$ref.startsWith("#/")) return schema;
-  const target = $ref
-    .slice(2)
-    .split("/")
-    .reduce<unknown>((part, step) => (isPlainObject(part) ? part[step] : undefined), schema);
+  const target = resolvePointer(schema, $ref);
   return isPlainObject(target) ? inlined({ ...target, ...rest }) : schema;
 }
 
-/** Puts an input and the fixed arguments together. Code may override a fixed one; a model's value is dropped. */
+/** Merges an input and the fixed arguments. Code may override a fixed one; a model's value is dropped. */
 export function mergeFixed(
   toolName: string,
   fixed: Readonly<Record<string, unknown>>,
@@ -71,7 +68,7 @@ export function mergeFixed(
   const merged: Record<string, unknown> = { ...fixed };
   for (const key of Object.keys(input)) {
     if (Object.hasOwn(fixed, key)) {
-      if (input[key] === undefined) continue; // means the same as leaving it out
+      if (input[key] === undefined) continue; // the same as leaving it out
       warn(`The fixed argument '${key}' of the tool '${toolName}' is overridden by this call.`);
     }
     setOwn(merged, key, input[key]);

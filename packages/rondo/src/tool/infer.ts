@@ -1,4 +1,4 @@
-// Types of a tool's input, worked out from its schema.
+// Infers the types of a tool's input from its schema.
 
 import type { JsonSchema } from "./json-schema.ts";
 import type { StandardSchema } from "./standard-schema.ts";
@@ -13,7 +13,7 @@ export type ShortParameter =
   | StandardSchema
   | FlaggedSchema;
 
-/** A JSON Schema fragment that also says whether the parameter must be given. */
+/** A JSON Schema fragment with flags that say whether the parameter is required. */
 export interface FlaggedSchema {
   readonly type?: string | readonly string[];
   readonly optional?: boolean;
@@ -44,7 +44,7 @@ interface TypeNames {
   object: AnyObject;
 }
 
-/** The type that a JSON Schema describes; `unknown` where it says more than types can. */
+/** The type that a JSON Schema describes; `unknown` where types cannot express it. */
 export type FromJsonSchema<S> = S extends { const: infer Value }
   ? Value
   : S extends { enum: readonly (infer Value)[] }
@@ -85,47 +85,33 @@ type FromParameter<P, Side extends "given" | "parsed"> = P extends StringConstru
               : Parsed
             : FromJsonSchema<P>;
 
-/** Whether a parameter of the short form may be left out by the caller. */
-type IsOptional<P> =
+/** Whether a parameter of the short form may be left out by the caller, or be missing for the tool. */
+type Missing<P, Side extends "given" | "parsed"> =
   // First, because Zod's schemas have methods of the names of our flags.
-  P extends StandardSchema<infer Given, unknown>
-    ? undefined extends Given
+  P extends StandardSchema
+    ? undefined extends FromParameter<P, Side>
       ? true
       : false
     : P extends { required: true }
       ? false
-      : P extends { required: false } | { optional: true } | { default: unknown }
-        ? true
-        : false;
+      : P extends { default: unknown }
+        ? Side extends "given"
+          ? true
+          : false
+        : P extends { required: false } | { optional: true }
+          ? true
+          : false;
 
-/** Whether the tool may see a parameter missing: it may be left out, and nothing takes its place. */
-type MayBeMissing<P> =
-  P extends StandardSchema<unknown, infer Parsed>
-    ? undefined extends Parsed
-      ? true
-      : false
-    : P extends { default: unknown }
-      ? false
-      : IsOptional<P>;
-
-type GivenShort<S> = Simplify<
-  { -readonly [K in keyof S as IsOptional<S[K]> extends true ? never : K]: FromParameter<S[K], "given"> } & {
-    -readonly [K in keyof S as IsOptional<S[K]> extends true ? K : never]?: FromParameter<S[K], "given">;
-  }
->;
-
-type ParsedShort<S> = Simplify<
-  {
-    -readonly [K in keyof S as MayBeMissing<S[K]> extends true ? never : K]: FromParameter<S[K], "parsed">;
-  } & {
-    -readonly [K in keyof S as MayBeMissing<S[K]> extends true ? K : never]?: FromParameter<S[K], "parsed">;
+type FromShort<S, Side extends "given" | "parsed"> = Simplify<
+  { -readonly [K in keyof S as Missing<S[K], Side> extends true ? never : K]: FromParameter<S[K], Side> } & {
+    -readonly [K in keyof S as Missing<S[K], Side> extends true ? K : never]?: FromParameter<S[K], Side>;
   }
 >;
 
 type Defaulted<P> = { [K in keyof P]: P[K] extends { default: unknown } ? K : never }[keyof P];
 type Keys<S> = S extends { required: readonly (infer Key)[] } ? Key : never;
 
-/** As it is decided at run time: in the short form, a value is never a string or a list. */
+/** Decided as at run time: in the short form, a value is never a string or a list. */
 type IsJsonSchema<S> = S extends
   | { type: string | readonly string[] }
   | { $ref: string }
@@ -144,7 +130,7 @@ export type GivenInput<S> = [S] extends [undefined]
       ? S extends { properties: infer P }
         ? FromProperties<P, Exclude<Keys<S>, Defaulted<P>>>
         : AnyObject
-      : GivenShort<S>;
+      : FromShort<S, "given">;
 
 /** What the tool's function gets: validated, with defaults. */
 export type ParsedInput<S> = [S] extends [undefined]
@@ -155,4 +141,4 @@ export type ParsedInput<S> = [S] extends [undefined]
       ? S extends { properties: infer P }
         ? FromProperties<P, Keys<S> | Defaulted<P>>
         : AnyObject
-      : ParsedShort<S>;
+      : FromShort<S, "parsed">;

@@ -247,7 +247,7 @@ describe("with a lock", () => {
     expect(made.lock?.isHeld).toBe(false);
   });
 
-  test("what a tool has started may run it again once it has ended", async () => {
+  test("work that a tool started may run the tool again once it has ended", async () => {
     const ended = Promise.withResolvers<void>();
     let later: Promise<unknown> | undefined;
     const made: AnyTool = tool({ name: "self", description: "d", lock: true, registry }, async () => {

@@ -101,7 +101,7 @@ describe("lazy arguments", () => {
     expect(await turn.returning()).toBe(2);
   });
 
-  test("are validated as what they give", async () => {
+  test("are validated by their resolved values", async () => {
     const made = tool("t", "d", { n: Number }, ({ n }) => n);
     const turn = new Turn("t", { n: () => "text" }, { registry: registryWith(made) });
     await expect(turn.returning()).rejects.toThrow(`n: expected number, got "text"`);
@@ -139,7 +139,7 @@ describe("preparing the input", () => {
 });
 
 describe("the hooks of a call", () => {
-  test("get what the function gets and what it returns", async () => {
+  test("receive the input and the result of the function", async () => {
     const made = tool(
       {
         name: "t",
@@ -231,7 +231,7 @@ describe("the hooks of a call", () => {
     ]);
   });
 
-  test("hear nothing of an input that is refused", async () => {
+  test("are not called for invalid input", async () => {
     const made = tool("t", "d", { a: Number }, () => 1);
     const notes = noteHooks(made);
     await expect(made.execute({} as never)).rejects.toThrow(TypeError);
@@ -296,7 +296,7 @@ describe("the hooks of a call", () => {
     expect(notes.map(([event]) => event)).toEqual(["beforeInvoke", "onYield"]);
   });
 
-  test("afterInvoke that throws fails the call, and is no error of the function", async () => {
+  test("afterInvoke that throws fails the call, without calling onError", async () => {
     const made = tool("t", "d", {}, () => 1);
     const notes = noteHooks(made);
     made.afterInvoke(async () => {

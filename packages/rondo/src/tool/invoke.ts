@@ -1,14 +1,18 @@
-// One invocation of a tool: input, hooks, lock and function, in this order. Turns call it; nothing else does.
+// One invocation of a tool: input, hooks, lock and function, in this order. Only turns call it.
 
+import { hasLazy, resolveLazy } from "../async/lazy.ts";
 import type { Hold, Lock } from "../async/lock.ts";
 import { readAhead } from "../async/read-ahead.ts";
 import { settlesWithin } from "../async/timer.ts";
 import type { Watch } from "../async/watch.ts";
 import { CompletionCheckReturnError } from "../error/execution-errors.ts";
+import { InvalidInputError } from "../error/input-error.ts";
 import { warn } from "../error/logger.ts";
 import type { HookEvent, HookEvents } from "../hook/events.ts";
 import { fire } from "../hook/fire.ts";
-import { prepareInput } from "./prepare-input.ts";
+import { copyData } from "../json/copy.ts";
+import { mergeFixed } from "./fixed.ts";
+import type { InputResult } from "./input-schema.ts";
 import type { AnyTool } from "./tool.ts";
 import type { ToolContext } from "./tool-context.ts";
 
@@ -16,15 +20,15 @@ export interface Invocation {
   readonly tool: AnyTool;
   /** As the caller gave it: lazy values not resolved, fixed arguments not added. */
   readonly input: Readonly<Record<string, unknown>>;
-  /** Who gave it. What a model gives for a fixed argument is dropped. */
+  /** Where it comes from. A model's value for a fixed argument is dropped. */
   readonly source: "code" | "model";
   readonly context: ToolContext;
   readonly watch: Watch;
-  /** Aborted when the one who runs the tool gives up; not by a timeout. */
+  /** Aborted when the caller gives up; not by a timeout. */
   readonly hookSignal: AbortSignal;
   /** How long to wait for the tool's lock. */
   readonly lockTimeoutMs: number;
-  /** How long an aborted function may clean up before it is left behind. */
+  /** How long an aborted function may clean up before it is abandoned. */
   readonly graceMs: number;
 }
 
@@ -38,15 +42,15 @@ export async function invoke(invocation: Invocation): Promise<unknown> {
   try {
     const begun = begin(invocation);
     const result = await callFunction(invocation, begun instanceof Promise ? await begun : begun);
-    const told = tell(invocation, "tool.afterInvoke", result);
-    if (told) await told;
+    const fired = fireHooks(invocation, "tool.afterInvoke", result);
+    if (fired) await fired;
     return result;
   } finally {
     endRun();
   }
 }
 
-/** Runs a tool that streams. Yields its values as they come, adds them to `values`, and gives its result. */
+/** Runs a streaming tool. Yields its values, adds them to `values`, and returns its result. */
 export async function* invokeStream(
   invocation: Invocation,
   values: unknown[],
@@ -62,31 +66,51 @@ export async function* invokeStream(
     // An idle consumer must not hold the lock, so a locked tool runs ahead of it.
     const result = yield* tool.lock ? readAhead(source) : source;
     isUnderWay = false;
-    await tell(invocation, "tool.afterInvoke", result === undefined ? values : result);
+    await fireHooks(invocation, "tool.afterInvoke", result === undefined ? values : result);
     return result;
   } catch (error) {
     isUnderWay &&= watch.endedBy(error) === "cancelled";
     if (!(error instanceof FunctionFailure)) throw error;
-    await tellError(invocation, error.thrown);
+    await fireError(invocation, error.thrown);
     throw error.thrown;
   } finally {
     try {
-      // Left or cancelled: what has come so far is all there will be.
-      if (isUnderWay) await tell(invocation, "tool.afterInvoke", values);
+      // Left or cancelled: there will be no more values.
+      if (isUnderWay) await fireHooks(invocation, "tool.afterInvoke", values);
     } finally {
       endRun();
     }
   }
 }
 
-/** The input, once the hooks know it. A promise only where there is something to wait for, which is rare. */
+/** Prepares the input and runs the hooks before the call. A promise only if there is something to wait for. */
 function begin(invocation: Invocation): object | Promise<object> {
   invocation.watch.signal.throwIfAborted();
   const prepared = prepareInput(invocation);
-  const announce = (input: Record<string, unknown>) =>
-    tell(invocation, "tool.beforeInvoke", input)?.then(() => input) ?? input;
-  // A lazy value or an asynchronous check that hangs must not hold a turn that was aborted.
+  const announce = (input: Values) =>
+    fireHooks(invocation, "tool.beforeInvoke", input)?.then(() => input) ?? input;
+  // A lazy value or an asynchronous check that hangs must not block an aborted turn.
   return prepared instanceof Promise ? invocation.watch.wait(prepared).then(announce) : announce(prepared);
+}
+
+type Values = Record<string, unknown>;
+
+/**
+ * The input as the function gets it: fixed arguments added, lazy values resolved, all validated. Throws an
+ * `InvalidInputError` when it does not fit the tool's schema.
+ */
+function prepareInput({ tool, input, source }: Invocation): Values | Promise<Values> {
+  const valid = (result: InputResult) => {
+    if ("issues" in result) throw new InvalidInputError(tool.name, result.issues);
+    return result.value;
+  };
+  const parse = (values: Values) => {
+    // The function owns its input: it may change it without changing the turn.
+    const result = tool.parseInput(copyData(values));
+    return result instanceof Promise ? result.then(valid) : valid(result);
+  };
+  const merged = mergeFixed(tool.name, tool.fixed, input, source);
+  return hasLazy(merged) ? resolveLazy(merged).then(parse) : parse(merged);
 }
 
 async function callFunction(invocation: Invocation, input: object): Promise<unknown> {
@@ -105,17 +129,17 @@ async function callFunction(invocation: Invocation, input: object): Promise<unkn
     return result;
   } catch (error) {
     if (watch.endedBy(error)) {
-      hold?.releaseWhen(work); // not before: the function may still be at what the lock protects
-      await leaveBehind(invocation, work);
+      hold?.releaseWhen(work); // not before: the function may still use what the lock protects
+      await abandon(invocation, work);
     } else {
       hold?.release();
-      await tellError(invocation, error);
+      await fireError(invocation, error);
     }
     throw error;
   }
 }
 
-/** Wraps what a generator function has thrown, to tell it from what a hook has thrown on the way out. */
+/** Wraps an error of the generator function, to distinguish it from an error of a hook. */
 class FunctionFailure extends Error {
   readonly thrown: unknown;
   constructor(thrown: unknown) {
@@ -155,15 +179,15 @@ async function* iterate(
         return step.value;
       }
       values.push(step.value);
-      await inside(() => tell(invocation, "tool.onYield", step.value));
+      await inside(() => fireHooks(invocation, "tool.onYield", step.value));
       yield step.value;
     }
   } finally {
-    // Closing waits behind a step that is under way, so the lock is free only when the tool's code is done.
+    // Closing waits for a pending step, so the lock is released only when the tool's code is done.
     const closing =
       isOver || !generator ? undefined : inside(() => (generator as AsyncGenerator).return(undefined));
     hold?.releaseWhen(closing);
-    if (closing) await leaveBehind(invocation, closing);
+    if (closing) await abandon(invocation, closing);
   }
 }
 
@@ -171,8 +195,8 @@ function acquireLock(lock: Lock, { watch, lockTimeoutMs }: Invocation): Promise<
   return lock.acquire({ signal: watch.signal, timeoutMs: lockTimeoutMs });
 }
 
-/** Gives code that was told to stop a little time to do so. What it throws on the way is only worth a warning. */
-async function leaveBehind(
+/** Gives aborted code some time to stop. An error meanwhile is only a warning. */
+async function abandon(
   { tool, graceMs, watch }: Invocation,
   work: Promise<unknown> | undefined,
 ): Promise<void> {
@@ -190,17 +214,17 @@ async function leaveBehind(
   });
 }
 
-/** A hook that throws replaces the tool's error; that must not get lost. */
-async function tellError(invocation: Invocation, error: unknown): Promise<void> {
+/** The error of a hook replaces the tool's error, which is therefore logged. */
+async function fireError(invocation: Invocation, error: unknown): Promise<void> {
   try {
-    await tell(invocation, "tool.onError", error);
+    await fireHooks(invocation, "tool.onError", error);
   } catch (hookError) {
     warn(`An onError hook of the tool '${invocation.tool.name}' failed; the tool's own error was:`, error);
     throw hookError;
   }
 }
 
-function tell<E extends HookEvent>(
+function fireHooks<E extends HookEvent>(
   { tool, context, graceMs, hookSignal }: Invocation,
   event: E,
   ...args: HookEvents[E]

@@ -103,11 +103,11 @@ describe("top-level defaults", () => {
     required: ["days"],
   } as const;
 
-  test("take the place of what is missing, also if it is required", async () => {
+  test("replace missing values, also required ones", async () => {
     expect(await run(schema, {})).toEqual({ days: 3, list: [1], nothing: null });
   });
 
-  test("do not take the place of what is there", async () => {
+  test("do not replace given values", async () => {
     expect(await run(schema, { days: 0, list: [], nothing: "" })).toEqual({ days: 0, list: [], nothing: "" });
   });
 
@@ -190,7 +190,7 @@ describe("an input that does not fit", () => {
   });
 });
 
-describe("what JSON does not have", () => {
+describe("values that JSON lacks", () => {
   test.each<[string, unknown, string]>([
     ["a bigint", 1n, "1n"],
     ["a symbol", Symbol("s"), "Symbol(s)"],
@@ -206,7 +206,7 @@ describe("what JSON does not have", () => {
     expect(error).toMatchObject({ issues: [{ message: `expected number, got ${words}` }] });
   });
 
-  test("passes a schema that asks for nothing in particular", async () => {
+  test("pass a schema without a type", async () => {
     const value = { big: 1n, list: [undefined, new Date(0)] };
     expect(await run({ type: "object", properties: { value: {} } }, { value })).toEqual({ value });
   });
@@ -327,7 +327,7 @@ describe("a schema that cannot be used is refused at the definition", () => {
     expect(define).toThrow(complaint);
   });
 
-  test("but a reference as a mere value is none", () => {
+  test("but a $ref inside a value is not a reference", () => {
     const schema = { type: "object", properties: { a: { default: { $ref: "#/nowhere" } } } };
     expect(() => tool("t", "d", schema, () => 1)).not.toThrow();
   });

@@ -1,12 +1,13 @@
-// JSON Schema as plain data: its type, and validation with words that a person or a model can act on. Schemas may
-// come from clients and MCP servers, so neither they nor any value can make a check take long (docs/decisions/0027).
+// JSON Schema as plain data: its type, and validation with messages that a person or a model can act on. Schemas may
+// come from clients and MCP servers, so neither a schema nor a value can make a check slow (docs/decisions/0027).
 
+import { isPlainObject } from "../error/check.ts";
 import type { InputIssue } from "../error/input-error.ts";
 import { copyData } from "../json/copy.ts";
 import { type Draft, SchemaCompiler } from "./schema/schema-compiler.ts";
 import { BudgetError, Validation } from "./schema/validation.ts";
 
-export { pathOf } from "./schema/path.ts";
+export { pathOf } from "./schema/validation.ts";
 
 /** A JSON Schema. Only what this library reads is typed. */
 export interface JsonSchema {
@@ -22,12 +23,12 @@ export interface JsonSchema {
   readonly [keyword: string]: unknown;
 }
 
-/** Says of a value what is wrong with it; nothing, if it fits. */
+/** The issues of a value; empty if it is valid. */
 export type SchemaCheck = (value: unknown) => InputIssue[];
 
 /**
- * Prepares a schema for validation. Throws when the schema itself is unusable: malformed, too large, or with a `$ref`
- * that leads nowhere or in circles. A value that takes too long to check does not fit.
+ * Compiles a schema for validation. Throws when the schema itself is unusable: malformed, too large, or with a
+ * dangling or circular `$ref`. A value that takes too long to check is invalid.
  */
 export function compileJsonSchema(schema: JsonSchema): SchemaCheck {
   const root = new SchemaCompiler(draftOf(schema)).compile(copyData(schema));
@@ -40,6 +41,15 @@ export function compileJsonSchema(schema: JsonSchema): SchemaCheck {
       throw error;
     }
   };
+}
+
+/** The part of a schema that a reference such as `#/$defs/a~1b` points to; undefined if there is none. */
+export function resolvePointer(root: JsonSchema, ref: string): unknown {
+  const steps = ref.split("/").slice(1);
+  return steps.reduce<unknown>((part, step) => {
+    const key = step.replaceAll("~1", "/").replaceAll("~0", "~");
+    return isPlainObject(part) && Object.hasOwn(part, key) ? part[key] : undefined;
+  }, root);
 }
 
 function draftOf(schema: JsonSchema): Draft {

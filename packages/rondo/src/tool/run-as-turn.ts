@@ -1,5 +1,5 @@
-// A tool runs only as a turn, yet turns are built on tools. So that imports point one way, `turn/` hands its
-// half in here when it is loaded.
+// A tool runs only as a turn, yet turns are built on tools. So that imports point one way, `turn/` registers its
+// runner here when it is loaded.
 
 import type { AnyTool } from "./tool.ts";
 
@@ -8,11 +8,11 @@ export interface ExecuteOptions {
   signal?: AbortSignal;
   /** Time for the tool's code. Default: the tool's own, else 60,000. */
   timeoutMs?: number;
-  /** How long an aborted tool may clean up before it is left behind. Default: 1,000. */
+  /** How long an aborted tool may clean up before it is abandoned. Default: 1,000. */
   graceMs?: number;
 }
 
-/** Runs a tool as a turn: gives a promise of its value, or the run of its stream. */
+/** Runs a tool as a turn: returns a promise of its value, or the run of its stream. */
 type TurnRunner = (tool: AnyTool, input: object | undefined, options: ExecuteOptions) => unknown;
 
 let runner: TurnRunner | undefined;

@@ -29,7 +29,7 @@ function handmade(changes: Partial<Standard<Text, Text>> = {}): StandardSchema<T
 }
 
 describe("a Standard Schema of any vendor", () => {
-  test("validates, and the tool gets what it has made of the input", async () => {
+  test("validates, and the tool receives the parsed input", async () => {
     const made = tool("t", "d", handmade(), ({ text }) => text);
     expect(await made.execute({ text: "loud" })).toBe("LOUD");
   });
@@ -67,7 +67,7 @@ describe("a Standard Schema of any vendor", () => {
     await expect(made.execute({ text: "ko" })).rejects.toThrow("Invalid input for the tool 't': not ok.");
   });
 
-  test("says in its own words what is wrong, with the path", async () => {
+  test("reports issues in its own words, with the path", async () => {
     const made = tool("t", "d", handmade(), () => 1);
     const error = await made.execute({} as never).catch((error: unknown) => error);
     expect(error).toBeInstanceOf(InvalidInputError);

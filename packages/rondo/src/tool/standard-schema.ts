@@ -27,14 +27,14 @@ export type StandardResult<Output> =
       }[];
     };
 
-/** Some libraries' schemas are functions, so it is the property that tells. */
+/** Recognised by the property: some libraries' schemas are functions. */
 export function isStandardSchema(value: unknown): value is StandardSchema {
   return (
     ((typeof value === "object" && value !== null) || typeof value === "function") && "~standard" in value
   );
 }
 
-/** The JSON Schema of what a Standard Schema takes; an error that says what to do, where it has none. */
+/** The JSON Schema of a Standard Schema's input. Throws an error that says what to do if it has none. */
 export function standardToJsonSchema(field: string, schema: StandardSchema): JsonSchema {
   const { vendor, jsonSchema } = schema["~standard"];
   const refuse = (hint: string, cause?: unknown) =>
@@ -58,7 +58,7 @@ export function standardToJsonSchema(field: string, schema: StandardSchema): Jso
   }
 }
 
-/** What a Standard Schema found wrong, with paths written as in code. `prefix` is where the value stands. */
+/** The issues of a Standard Schema, with paths as in code. `prefix` is the path of the value. */
 export function toInputIssues(
   issues: readonly { message: string; path?: readonly (PropertyKey | { key: PropertyKey })[] | undefined }[],
   prefix: readonly PropertyKey[] = [],

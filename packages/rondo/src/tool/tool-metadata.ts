@@ -1,4 +1,4 @@
-// What is known about a tool besides its function: name, description, schemas and the times of its last run.
+// A tool's name, description, schemas and the times of its last run.
 
 import { copyData, freezeData } from "../json/copy.ts";
 import type { JsonSchema } from "./json-schema.ts";
@@ -15,41 +15,34 @@ export class ToolMetadata {
   constructor(name: string, description: string, inputSchema: JsonSchema, outputSchema: JsonSchema | null) {
     this.name = name;
     this.description = description;
-    // Frozen copies: whoever gets them to see must not change what the tool takes.
+    // Frozen copies: readers must not change what the tool accepts.
     this.inputSchema = freezeData(copyData(inputSchema));
     this.outputSchema = freezeData(copyData(outputSchema));
   }
 
-  /** When the run that started last has started; `null` before the first. */
+  /** When the latest run started; `null` before the first. */
   get startTime(): Date | null {
     return this.#startTime;
   }
 
-  /** When that same run has ended, well or not; `null` while it is under way. */
+  /** When that run ended, successfully or not; `null` while it is under way. */
   get endTime(): Date | null {
     return this.#endTime;
   }
 
-  /** Notes that a run starts. The function that it returns notes its end. */
+  /** Records the start of a run. The returned function records its end. */
   startRun(): () => void {
     const started = new Date();
     this.#startTime = started;
     this.#endTime = null;
     return () => {
-      // Both times belong to one run: an older one that ends later must not mix its end in.
+      // Both times belong to one run: an older run that ends later does not count.
       if (this.#startTime === started) this.#endTime = new Date();
     };
   }
 
   /** The fields as JSON, times as ISO strings or `null`. */
-  toJSON(): {
-    name: string;
-    description: string;
-    startTime: string | null;
-    endTime: string | null;
-    inputSchema: JsonSchema;
-    outputSchema: JsonSchema | null;
-  } {
+  toJSON() {
     const { name, description, inputSchema, outputSchema } = this;
     const startTime = this.#startTime?.toISOString() ?? null;
     const endTime = this.#endTime?.toISOString() ?? null;

@@ -1,17 +1,17 @@
-// Where tools come from that are known only at run time, such as those of an MCP server.
+// A source of tools that are known only at run time, such as those of an MCP server.
 
 import type { AnyTool } from "./tool.ts";
 
-/** Gives tools when a run begins. */
+/** Provides tools when a run begins. */
 export interface ToolSource {
-  /** What warnings call it. Default: "a tool source". */
+  /** Its name in warnings. Default: "a tool source". */
   readonly name?: string;
   /**
-   * The tools as they are now. Asked before each run: cache what is costly. A source that rejects is left out of
-   * the run, with a warning.
+   * The current tools. Called before each run: cache what is expensive. If it rejects, the run goes on without these
+   * tools, with a warning.
    */
   tools(signal?: AbortSignal): Promise<readonly AnyTool[]>;
-  /** The same tool under a longer name, for where another tool has its name. Default: it is left out then. */
+  /** The same tool under a longer name, in case another tool has its name. Default: it is left out then. */
   prefixed?(tool: AnyTool): AnyTool;
 }
 

@@ -121,7 +121,7 @@ describe("a subtool", () => {
     );
   });
 
-  test("whose full name is too long for a model is refused, and leaves nothing behind", () => {
+  test("whose full name is too long for a model is rejected, and not registered", () => {
     const name = "x".repeat(60);
     expect(() => users.subtool({ name, description: "d" }, async () => 1)).toThrow(
       "name: expected a full name of at most 64 characters as models see it",
@@ -198,7 +198,7 @@ describe("toOpenAI", () => {
     expect(users.toOpenAI().function.parameters).toEqual({ type: "object", properties: {}, required: [] });
   });
 
-  test("cannot be used to change what the tool takes", async () => {
+  test("cannot be used to change the tool's schema", async () => {
     const made = tool("t", "d", { type: "object", properties: { a: { type: "string" } } }, (input) => input);
     const properties = made.toOpenAI().function.parameters.properties as Record<string, unknown>;
     expect(() => {
@@ -212,7 +212,7 @@ describe("toOpenAI", () => {
     expect(create.toOpenAI().function.name).toBe("manage_users__create_user");
   });
 
-  test("says what a Zod schema takes, not what it gives, and no $schema", () => {
+  test("has the input side of a Zod schema, without $schema", () => {
     const schema = z.object({ n: z.string().transform(Number), unit: z.enum(["C", "F"]).default("C") });
     expect(tool("t", "d", schema, () => 1).toOpenAI().function.parameters).toEqual({
       type: "object",

@@ -12,18 +12,18 @@ import { isTooDeep, maxDataDepth } from "../json/depth.ts";
 import type { Registry } from "../registry/registry.ts";
 import type { DefineSubtool } from "./define.ts";
 import { hideFixed } from "./fixed.ts";
+import type { CompiledInput } from "./input-schema.ts";
 import type { JsonSchema } from "./json-schema.ts";
-import type { CompiledInput } from "./object-schema.ts";
 import { type ExecuteOptions, runAsTurn } from "./run-as-turn.ts";
 import type { ToolContext } from "./tool-context.ts";
 import { ToolMetadata } from "./tool-metadata.ts";
 
-/** Before any schema looks at it: those of other libraries call themselves for each level, until the stack is full. */
+/** Checked before any schema, because validators of other libraries are recursive and would overflow the stack. */
 const tooDeep = {
   issues: [{ path: "", message: `expected at most ${maxDataDepth} levels, got more. Nest it less` }],
 };
 
-/** What a tool takes and gives; exists for the compiler only. */
+/** Input and output of a tool; for the compiler only. */
 export interface ToolTypes {
   readonly input: unknown;
   readonly output: unknown;
@@ -32,13 +32,13 @@ export interface ToolTypes {
 
 type TypesOf<T extends AnyTool> = NonNullable<T["~types"]>;
 
-/** What a call of the tool takes, without fixed arguments. */
+/** The input of the tool, without fixed arguments. */
 export type InputOf<T extends AnyTool> = TypesOf<T>["input"];
 
 /** What a streaming tool yields; `never` for one that returns a single value. */
 export type ItemOf<T extends AnyTool> = TypesOf<T>["item"];
 
-/** What a completed turn of the tool has as its output: the value, or for a stream its result or its values. */
+/** The output of a completed turn of the tool: the value, or for a stream its result or its values. */
 export type OutputOf<T extends AnyTool> = CompletedOutput<TypesOf<T>["output"], ItemOf<T>>;
 
 type HookOn<Value> = (value: Value, context: HookContext) => Promise<unknown>;
@@ -51,7 +51,7 @@ export type CompletedOutput<Output, Item> = [Item] extends [never]
     ? Item[]
     : Output;
 
-/** The name and description of a tool and of all that is below it. */
+/** The name and description of a tool and of its subtools. */
 export interface DocTree {
   name: string;
   description: string;
@@ -64,7 +64,7 @@ export interface OpenAITool {
   function: { name: string; description: string; parameters: JsonSchema };
 }
 
-/** What `tool()` has made of its arguments, all checked. */
+/** The arguments of `tool()`, checked. */
 export interface ToolDefinition {
   readonly shortName: string;
   readonly description: string;
@@ -86,13 +86,13 @@ export interface ToolDefinition {
   readonly parent: AnyTool | null;
 }
 
-/** An input that may be left out if nothing in it is required, and options. */
+/** The input, optional if nothing in it is required, and options. */
 export type CallArguments<Input, Options> =
   Partial<Input> extends Input ? [input?: Input, options?: Options] : [input: Input, options?: Options];
 
 /**
- * A tool with its types. `Input` is what a call takes, `Output` what the function returns, `Item` what a
- * streaming tool yields, and `Parsed` what the function gets: the input with defaults and fixed arguments.
+ * A tool with its types. `Input` is the input of a call, `Output` what the function returns, `Item` what a
+ * streaming tool yields, and `Parsed` what the function receives: the input with defaults and fixed arguments.
  */
 export interface Tool<
   Input extends object = Record<string, unknown>,
@@ -113,14 +113,14 @@ export interface Tool<
   ): Hook<"tool.afterInvoke">;
 }
 
-/** A tool of whatever input and output. Made by `tool()`, which knows its types too. */
+/** A tool of any input and output. Created by `tool()`, which infers its types. */
 export class AnyTool {
   declare readonly "~types"?: ToolTypes;
-  /** The full name, `parent.child` for a subtool: what registries and turns go by. */
+  /** The full name, `parent.child` for a subtool, as in registries and turns. */
   readonly name: string;
   readonly metadata: ToolMetadata;
   readonly fn: ToolDefinition["fn"];
-  /** Whether it is an async generator, which yields values as they come. */
+  /** Whether it is an async generator. */
   readonly isStreaming: boolean;
   /** `completion_check`: the agent stops when it returns true. */
   readonly type: "completion_check" | null;
@@ -128,26 +128,26 @@ export class AnyTool {
   readonly lock: Lock | null;
   readonly tags: ReadonlySet<string>;
   readonly fixed: Readonly<Record<string, unknown>>;
-  /** Whether running it twice does no harm, so that it may be run again after a crash. */
+  /** Whether it may safely run twice, and so again after a crash. */
   readonly isIdempotent: boolean;
-  /** Its time limit, for turns that set none; `null` for the default of 60,000. */
+  /** Its time limit, for turns without one; `null` for the default of 60,000. */
   readonly timeoutMs: number | null;
   readonly registry: Registry;
-  /** Whether it is to be found in its registry; else agents that are given it know it for themselves alone. */
+  /** Whether it is in its registry; otherwise only the agents that were given it know it. */
   readonly isRegistered: boolean;
   readonly parent: AnyTool | null;
-  /** Checks an input, fixed arguments included. */
+  /** Validates an input, including fixed arguments. */
   readonly parseInput: CompiledInput["parse"];
   readonly #subtools = new Map<string, AnyTool>();
   readonly #hooks = new HookList("tool");
 
   /**
-   * Defines a tool below this one, with the options of `tool()`. Its full name is `parent.child`, so that the
-   * same short name can stand below several tools. It is registered where its parent is.
+   * Defines a subtool, with the options of `tool()`. Its full name is `parent.child`, so that several tools can have
+   * subtools of the same short name. It is registered where its parent is.
    */
   readonly subtool: DefineSubtool;
 
-  /** Use `tool()`, which is also what `define` is. */
+  /** Use `tool()`. `define` creates subtools. */
   constructor(
     definition: ToolDefinition,
     define: (options: unknown, fn: unknown, parent: AnyTool) => AnyTool,
@@ -181,7 +181,7 @@ export class AnyTool {
     Object.freeze(this);
   }
 
-  /** The name that models see: they cannot have dots in it. */
+  /** The name that models see, which cannot have dots. */
   get wireName(): string {
     return this.name.replaceAll(".", "__");
   }
@@ -195,12 +195,12 @@ export class AnyTool {
     return [...this.#subtools.values()];
   }
 
-  /** The hooks of this tool alone, in a form that is read by the turns. */
+  /** The hooks of this tool only, for turns. */
   get hookList(): HookList {
     return this.#hooks;
   }
 
-  /** The hooks of this tool alone. */
+  /** The hooks of this tool only. */
   get hooks(): readonly Hook[] {
     return this.#hooks.all();
   }
@@ -211,13 +211,13 @@ export class AnyTool {
     return runAsTurn(this, input, options);
   }
 
-  /** Name and description of this tool and all below it, for documentation. */
+  /** Name and description of this tool and its subtools, for documentation. */
   docTree(): DocTree {
     const { name, description } = this.metadata;
     return { name, description, subtools: this.subtools.map((subtool) => subtool.docTree()) };
   }
 
-  /** The tool as the chat-completions API wants it, without fixed arguments. */
+  /** The tool in the format of the chat-completions API, without fixed arguments. */
   toOpenAI(): OpenAITool {
     const { description, inputSchema } = this.metadata;
     return { type: "function", function: { name: this.wireName, description, parameters: inputSchema } };
@@ -233,24 +233,24 @@ export class AnyTool {
     return this.#hooks.attach("tool.onYield", fn as HookFunction<"tool.onYield">, options);
   }
 
-  /** After the tool has ended well: `(result)`; of a stream its result, or the list of its values. */
+  /** After the tool succeeded: `(result)`; for a stream its result, or the list of its values. */
   afterInvoke(fn: HookOn<never> | Hook, options?: AttachOptions): Hook<"tool.afterInvoke"> {
     return this.#hooks.attach("tool.afterInvoke", fn as HookFunction<"tool.afterInvoke">, options);
   }
 
-  /** When the tool's function has thrown: `(error)`. Silent on timeout and cancel. */
+  /** When the tool's function threw: `(error)`. Not called on timeout and cancel. */
   onError(fn: HookFunction<"tool.onError"> | Hook, options?: AttachOptions): Hook<"tool.onError"> {
     return this.#hooks.attach("tool.onError", fn, options);
   }
 }
 
-const longestWireName = 64;
+const maxWireNameLength = 64;
 
 function checkWireName(wireName: string): void {
-  if (wireName.length > longestWireName)
+  if (wireName.length > maxWireNameLength)
     throw new InvalidArgumentError({
       field: "name",
-      expected: `a full name of at most ${longestWireName} characters as models see it`,
+      expected: `a full name of at most ${maxWireNameLength} characters as models see it`,
       received: wireName,
     });
 }

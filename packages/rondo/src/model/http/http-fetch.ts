@@ -1,13 +1,14 @@
-// HTTP by `fetch`: on runtimes without Node, and wherever the user passes a `fetch`.
+// HTTP by `fetch`: on runtimes without Node, and if the user passes a `fetch`.
 
+import { untilAborted } from "../../async/until-aborted.ts";
 import type { HttpRequest, HttpResponse, HttpSend, TakeBytes } from "./http.ts";
 
-/** The part of `fetch` that is used, so that wrappers and stand-ins need no more than that. */
+/** The part of `fetch` that is used, so that wrappers and fakes need no more. */
 export type FetchFunction = (url: string, init: RequestInit) => Promise<Response>;
 
 export const send: HttpSend = sendBy((url, init) => globalThis.fetch(url, init));
 
-/** Sends requests by a given `fetch`. One that ignores its signal cannot hold the caller. */
+/** Sends requests by a given `fetch`. Even if it ignores its signal, an abort takes effect at once. */
 export function sendBy(fetch: FetchFunction): HttpSend {
   return async ({ method, url, headers, body, signal }) => {
     signal.throwIfAborted();
@@ -18,7 +19,12 @@ export function sendBy(fetch: FetchFunction): HttpSend {
       signal,
       ...(body === undefined ? {} : { body }),
     });
-    return new FetchResponse(await orAbort(answer, signal), signal);
+    const response = await untilAborted(answer, signal).catch((error: unknown) => {
+      // Should the answer come after the abort, nobody reads it.
+      answer.then((late) => late.body?.cancel()).catch(() => {});
+      throw error;
+    });
+    return new FetchResponse(response, signal);
   };
 }
 
@@ -43,7 +49,7 @@ class FetchResponse implements HttpResponse {
     const reader = this.#response.body?.getReader();
     if (!reader) return;
     const { promise: aborted, reject } = Promise.withResolvers<never>();
-    aborted.catch(() => {}); // raced below, but perhaps nobody waits right now
+    aborted.catch(() => {}); // raced below, but perhaps not awaited yet
     const onAbort = () => {
       reject(this.#signal.reason);
       this.#paused?.resolve();
@@ -78,16 +84,4 @@ class FetchResponse implements HttpResponse {
     }
     throw this.#signal.reason;
   }
-}
-
-function orAbort(answer: Promise<Response>, signal: AbortSignal): Promise<Response> {
-  return new Promise((resolve, reject) => {
-    const onAbort = () => {
-      reject(signal.reason);
-      // Should the answer come all the same, nobody reads it.
-      answer.then((response) => response.body?.cancel()).catch(() => {});
-    };
-    signal.addEventListener("abort", onAbort);
-    answer.then(resolve, reject).finally(() => signal.removeEventListener("abort", onAbort));
-  });
 }

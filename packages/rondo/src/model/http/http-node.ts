@@ -1,24 +1,24 @@
-// HTTP by Node's own client: half of fetch's work per piece, no hidden time limit, and a socket that closes in
-// the very tick of an abort.
+// HTTP by Node's own client: half the work of fetch per chunk, no hidden time limit, and a socket that closes in the
+// same tick as an abort.
 
 import type { Agent, ClientRequest, IncomingMessage } from "node:http";
 import type { Readable } from "node:stream";
 import type { HttpRequest, HttpResponse, HttpSend, TakeBytes } from "./http.ts";
 
-/** How long the end of a body that is not needed may take before its connection is given up. */
+/** How long the rest of an unneeded body is drained before its connection is closed. */
 const drainMs = 500;
-/** How much of it is read before the connection is given up. */
+/** How much of it is drained before the connection is closed. */
 const maxDrainBytes = 1_048_576;
 
 interface Transport {
   readonly request: (url: URL, options: object) => ClientRequest;
-  /** Keeps a pool of connections for each host and port. Node's global one belongs to the user. */
+  /** Pools connections by host and port. Node's global agent belongs to the user. */
   readonly agent: Agent;
 }
 
 const transports = new Map<string, Transport>();
 
-/** Sends a request. Kept connections that turn out to be dead are replaced by new ones. */
+/** Sends a request. Pooled connections that turn out to be dead are replaced. */
 export const send: HttpSend = async (request) => {
   const transport = transportFor(request.url.protocol === "https:" ? "node:https" : "node:http");
   while (true) {
@@ -31,21 +31,21 @@ export const send: HttpSend = async (request) => {
 };
 
 /**
- * Loaded when it is needed, and not by an import: that would read every export of `node:http`, and one of them
- * loads all of `fetch`, which takes ten times as long as the rest.
+ * Loaded lazily and not by an import, which would read every export of `node:http`: one of them loads all of `fetch`,
+ * which takes ten times as long as the rest.
  */
 function transportFor(name: "node:http" | "node:https"): Transport {
   const loaded = transports.get(name);
   if (loaded) return loaded;
   const { Agent, request } = process.getBuiltinModule(name);
-  // As many connections are kept as were needed at once: the server closes those that it wants no more.
+  // Keeps as many connections as were ever in use at once; the server closes idle ones.
   const agent = new Agent({ keepAlive: true, maxFreeSockets: Number.POSITIVE_INFINITY });
   const transport = { request, agent };
   transports.set(name, transport);
   return transport;
 }
 
-/** The server had closed a kept connection before it saw the request. */
+/** The server had closed a pooled connection before it saw the request. */
 class StaleConnection extends Error {}
 
 function exchange(
@@ -86,7 +86,7 @@ class NodeResponse implements HttpResponse {
     this.#source = incoming;
     this.#signal = signal;
     this.#release = release;
-    // Before `read()` listens, an error must not be thrown at the process. `read()` asks whether it came.
+    // An error before `read()` listens must not crash the process. `read()` checks for it.
     incoming.on("error", () => {});
   }
 
@@ -102,7 +102,7 @@ class NodeResponse implements HttpResponse {
       await this.#pushTo(take);
     } catch (error) {
       incoming.destroy();
-      this.#source.destroy(); // what unpacks the body would go on with what it has
+      this.#source.destroy(); // a decompressor would continue with its buffer
       throw error;
     } finally {
       this.#release();
@@ -111,7 +111,7 @@ class NodeResponse implements HttpResponse {
   }
 
   pause(): void {
-    this.#isPaused = true; // what comes now stays in the stream, and soon in the server
+    this.#isPaused = true; // backpressure: data stays in the stream, and soon at the server
   }
 
   resume(): void {
@@ -127,7 +127,7 @@ class NodeResponse implements HttpResponse {
         source.off("readable", onReadable).off("end", onEnd).off("error", onError).off("close", onClose);
         signal.removeEventListener("abort", onAbort);
       };
-      // Not `data`, which comes for each piece that the server wrote: several may have come together.
+      // Not `data`, which fires for each chunk that the server wrote: several may have arrived together.
       const onReadable = () => {
         try {
           while (!this.#isPaused) {
@@ -148,7 +148,7 @@ class NodeResponse implements HttpResponse {
         reject(error);
       };
       const onError = (error: unknown) => {
-        this.resume(); // what came while it was paused has come before the error
+        this.resume(); // delivers what came before the error
         fail(error);
       };
       const onClose = () => onError(source.errored ?? new Error("The connection was closed too early."));
@@ -161,7 +161,7 @@ class NodeResponse implements HttpResponse {
   }
 }
 
-/** The body without its compression. Not asked for, but some proxies compress whatever they are asked. */
+/** The decompressed body. Compression is not requested, but some proxies compress anyway. */
 function decoded(incoming: IncomingMessage): Readable {
   const encoding = incoming.headers["content-encoding"]?.trim().toLowerCase() ?? "identity";
   if (encoding === "identity" || encoding === "") return incoming;
@@ -174,17 +174,17 @@ function decoded(incoming: IncomingMessage): Readable {
     zstd: createZstdDecompress,
   };
   const createDecoder = decoders[encoding];
-  if (!createDecoder) throw new Error(`The answer is compressed in an unknown way: ${encoding}.`);
+  if (!createDecoder) throw new Error(`The answer has an unknown compression: ${encoding}.`);
   const decoder = createDecoder();
   const cut = () => decoder.destroy(incoming.errored ?? new Error("The connection was closed too early."));
-  decoder.on("error", () => {}); // after the reading has ended, nobody wants to know
+  decoder.on("error", () => {}); // irrelevant once reading has ended
   decoder.once("close", () => incoming.off("error", cut).destroy());
   if (incoming.destroyed) cut();
   else incoming.once("error", cut).pipe(decoder);
   return decoder;
 }
 
-/** Lets the rest of a body run off, so that its connection can be used again; but not for long, and not for much. */
+/** Drains the rest of a body within limits, so that its connection can be reused. */
 function drain(incoming: IncomingMessage, source: Readable): void {
   let left = maxDrainBytes;
   source.on("data", (bytes: Uint8Array) => {
@@ -195,5 +195,5 @@ function drain(incoming: IncomingMessage, source: Readable): void {
   });
   const timer = setTimeout(() => incoming.destroy(), drainMs).unref();
   incoming.once("close", () => clearTimeout(timer));
-  source.resume(); // what unpacks a body and is not read would hold it back
+  source.resume(); // an unread decompressor would block the body
 }

@@ -1,5 +1,5 @@
-// What this library needs of HTTP: one exchange whose body is pushed piece by piece. Two files provide it,
-// http-node.ts and http-fetch.ts; `#http` in package.json chooses the one that fits the runtime.
+// What this library needs from HTTP: one exchange whose body is pushed in chunks. http-node.ts and http-fetch.ts
+// implement it; `#http` in package.json selects one by runtime.
 
 export interface HttpRequest {
   readonly method: "GET" | "POST";
@@ -7,11 +7,11 @@ export interface HttpRequest {
   /** Names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string | undefined;
-  /** Closes the connection at once, also while the body is read; its reason is what rejects. */
+  /** Closes the connection at once, also while the body is read, and rejects with its reason. */
   readonly signal: AbortSignal;
 }
 
-/** Takes a piece of a body. `true` says that the rest is not needed; what it throws ends the reading. */
+/** Takes a chunk of a body. Returns `true` if the rest is not needed; an error ends the reading. */
 export type TakeBytes = (bytes: Uint8Array) => boolean;
 
 export interface HttpResponse {
@@ -19,19 +19,19 @@ export interface HttpResponse {
   /** The value of a header; its name in lower case. */
   header(name: string): string | undefined;
   /**
-   * Hands over the body as it comes, without a promise for each piece. Resolves at its end, rejects when the
-   * connection breaks. To be called once, also when nobody wants the body: it is what frees the connection.
+   * Pushes the body as it arrives, without a promise for each chunk. Resolves at its end, rejects when the connection
+   * breaks. Must be called once, even if the body is not needed: it releases the connection.
    */
   read(take: TakeBytes): Promise<void>;
-  /** Holds the server back until `resume()`. */
+  /** Stops reading until `resume()`. */
   pause(): void;
   resume(): void;
 }
 
-/** Sends a request. Resolves with the head of the answer; redirects are answers like any other. */
+/** Sends a request. Resolves with the head of the reply; redirects are not followed. */
 export type HttpSend = (request: HttpRequest) => Promise<HttpResponse>;
 
-/** Reads a body as text, up to a number of bytes. What is beyond them is left out, or `onExcess` throws. */
+/** Reads a body as text, truncated to a number of bytes, unless `onExcess` throws. */
 export async function readText(
   response: HttpResponse,
   maxBytes: number,

@@ -98,7 +98,7 @@ describe("one call, whatever says so", () => {
     expect(readAll(callChunks([add("{}", { index: 0, id: 7 })])).ids).toEqual(["7"]);
   });
 
-  test("an id that is missing is made up", () => {
+  test("a missing id is generated", () => {
     expect(readAll(callChunks([add("{}")])).ids[0]).toMatch(/^call_[0-9a-f]{24}$/);
   });
 
@@ -110,7 +110,7 @@ describe("one call, whatever says so", () => {
     expect(callsOf(summary)).toEqual(one);
   });
 
-  test("a call that never has a name ends without one", () => {
+  test("a call without a name ends without one", () => {
     expect(callsOf(readAll(callChunks([more("{}", { index: 0, id: "a" })])))).toEqual(["({})"]);
   });
 });
@@ -165,7 +165,7 @@ describe("two calls, whatever says so", () => {
   });
 });
 
-test("a call that the text repeats runs once", () => {
+test("a call that is repeated in the text is emitted once", () => {
   const summary = readAll([
     ...callChunks([add('{"a": 1}', { index: 0, id: "a" })]),
     chunkOf({ content: '<tool_call>{"name":"add","arguments":{"a":1}}</tool_call>' }),
@@ -218,7 +218,7 @@ describe("calls without number", () => {
     expect(calls[0]?.arguments).toHaveLength(many + 6);
   });
 
-  test("are taken up to a limit, whether they come by themselves or in text", () => {
+  test("are accepted up to a limit, from tool_calls or from text", () => {
     const sent = callChunks(Array.from({ length: 5 }, (_, i) => add("{}", { index: i, id: `id-${i}` })));
     const text = chunkOf({ content: '<tool_call>{"name":"ping","arguments":{}}</tool_call>'.repeat(5) });
     expect(readAll(sent, { maxCalls: 3 }).calls).toHaveLength(3);

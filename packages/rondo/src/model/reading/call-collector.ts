@@ -1,5 +1,5 @@
-// Puts tool calls together from their pieces. Servers disagree on what says which call a piece belongs to, so an
-// index, an id, a name and whether the call so far is complete all count.
+// Assembles tool calls from their pieces. Servers disagree on what identifies a call, so its index, its id, its name
+// and whether it is complete all count.
 
 import type { ModelDelta } from "../provider.ts";
 import type { TextCall } from "./dialects/dialect.ts";
@@ -7,11 +7,11 @@ import { type CallEnding, canonicalJson, PendingCall } from "./pending-call.ts";
 import { type CallPiece, readPiece } from "./read-piece.ts";
 
 export interface CollectorOptions {
-  /** The offered tools: they tell a name in pieces from the name of another call. */
+  /** The offered tools: they distinguish a piece of a name from the name of another call. */
   readonly toolNames: readonly string[];
-  /** Whether arguments come as "all so far". */
+  /** Whether each piece has all the arguments so far. */
   readonly isCumulative: boolean;
-  /** How many calls are taken. Default: no limit. */
+  /** How many calls are accepted. Default: no limit. */
   readonly maxCalls?: number | undefined;
   readonly emit: (delta: ModelDelta) => void;
 }
@@ -19,12 +19,12 @@ export interface CollectorOptions {
 export class CallCollector {
   readonly #options: CollectorOptions;
   readonly #calls: PendingCall[] = [];
-  /** The newest call of each index. */
+  /** The latest call of each index. */
   readonly #byIndex = new Map<number | string, PendingCall>();
-  /** The newest call of each id, as servers send them. */
+  /** The latest call of each id, as the server sent it. */
   readonly #byRawId = new Map<string, PendingCall>();
   readonly #ids = new Set<string>();
-  /** The calls that the server has sent by the proper way. */
+  /** The calls from `tool_calls`, as opposed to those found in text. */
   readonly #sent: PendingCall[] = [];
   #hasTooMany = false;
 
@@ -36,12 +36,12 @@ export class CallCollector {
     return this.#calls.length;
   }
 
-  /** Whether there were more calls than are taken. From then on nothing is. */
+  /** Whether there were too many calls. From then on none is accepted. */
   get hasTooMany(): boolean {
     return this.#hasTooMany;
   }
 
-  /** Takes the `tool_calls` of one chunk. Gives how many entries were not understood. */
+  /** Takes the `tool_calls` of one chunk. Returns how many entries were not understood. */
   addPieces(entries: readonly unknown[]): number {
     const named = new Set<PendingCall>();
     let skipped = 0;
@@ -65,7 +65,7 @@ export class CallCollector {
     return skipped;
   }
 
-  /** Takes a call that was found in text. One that the server has sent as well is not run twice. */
+  /** Takes a call that was found in text, unless the server sent the same call in `tool_calls`. */
   addTextCall({ name, arguments: text, isCut }: TextCall): void {
     const canonical = this.#sent.length > 0 ? canonicalJson(text) : text;
     if (this.#sent.some((call) => call.isSame(name, canonical))) return;
@@ -83,7 +83,7 @@ export class CallCollector {
     if (this.#calls.length >= (this.#options.maxCalls ?? Number.POSITIVE_INFINITY)) this.#hasTooMany = true;
     if (this.#hasTooMany) return undefined;
     const call = new PendingCall({
-      // The same id twice would make the history invalid.
+      // A duplicate id would make the conversation invalid.
       rawId: id,
       claimId: (wanted) => this.#claimId(wanted),
       ...this.#options,
@@ -108,12 +108,12 @@ export class CallCollector {
     return id;
   }
 
-  /** The call that the piece goes on with; undefined when it begins another. */
+  /** The call that the piece continues; undefined if it begins another. */
   #callFor(piece: CallPiece, named: ReadonlySet<PendingCall>): PendingCall | undefined {
     const call = this.#candidate(piece);
     if (!call || call.isFromText) return undefined;
     const hasOtherId = piece.id !== "" && call.rawId !== "" && piece.id !== call.rawId;
-    // Two entries with names in one list are two calls, unless the same id says otherwise.
+    // Two named entries in one list are two calls, unless they have the same id.
     if (piece.name !== "" && named.has(call) && (hasOtherId || piece.id === "")) return undefined;
     if (hasOtherId) return this.#isJitter(piece, call) ? call : undefined;
     if (piece.name === "" || call.name === "") return this.#afterEcho(piece, call) ?? call;
@@ -122,11 +122,11 @@ export class CallCollector {
     return undefined;
   }
 
-  /** The call that the piece belongs to, unless something else about it says that it begins another. */
+  /** The call that the piece belongs to by its index or id, or else the latest. */
   #candidate({ index, id, name }: CallPiece): PendingCall | undefined {
     const sameIndex = index === undefined ? undefined : this.#byIndex.get(index);
     if (sameIndex) return sameIndex;
-    // An index that is new, with a name, is a new call whatever its id is.
+    // A new index with a name is a new call, whatever its id.
     if (index !== undefined && name !== "") return undefined;
     const sameId = id === "" ? undefined : this.#byRawId.get(id);
     if (sameId) return sameId;
@@ -140,7 +140,7 @@ export class CallCollector {
     return piece.name === call.name && call.arguments !== "" && !call.isComplete();
   }
 
-  /** What looked like a repeated name was the beginning of another call, if more arguments follow it. */
+  /** A name that looked repeated began another call, if more arguments follow it. */
   #afterEcho(piece: CallPiece, call: PendingCall): PendingCall | undefined {
     if (!call.echo || !call.isComplete() || !piece.arguments.trimStart().startsWith("{")) return undefined;
     const next = this.#create(call.echo);
@@ -148,7 +148,7 @@ export class CallCollector {
     return next;
   }
 
-  /** Whether a piece with a name, after a complete call, says nothing new. */
+  /** Whether a named piece only repeats a complete call. */
   #repeats(piece: CallPiece, call: PendingCall): boolean {
     if (piece.name === "" || piece.name !== call.name || !call.isComplete()) return false;
     if (piece.arguments.trim() === "") return true;

@@ -1,10 +1,10 @@
-// Follows Markdown code through text, so that markup that is only shown (in a fenced block, in `a span`) stays text.
+// Tracks Markdown code in text, so that markup which is only quoted (in a fenced block, in `a span`) stays text.
 
-/** Reads text as it goes out, and knows whether the next character is inside code. */
+/** Reads text as it is emitted, and knows whether the next character is inside code. */
 export class CodeTracker {
   /** Only white space has come on this line. */
   #isLineStart = true;
-  /** Backticks or tildes that came last, one after the other. */
+  /** The length of the current run of backticks or tildes. */
   #run = 0;
   #runChar = "";
   /** Whether that run began the line. */
@@ -16,7 +16,7 @@ export class CodeTracker {
   #isOpeningLine = false;
   /** A fence that closes the block, if nothing else comes on its line. */
   #mayClose = false;
-  /** The length of the span that we are in, or 0. Spans are taken to end with their line. */
+  /** The length of the span that we are in, or 0. A span ends with its line. */
   #span = 0;
 
   /** Whether text that comes now would be shown as code. */
@@ -37,7 +37,7 @@ export class CodeTracker {
         if (char === " " || char === "\t" || char === "\r") continue;
         this.#isLineStart = false;
         this.#mayClose = false;
-        // Inside a block nothing on the rest of such a line can close it.
+        // Inside a block, the rest of such a line cannot close it.
         if (this.#fence > 0 && !this.#isOpeningLine) {
           const end = text.indexOf("\n", i);
           if (end < 0) return;
@@ -47,7 +47,7 @@ export class CodeTracker {
     }
   }
 
-  /** What comes next stands at the beginning of a line. */
+  /** The next text begins a line. */
   startLine(): void {
     this.#endLine();
   }

@@ -1,8 +1,8 @@
-// Lets the reader of a piece of markup be written as if all of the text were there: where it is not yet, the
-// generator yields, and goes on when more has come. What was read is not read again, unless the reader rewinds.
+// Lets a reader of markup be written as if the whole text were there: a generator yields where text is missing, and
+// resumes when more arrives. Nothing is read twice, unless the reader rewinds.
 
 import { isSpace } from "./json-scanner.ts";
-import { copyText, KeptText } from "./kept-text.ts";
+import { copyText, TextStore } from "./text-store.ts";
 
 /** Longer than any name of a tool or a parameter, with its namespace. */
 export const maxNameLength = 256;
@@ -12,17 +12,17 @@ export type Reading<T> = Generator<void, T, void>;
 
 /** The text since the markup opened, and how far it has been read. */
 export class Cursor {
-  /** What has come but is not read, from `position` on. */
+  /** The unread text, from `position` on. */
   buffer: string;
   position: number;
   /** No more text will come. */
   isEnd = false;
-  /** The text broke off within a value: what the value holds was not meant as markup. */
+  /** The text broke off inside a value: the content of the value is not markup. */
   endsInValue = false;
-  /** How many characters were looked at or copied, for tests. */
+  /** How many characters were read or copied, for tests. */
   work = 0;
   /** The text before the buffer. */
-  readonly #kept = new KeptText();
+  readonly #kept = new TextStore();
   #reach = 0;
 
   constructor(text: string, position: number) {
@@ -56,12 +56,12 @@ export class Cursor {
     return this.#kept.length;
   }
 
-  /** The largest offset that was ever read to. It depends on the text alone, not on the pieces in which it came. */
+  /** The largest offset that was ever reached. Depends on the text only, not on how it was split. */
   get reach(): number {
     return Math.max(this.#reach, this.offset);
   }
 
-  /** Goes back to an offset, for text that turned out to belong to what follows. */
+  /** Goes back to an offset, for text that turned out not to belong to the markup. */
   rewind(offset: number): void {
     this.#reach = this.reach;
     if (offset < this.base) {
@@ -71,14 +71,14 @@ export class Cursor {
     this.position = offset - this.base;
   }
 
-  /** A part of all that has come, by offsets. It keeps nothing else alive. */
+  /** A part of the text, by offsets, as a copy that does not retain the rest. */
   slice(start: number, end: number = this.length): string {
     this.work += end - start;
     const pieces = this.#pieces(start, end);
     return pieces.length === 1 ? copyText(pieces[0] as string) : pieces.join("");
   }
 
-  /** All from an offset on, in pieces. */
+  /** The text from an offset on, in pieces. */
   from(offset: number): string[] {
     return this.#pieces(offset, this.length);
   }
@@ -102,7 +102,7 @@ export function* peek(cursor: Cursor): Reading<string | undefined> {
   return cursor.buffer[cursor.position];
 }
 
-/** Reads white space, and gives the character after it. */
+/** Reads white space, and returns the character after it. */
 export function* skipSpace(cursor: Cursor): Reading<string | undefined> {
   for (;;) {
     const { buffer, position } = cursor;
@@ -116,7 +116,7 @@ export function* skipSpace(cursor: Cursor): Reading<string | undefined> {
   }
 }
 
-/** Reads one of the texts, if it comes next: the longest that does. */
+/** Reads the longest of the texts that comes next, if any does. */
 export function* literal(cursor: Cursor, ...texts: readonly string[]): Reading<string | undefined> {
   for (;;) {
     const { buffer, position } = cursor;
@@ -124,7 +124,7 @@ export function* literal(cursor: Cursor, ...texts: readonly string[]): Reading<s
     for (const text of texts)
       if (text.length > (match?.length ?? 0) && buffer.startsWith(text, position)) match = text;
     cursor.work += texts.length;
-    if (!cursor.isEnd && isBeginning(buffer, position, texts)) {
+    if (!cursor.isEnd && isPrefix(buffer, position, texts)) {
       yield;
       continue;
     }
@@ -133,18 +133,27 @@ export function* literal(cursor: Cursor, ...texts: readonly string[]): Reading<s
   }
 }
 
-/** Whether the text breaks off where one of these may have been meant: at its beginning, or before it. */
-export function isCutBefore(cursor: Cursor, ...texts: readonly string[]): boolean {
-  return cursor.isEnd && isBeginning(cursor.buffer, cursor.position, texts);
+/** Reads white space and one of the texts; neither, if none of them follows the white space. */
+export function* literalAfterSpace(cursor: Cursor, ...texts: readonly string[]): Reading<string | undefined> {
+  const start = cursor.offset;
+  yield* skipSpace(cursor);
+  const match = yield* literal(cursor, ...texts);
+  if (match === undefined) cursor.rewind(start);
+  return match;
 }
 
-/** Whether all the text from a place on is the beginning of one of these, and not the whole of it. */
-function isBeginning(buffer: string, from: number, texts: readonly string[]): boolean {
+/** Whether the text ends before, or inside, what may have become one of the texts. */
+export function isCutBefore(cursor: Cursor, ...texts: readonly string[]): boolean {
+  return cursor.isEnd && isPrefix(cursor.buffer, cursor.position, texts);
+}
+
+/** Whether the rest of the buffer is a proper prefix of one of the texts. */
+function isPrefix(buffer: string, from: number, texts: readonly string[]): boolean {
   const length = buffer.length - from;
   return texts.some((text) => length < text.length && text.startsWith(buffer.slice(from)));
 }
 
-/** Reads up to the first of the stops and over it. `stop` is undefined when the end came first. */
+/** Reads up to and including the first of the stops. `stop` is undefined when the end came first. */
 export function* until(
   cursor: Cursor,
   ...stops: readonly string[]
@@ -153,8 +162,8 @@ export function* until(
   return found ?? { text: "", stop: undefined };
 }
 
-/** As `until`, for names: undefined when no stop comes within the length of any name. */
-export function* untilSoon(
+/** As `until`, for names: undefined when no stop comes within `maxNameLength`. */
+export function* untilWithinName(
   cursor: Cursor,
   ...stops: readonly string[]
 ): Reading<{ text: string; stop: string | undefined } | undefined> {
@@ -171,11 +180,11 @@ function* search(
   for (;;) {
     const { buffer, position } = cursor;
     const last = start + maxLength - cursor.base;
-    let at = nextOf(firsts, buffer, position);
+    let at = indexOfAny(firsts, buffer, position);
     let stop: string | undefined;
-    for (; at < buffer.length && at <= last; at = nextOf(firsts, buffer, at + 1)) {
+    for (; at < buffer.length && at <= last; at = indexOfAny(firsts, buffer, at + 1)) {
       stop = stops.find((candidate) => buffer.startsWith(candidate, at));
-      if (stop !== undefined || (!cursor.isEnd && isBeginning(buffer, at, stops))) break;
+      if (stop !== undefined || (!cursor.isEnd && isPrefix(buffer, at, stops))) break;
     }
     cursor.position = Math.min(at, last);
     cursor.work += cursor.position - position + 1;
@@ -189,8 +198,8 @@ function* search(
   }
 }
 
-/** Where the next of some characters is, or the end. */
-function nextOf(chars: readonly string[], text: string, from: number): number {
+/** The position of the next of some characters, or the end. */
+function indexOfAny(chars: readonly string[], text: string, from: number): number {
   if (chars.length === 1) {
     const at = text.indexOf(chars[0] as string, from);
     return at < 0 ? text.length : at;
@@ -198,12 +207,4 @@ function nextOf(chars: readonly string[], text: string, from: number): number {
   let at = from;
   while (at < text.length && !chars.includes(text[at] as string)) at++;
   return at;
-}
-
-/** How many characters at the end of the text could be the beginning of one of the stops. */
-export function heldBack(text: string, from: number, stops: readonly string[]): number {
-  const longestStop = Math.max(...stops.map((stop) => stop.length));
-  for (let length = Math.min(longestStop - 1, text.length - from); length > 0; length--)
-    if (stops.some((stop) => length < stop.length && text.endsWith(stop.slice(0, length)))) return length;
-  return 0;
 }

@@ -1,29 +1,23 @@
-// Brings the words that servers use for why a model has stopped to a few.
+// Normalizes the finish reasons of servers.
 
 import type { FinishReason } from "../provider.ts";
 
-const reasons: ReadonlyMap<string, FinishReason> = new Map([
-  ["stop", "stop"],
-  ["eos", "stop"],
-  ["eos_token", "stop"],
-  ["end_turn", "stop"],
-  ["stop_sequence", "stop"],
-  ["completed", "stop"],
-  ["tool_calls", "tool_calls"],
-  ["tool_call", "tool_calls"],
-  ["tool_use", "tool_calls"],
-  ["function_call", "tool_calls"],
-  ["length", "length"],
-  ["max_tokens", "length"],
-  ["model_length", "length"],
-  ["model_context_window_exceeded", "length"],
-  ["content_filter", "content_filter"],
-  ["safety", "content_filter"],
-  ["refusal", "content_filter"],
-]);
+/** The words of servers for each reason. */
+const synonyms = {
+  stop: ["stop", "eos", "eos_token", "end_turn", "stop_sequence", "completed"],
+  tool_calls: ["tool_calls", "tool_call", "tool_use", "function_call"],
+  length: ["length", "max_tokens", "model_length", "model_context_window_exceeded"],
+  content_filter: ["content_filter", "safety", "refusal"],
+} satisfies Partial<Record<FinishReason, readonly string[]>>;
 
-/** What servers say when they gave up in the middle of an answer. */
-const givenUp = new Set([
+const reasons: ReadonlyMap<string, FinishReason> = new Map(
+  Object.entries(synonyms).flatMap(([reason, words]) =>
+    words.map((word) => [word, reason as FinishReason] as const),
+  ),
+);
+
+/** The reasons of servers that stopped in the middle of an answer. */
+const interrupted = new Set([
   "abort",
   "aborted",
   "cancelled",
@@ -33,20 +27,20 @@ const givenUp = new Set([
   "timeout",
 ]);
 
-/** Whether the answer, by this reason, was cut off before the model had ended it. */
+/** Whether this reason means that the answer was cut off. */
 export function isCutReason(reason: string): boolean {
   const kind = toFinishReason(reason);
-  return kind === "length" || kind === "content_filter" || givenUp.has(reason.toLowerCase());
+  return kind === "length" || kind === "content_filter" || interrupted.has(reason.toLowerCase());
 }
 
-/** `unknown` for words that no server was seen to use. */
+/** `unknown` for a word that no known server uses. */
 export function toFinishReason(reason: string): FinishReason {
   return reasons.get(reason.toLowerCase()) ?? "unknown";
 }
 
 /**
- * The reason that fits what came: servers say `stop`, or nothing, after tool calls, and some say `tool_calls`
- * when there are none.
+ * The reason that matches the content: some servers send `stop`, or nothing, after tool calls, and some send
+ * `tool_calls` without any.
  */
 export function settleFinishReason(
   reason: FinishReason | undefined,

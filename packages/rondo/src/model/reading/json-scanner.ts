@@ -1,7 +1,7 @@
-// Finds the end and the top-level members of a JSON object while it arrives, in one pass over its characters. It
-// also understands what models write instead of JSON: single quotes, names without quotes, trailing commas.
+// Finds the end and the top-level members of a JSON object while it arrives, in one pass. It tolerates what models
+// write instead of JSON: single quotes, names without quotes, trailing commas.
 
-/** One `key: value` of the object, as offsets into all that was scanned. */
+/** One `key: value` of the object, as offsets into the scanned text. */
 export interface JsonMember {
   readonly keyStart: number;
   readonly keyEnd: number;
@@ -13,14 +13,9 @@ export interface JsonMember {
 
 type Place = "root" | "list" | "before-key" | "key" | "before-value" | "value" | "after-key" | "after-value";
 
-export interface JsonScannerOptions {
-  /** Whether `members` is filled. Default: no, for an object can have millions. */
-  readonly keepsMembers?: boolean;
-}
-
 /** Scans one object or list. */
 export class JsonScanner {
-  /** `invalid` when what came can no longer become an object or a list. */
+  /** `invalid` when the text can no longer become an object or a list. */
   status: "open" | "complete" | "invalid" = "open";
   /** Of the outermost object; a list has none. */
   readonly members: JsonMember[] = [];
@@ -28,31 +23,24 @@ export class JsonScanner {
   #member: JsonMember | undefined;
   #place: Place = "root";
   #depth = 0;
-  /** The quote that ends the string that we are in, or nothing. */
+  /** The quote that ends the current string, or empty. */
   #quote = "";
   #isEscaped = false;
   #keyStart = 0;
   /** Whether a key or a value of the outermost object ended with the last character. */
   #hasEndedPart = false;
 
-  constructor({ keepsMembers = false }: JsonScannerOptions = {}) {
+  /** `keepsMembers`: whether `members` is filled. Default: false, for an object can have millions. */
+  constructor({ keepsMembers = false }: { keepsMembers?: boolean } = {}) {
     this.#keepsMembers = keepsMembers;
   }
 
   /**
    * Scans `text` from `from` on, where `text[0]` is character number `base` of the whole. Returns where it stopped:
-   * after the last character of the value, at the character that cannot be, or at the end of the text.
+   * after the value, at an invalid character, or at the end of the text. With
+   * `stopsAtParts` it also stops after each key and each value of the outermost object.
    */
-  scan(text: string, from: number, base: number): number {
-    return this.#scan(text, from, base, false);
-  }
-
-  /** As `scan`, but stops after each key and each value of the outermost object too. */
-  scanPart(text: string, from: number, base: number): number {
-    return this.#scan(text, from, base, true);
-  }
-
-  #scan(text: string, from: number, base: number, stopsAtParts: boolean): number {
+  scan(text: string, from: number, base: number, stopsAtParts = false): number {
     this.#hasEndedPart = false;
     for (let i = from; i < text.length; i++) {
       const char = text[i] as string;
@@ -75,7 +63,7 @@ export class JsonScanner {
     }
   }
 
-  /** Below the top only brackets and strings count: what else is wrong there is for the repair to find. */
+  /** Below the top level only brackets and strings count: the repair finds other faults. */
   #inside(char: string, at: number): void {
     if (char === '"' || char === "'") this.#quote = char;
     else if (char === "{" || char === "[") this.#depth++;
@@ -138,7 +126,7 @@ export class JsonScanner {
   }
 }
 
-/** Whether the text is one object or list with nothing left open, however sloppily it is written. */
+/** Whether the text is one closed object or list, even if it is not valid JSON. */
 export function isClosedJson(text: string): boolean {
   const scanner = new JsonScanner();
   scanner.scan(text, 0, 0);

@@ -1,31 +1,31 @@
-// What begins markup in the answers of a model: the tags around its thinking, and the openers of its tool dialects.
+// The openers of markup in a model's answers: its think tags, and those of its tool dialects.
 
 import type { ModelProfile } from "../profile.ts";
 import type { Dialect } from "./dialects/dialect.ts";
-import { dialectsOf } from "./dialects/dialects-of.ts";
+import { toolDialects } from "./dialects/dialects.ts";
 
 /** A text that begins markup. */
 export interface Opener {
   readonly text: string;
-  /** The code of its second character, which sorts out most candidates; 0 when it has but one. */
+  /** The code of its second character, which excludes most candidates; 0 if there is none. */
   readonly second: number;
-  /** For thinking: what ends it. For a closing tag that nothing opened: nothing. */
+  /** For thinking: its closing tag. Undefined for a closing tag that nothing opened. */
   readonly closes?: string | undefined;
-  /** For tool calls: the dialects that begin so, to be tried in turn. */
+  /** For tool calls: the dialects with this opener, to be tried in order. */
   readonly dialects: readonly Dialect[];
   readonly isWholeAnswer: boolean;
 }
 
 export interface Markup {
   readonly openers: readonly Opener[];
-  /** 1 for each character below 128 that begins an opener. All openers begin with such a one. */
+  /** 1 for each ASCII character that begins an opener. All openers begin with one. */
   readonly triggers: Uint8Array;
 }
 
 const withTools = new WeakMap<ModelProfile, Markup>();
 const withoutTools = new WeakMap<ModelProfile, Markup>();
 
-/** Worked out once for each profile: a model is asked more than once. */
+/** Cached for each profile. */
 export function markupOf(profile: ModelProfile, hasTools: boolean): Markup {
   const known = hasTools ? withTools : withoutTools;
   const earlier = known.get(profile);
@@ -48,7 +48,9 @@ function openersOf(profile: ModelProfile, hasTools: boolean): readonly Opener[] 
     add({ text: open, closes: close, dialects: [], isWholeAnswer: false });
   for (const [, close] of profile.thinkTags) add({ text: close, dialects: [], isWholeAnswer: false });
   if (!hasTools) return [...openers.values()];
-  const dialects = dialectsOf(profile.toolDialects);
+  // A user's profile may have unknown names.
+  const known: Readonly<Partial<Record<string, readonly Dialect[]>>> = toolDialects;
+  const dialects = [...new Set(profile.toolDialects.flatMap((name) => known[name] ?? []))];
   for (const { openers: texts, isWholeAnswer = false } of dialects)
     for (const text of texts)
       add({

@@ -1,11 +1,11 @@
-// Turns text that comes as "all so far" into what is new, for servers whose profile says that they do so.
+// Finds the new part of cumulative text, for servers whose profile says that they repeat the text so far.
 
-/** How much of the beginning and of the end is compared: two different texts hardly agree in length, head and tail. */
+/** How much of the beginning and the end is compared: different texts hardly agree in length, head and tail. */
 const comparedLength = 64;
 
 /**
- * What is new in each of a row of texts. A text that does not go on from what came before is new as a whole: the
- * server has begun afresh, or sends some pieces by themselves. One that only repeats the beginning has nothing new.
+ * The new part of each of a series of texts. A text that does not continue what came before is new as a whole: the
+ * server started over, or sends some pieces by themselves. One that only repeats the beginning has nothing new.
  */
 export class NewText {
   /** The last text that was taken for all so far. */
@@ -15,23 +15,20 @@ export class NewText {
   #tail = "";
 
   next(text: string): string {
-    if (text === "") return "";
-    if (this.#length > 0 && text.length >= this.#length && this.#continuesAll(text)) {
-      const news = text.slice(this.#length);
-      this.#add(news);
-      this.#last = text;
-      return news;
-    }
-    if (this.#last !== "" && text.length >= this.#last.length && continues(text, this.#last)) {
-      const news = text.slice(this.#last.length);
-      this.#add(news);
-      this.#last = text;
-      return news;
-    }
-    if (this.#last.startsWith(text)) return "";
-    this.#add(text);
+    const start = this.#newFrom(text);
+    if (start === undefined) return "";
+    const news = text.slice(start);
+    this.#add(news);
     this.#last = text;
-    return text;
+    return news;
+  }
+
+  /** Where the new part begins; undefined if there is none. */
+  #newFrom(text: string): number | undefined {
+    const last = this.#last;
+    if (this.#length > 0 && text.length >= this.#length && this.#continuesAll(text)) return this.#length;
+    if (last !== "" && text.length >= last.length && continues(text, last)) return last.length;
+    return last.startsWith(text) ? undefined : 0;
   }
 
   #continuesAll(text: string): boolean {

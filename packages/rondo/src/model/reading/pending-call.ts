@@ -1,29 +1,27 @@
 // One tool call that is still arriving.
 
-import type { ModelDelta } from "../provider.ts";
+import { parseJson } from "../parse-json.ts";
+import type { CollectorOptions } from "./call-collector.ts";
 import { isClosedJson, JsonScanner } from "./json-scanner.ts";
 import { NewText } from "./new-text.ts";
 import { type CallPiece, maxNameLength } from "./read-piece.ts";
 
-interface PendingCallOptions {
+interface PendingCallOptions extends CollectorOptions {
   readonly rawId: string;
-  /** Gives the id that the call gets: the one that is wanted if it is free, else one that is made up. */
+  /** Returns the id of the call: the wanted one if it is free, else a generated one. */
   readonly claimId: (wanted: string) => string;
-  readonly toolNames: readonly string[];
-  readonly isCumulative: boolean;
-  readonly emit: (delta: ModelDelta) => void;
   readonly isFromText?: boolean;
-  /** The text that it was found in ended before it did. */
+  /** Whether the text ended before the call did. */
   readonly isCut?: boolean;
 }
 
 /** How the stream ended. */
 export interface CallEnding {
-  /** The length limit or the end of the connection has cut it off. */
+  /** Cut off by the length limit or the end of the connection. */
   readonly isCutOff: boolean;
   /** Whether the server said why it ended. */
   readonly hasReason: boolean;
-  /** Whether the server said that it ended: by `[DONE]`, or because the answer came as a whole. */
+  /** Whether the server marked the end: by `[DONE]`, or because the answer came whole. */
   readonly hasEnd: boolean;
 }
 
@@ -37,12 +35,12 @@ export class PendingCall {
   readonly #options: PendingCallOptions;
   readonly #scanner = new JsonScanner();
   readonly #news: NewText | undefined;
-  /** Grown piece by piece: V8 joins the pieces when the whole is looked at, and keeps it joined. */
+  /** Concatenated piece by piece: V8 flattens it when it is read, and keeps it flat. */
   #text = "";
   #firstPiece = "";
   #lastPiece = "";
   #canonical: string | undefined;
-  /** The id that the rest of the program sees; undefined until the call has started. */
+  /** The id of the emitted call; undefined until it has started. */
   #id: string | undefined;
 
   constructor(options: PendingCallOptions) {
@@ -56,24 +54,24 @@ export class PendingCall {
     return this.#text;
   }
 
-  /** Whether the arguments are a whole object, or a string that holds one. */
+  /** Whether the arguments are a complete object, or a string that contains one. */
   isComplete(): boolean {
     if (this.#scanner.status !== "invalid") return this.#scanner.status === "complete";
     return this.#firstPiece.startsWith('"') && this.#lastPiece.endsWith('"');
   }
 
-  /** Whether a call that was found in text says the same; `canonical` is its arguments as `canonicalJson` gives them. */
+  /** Whether a call that was found in text is the same; `canonical` is its arguments by `canonicalJson`. */
   isSame(name: string, canonical: string): boolean {
     if (name !== this.name) return false;
-    // Only what is complete is worked out: it does not change any more.
+    // Cached only if complete: then it does not change any more.
     if (!this.isComplete()) return this.#text === canonical;
     this.#canonical ??= canonicalJson(this.#text);
     return this.#canonical === canonical;
   }
 
   /**
-   * Whether a name that comes before any arguments goes on with the name so far: `get_`, then `weather`. It does
-   * not when both are names of tools by themselves and the two together are not.
+   * Whether a name that comes before any arguments continues the name so far: `get_`, then `weather`. It does not if
+   * both are names of tools and their concatenation is not.
    */
   isNamePiece(name: string): boolean {
     if (this.#text !== "") return !this.#options.toolNames.includes(name);
@@ -89,7 +87,7 @@ export class PendingCall {
     else if (this.name === "") this.name = piece.name;
     const text = this.#newArguments(piece);
     if (text === "") return;
-    // Arguments without a name: the name may follow, and nothing can start before it.
+    // Arguments without a name: the name may follow, and the call cannot start before it.
     if (this.name !== "" && this.#id === undefined) this.#start();
     if (this.#scanner.status === "open") this.#scanner.scan(text, 0, this.#text.length);
     if (this.#text === "") this.#firstPiece = text;
@@ -102,13 +100,13 @@ export class PendingCall {
   end({ isCutOff, hasReason, hasEnd }: CallEnding): void {
     const id = this.#id ?? this.#start();
     const text = this.#text;
-    // Arguments that never came are no arguments only if the server has said that this was all.
+    // Missing arguments mean "none" only if the server marked the end.
     const mayBeCut = isCutOff || (!hasReason && (text !== "" || !hasEnd));
     const isTruncated = this.isFromText ? this.#options.isCut === true : mayBeCut && !isWholeJson(text);
     this.#options.emit({ type: "call.ended", id, name: this.name, arguments: text, isTruncated });
   }
 
-  /** Says that the call has started, with what has come of it. Its name can no longer change. */
+  /** Emits the start of the call, with its arguments so far. Its name can no longer change. */
   #start(): string {
     const id = this.#options.claimId(this.rawId);
     this.#id = id;
@@ -126,13 +124,13 @@ export class PendingCall {
 
   #newArguments({ arguments: text, isWhole }: CallPiece): string {
     if (text === "") return "";
-    // An object has no further pieces; a complete call that gets one again is only being repeated.
+    // An object has no further pieces: another one only repeats it.
     if (isWhole && this.#text !== "") return "";
     return this.#news ? this.#news.next(text) : text;
   }
 }
 
-/** Arguments in one spelling, to compare them. What is not proper JSON stays as it is. */
+/** Arguments in one canonical form, for comparison. Invalid JSON is returned unchanged. */
 export function canonicalJson(text: string): string {
   if (!isClosedJson(text)) return text;
   try {
@@ -143,11 +141,5 @@ export function canonicalJson(text: string): string {
 }
 
 function isWholeJson(text: string): boolean {
-  if (isClosedJson(text)) return true;
-  try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    return false;
-  }
+  return isClosedJson(text) || parseJson(text) !== undefined;
 }

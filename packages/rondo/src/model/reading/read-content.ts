@@ -1,6 +1,6 @@
-// Reads the text and the thinking of one delta, in all the shapes in which servers send them.
+// Reads the text and the thinking of one delta, in all shapes that servers send.
 
-/** Where the pieces go, in order. `skipped` gets the type of a part that is neither. */
+/** Receives the pieces, in order. `skipped` receives the type of a part that is neither. */
 export interface ContentSink {
   text(text: string): void;
   thinking(text: string): void;

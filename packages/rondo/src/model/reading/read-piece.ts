@@ -1,13 +1,13 @@
-// Reads one entry of `tool_calls`, in all the shapes in which servers send it.
+// Reads one entry of `tool_calls`, in all shapes that servers send.
 
 import { jsonFlaw } from "../../json/json-flaw.ts";
 
-/** A name that long is no tool's: its rest need not be kept. */
+/** Longer than the name of any tool: the rest is dropped. */
 export const maxNameLength = 1024;
-/** Some gateways keep a model's signed thoughts in an id. What is longer still is no id. */
+/** Some gateways put a model's signed thoughts into an id. Longer text is not an id. */
 const maxIdLength = 65_536;
 
-/** A piece of a call; text that did not come is empty. */
+/** A piece of a call; missing text is empty. */
 export interface CallPiece {
   readonly index: number | string | undefined;
   readonly id: string;
@@ -17,7 +17,7 @@ export interface CallPiece {
   readonly isWhole: boolean;
 }
 
-/** Undefined when the entry is not one. */
+/** Undefined if the entry has nothing of a call. */
 export function readPiece(entry: unknown): CallPiece | undefined {
   if (typeof entry !== "object" || entry === null) return undefined;
   const { index, id, function: inner, name, arguments: flat } = entry as Record<string, unknown>;
@@ -51,7 +51,7 @@ function readText(value: unknown): string {
 function readArguments(value: unknown): { text: string; isWhole: boolean } {
   if (typeof value === "string") return { text: value, isWhole: false };
   if (value === undefined || value === null) return { text: "", isWhole: false };
-  // Written as JSON it would lose the number, or overflow the stack: no JSON keeps the call from being run.
+  // As JSON it would lose the number, or overflow the stack. Text that is not JSON prevents the call from running.
   const flaw = jsonFlaw(value);
   return { text: flaw === undefined ? JSON.stringify(value) : `(${flaw})`, isWhole: true };
 }

@@ -1,11 +1,11 @@
-// Reads how many tokens a call has cost, from wherever in a chunk a server puts it.
+// Reads the usage of an answer, in all shapes that servers send.
 
 import type { Usage } from "../provider.ts";
 
 /** Far beyond any context, and small enough that sums stay exact. */
 const maxTokens = 1_000_000_000_000;
 
-/** Undefined when the value does not tell. */
+/** Undefined if the value has no usage. */
 export function readUsage(value: unknown): Usage | undefined {
   if (typeof value !== "object" || value === null) return undefined;
   const fields = value as Record<string, unknown>;
@@ -20,14 +20,14 @@ export function readUsage(value: unknown): Usage | undefined {
   return {
     inputTokens,
     outputTokens,
-    // More than the sum is possible, less is not.
+    // It may be more than the sum, but not less.
     totalTokens: Math.max(total ?? 0, inputTokens + outputTokens),
     ...(cached !== undefined && { cachedTokens: cached }),
     ...(reasoning !== undefined && { reasoningTokens: reasoning }),
   };
 }
 
-/** The `timings` of llama.cpp, which are there even when no usage was asked for. */
+/** The `timings` of llama.cpp, which are present even if no usage was requested. */
 export function readTimings(value: unknown): Usage | undefined {
   if (typeof value !== "object" || value === null) return undefined;
   const { prompt_n, cache_n, predicted_n } = value as Record<string, unknown>;
@@ -51,7 +51,7 @@ function detail(
   return count((details as Record<string, unknown>)[key]);
 }
 
-/** A number of tokens is whole; what no answer can have cost tells nothing. */
+/** A plausible number of tokens, as a whole number. */
 function count(value: unknown): number | undefined {
   return typeof value === "number" && value >= 0 && value <= maxTokens ? Math.round(value) : undefined;
 }

@@ -1,5 +1,5 @@
-// How much the text reader does before it takes markup for text. All limits count characters or calls of the text
-// itself, so that they hold at the same place however the text is cut into pieces.
+// Limits of the text reader, beyond which markup is read as text. They count characters or calls of the text itself,
+// so that they do not depend on how the text is split.
 
 import { maxCalls } from "./dialects/dialect.ts";
 
@@ -8,11 +8,11 @@ export interface ReadingLimits {
   readonly callLength: number;
   /** How many calls one answer may have in its text. Default: 1,000. */
   readonly calls: number;
-  /** How long the white space around calls may be before it is text. Default: 65,536 characters. */
+  /** How long the white space around calls may be before it counts as text. Default: 65,536 characters. */
   readonly spaceLength: number;
-  /** How many characters may be read a second time, whatever the length of the answer. Default: 65,536. */
+  /** How many characters of any answer may be read again. Default: 65,536. */
   readonly rereadBase: number;
-  /** How many more of them for each character of the answer. Default: 4. */
+  /** How many more for each character of the answer. Default: 4. */
   readonly rereadFactor: number;
 }
 
@@ -25,8 +25,8 @@ export const defaultLimits: ReadingLimits = {
 };
 
 /**
- * What looked like a call and is none is read again as text, for a call may begin within it. Text can be written so
- * that this happens at each of its characters; the budget keeps the whole in proportion to the length of the text.
+ * Markup that turns out not to be a call is read again as text, because a call may begin inside it. Hostile text can
+ * cause this at each of its characters; the budget keeps the total work linear in the length of the text.
  */
 export class RereadBudget {
   readonly #limits: ReadingLimits;
@@ -37,7 +37,7 @@ export class RereadBudget {
     this.#limits = limits;
   }
 
-  /** Whether `length` characters may be read again, the last of them being number `offset` of the text. */
+  /** Whether the `length` characters up to `offset` may be read again. */
   spend(length: number, offset: number): boolean {
     const { rereadBase, rereadFactor } = this.#limits;
     this.#farthest = Math.max(this.#farthest, offset);

@@ -4,10 +4,10 @@ import { spawnSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { modelFamilies } from "../model-families.ts";
+import { familyProfiles } from "../known-profiles.ts";
 import type { ModelProfile } from "../profile.ts";
-import { commonProfile } from "../profiles.ts";
-import { dialectsOf } from "./dialects/dialects-of.ts";
+import { combineProfiles, commonProfile } from "../profiles.ts";
+import { toolDialects } from "./dialects/dialects.ts";
 import { defaultLimits, type ReadingLimits } from "./reading-limits.ts";
 import { callBeginnings, hostileTexts, markers, repeated, wholeCalls } from "./testkit/hostile-text.ts";
 import { TextReader } from "./text-reader.ts";
@@ -77,25 +77,18 @@ function tooMuch(length: number, pieceLength: number, setup?: Setup): string[] {
 }
 
 test("every opener of every dialect is among the markers", () => {
-  const openers = dialectsOf(commonProfile.toolDialects).flatMap((dialect) => dialect.openers);
+  const openers = Object.values(toolDialects).flatMap((dialects) =>
+    dialects.flatMap((dialect) => dialect.openers),
+  );
   expect(openers.length).toBeGreaterThan(20);
   expect(openers.filter((opener) => !markers.includes(opener))).toEqual([]);
 });
 
 describe("work grows with the length alone", () => {
   const families = new Map(
-    [
-      commonProfile,
-      ...modelFamilies.map(({ profile, opensThinking = false }) => ({
-        ...profile,
-        startsThinking: opensThinking,
-      })),
-    ].map(({ thinkTags, toolDialects, startsThinking }) => {
-      const profile = {
-        thinkTags: thinkTags ?? commonProfile.thinkTags,
-        toolDialects: toolDialects ?? commonProfile.toolDialects,
-        startsThinking: startsThinking ?? false,
-      };
+    [undefined, ...familyProfiles].map((family) => {
+      const { thinkTags, toolDialects, startsThinking } = combineProfiles(undefined, family);
+      const profile = { thinkTags, toolDialects, startsThinking };
       return [JSON.stringify(profile), profile];
     }),
   );

@@ -258,6 +258,7 @@ describe("dialects", () => {
     ['[TOOL_CALLS]add[ARGS]{"a": 1', '{"a": 1'],
     ["<function=add><parameter=a>1</parameter><parameter=b>2", '{"a":"1"}'],
     ["<tool_call>add<arg_key>a</arg_key><arg_value>1", "{}"],
+    ["<tool_call>add<arg_key>a</arg_key><arg_value>1</arg_value>\n ", '{"a":"1"}'],
     ["[add(a=1, b=", '{"a": 1}'],
   ])("%j is a call that was cut off", (text, args) => {
     expect(readText([text])).toMatchObject({
@@ -267,7 +268,7 @@ describe("dialects", () => {
   });
 });
 
-describe("calls before one that is none", () => {
+describe("calls before markup that is not a call", () => {
   test.each([
     [
       '<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>add<｜tool▁sep｜>{"a": 1}<｜tool▁call▁end｜>',
@@ -294,7 +295,7 @@ describe("calls before one that is none", () => {
     }
   });
 
-  test("a list of calls is read as a whole, even if that is tried only when the text has ended", () => {
+  test("a list of calls is read as a whole, even when another dialect waited for the end of the text", () => {
     const text = "<|tool_call_begin|> <|tool_call_start|>[add(a=1), ping()]<|tool_call_end|>";
     for (const pieces of [[text], charsOf(text)]) {
       const { calls, text: left } = readText(pieces);
@@ -309,7 +310,7 @@ describe("calls before one that is none", () => {
     '{"parameters": {"text": "An example: ',
     '<tool_call>{"name": "other"}</tool_call> <tool_call>{"arguments": {"text": "An example: ',
     '[{"parameters": {"text": "An example: ',
-  ])("in %j, which breaks off before its name, is no call", (cut) => {
+  ])("in %j, which breaks off before its name, is not a call", (cut) => {
     const text = `${cut}<tool_call>{'name': 'add', 'arguments': {}}</tool_call>`;
     for (const pieces of [[text], charsOf(text)]) expect(readText(pieces)).toMatchObject({ text, calls: [] });
   });

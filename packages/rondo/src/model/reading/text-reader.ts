@@ -1,5 +1,5 @@
-// Tells apart, in the text that a model writes, what is for the user, what is thinking and what is a tool call.
-// Only what could still become markup is held back; everything else goes on at once.
+// Separates the text of a model into text for the user, thinking and tool calls. Only what could still become markup
+// is held back; everything else is emitted at once.
 
 import { toolNameMatcher } from "../match-tool-name.ts";
 import type { ModelProfile } from "../profile.ts";
@@ -11,7 +11,7 @@ import { ThinkingReader } from "./thinking-reader.ts";
 import { UnreadText } from "./unread-text.ts";
 import { VisibleText } from "./visible-text.ts";
 
-/** Where the parts of the text go. */
+/** Receives the parts of the text. */
 export interface TextSink {
   text(text: string): void;
   thinking(text: string): void;
@@ -19,16 +19,16 @@ export interface TextSink {
   warn(message: string): void;
 }
 
-/** Markup that is being read, as long as it is not known whether it is a call. */
+/** Markup that is being read, until it is known whether it is a call. */
 interface Block {
   readonly opener: Opener;
   readonly cursor: Cursor;
   readonly reading: Reading<readonly TextCall[] | undefined>;
-  /** The dialects still to be tried if this is not the right one. */
+  /** The dialects to try if this one does not match. */
   readonly others: readonly Dialect[];
   /** Where it begins in the whole text. */
   readonly start: number;
-  /** How far the dialects that were tried before have read, and whether the text ended within a value of theirs. */
+  /** How far earlier dialects have read, and whether the text ended inside a value for one of them. */
   readonly reach: number;
   readonly endsInValue: boolean;
 }
@@ -42,15 +42,15 @@ export class TextReader {
   readonly #budget: RereadBudget;
   readonly #visible: VisibleText;
   readonly #unread = new UnreadText();
-  /** Before this character of the whole text no markup is looked for. */
+  /** Before this offset of the whole text, no markup is searched. */
   #plainUntil = 0;
   #thinking: ThinkingReader | undefined;
   #block: Block | undefined;
-  /** The end of the text so far, which could be the beginning of an opener. */
+  /** The end of the text so far, if it could begin an opener. */
   #held = "";
   #isEnd = false;
   #hasThought = false;
-  #isThinkingApart = false;
+  #hasSeparateThinking = false;
   #callCount = 0;
   #work = 0;
 
@@ -76,13 +76,13 @@ export class TextReader {
       this.#thinking = new ThinkingReader(profile.thinkTags, sink);
   }
 
-  /** Thinking has come by a way of its own: then the text does not begin with it. */
-  thinkingIsApart(): void {
-    this.#isThinkingApart = true;
+  /** Thinking came in a field of its own, so the text does not begin inside it. */
+  thinkingCameSeparately(): void {
+    this.#hasSeparateThinking = true;
     if (this.#thinking?.isUntouched) this.#thinking = undefined;
   }
 
-  /** How many characters were looked at or copied, for tests: it grows no faster than the text. */
+  /** How many characters were read or copied, for tests: it grows linearly with the text. */
   get work(): number {
     return this.#work;
   }
@@ -93,7 +93,7 @@ export class TextReader {
     if (!this.#unread.isEmpty) this.#readOn();
   }
 
-  /** Decides about all that was held back. `hasOtherCalls` when the server has sent calls by the proper way too. */
+  /** Settles everything that was held back. `hasOtherCalls` if the server also sent `tool_calls`. */
   end({ hasOtherCalls }: { hasOtherCalls: boolean }): void {
     this.#isEnd = true;
     while (this.#block || this.#held !== "") {
@@ -110,7 +110,7 @@ export class TextReader {
     } else this.#visible.end({ hasCalls: this.#callCount > 0 || hasOtherCalls });
   }
 
-  /** Whether nothing comes after the piece that is being read. */
+  /** Whether the current piece is the last one. */
   get #isLast(): boolean {
     return this.#isEnd && this.#unread.isEmpty;
   }
@@ -125,16 +125,16 @@ export class TextReader {
     for (let piece = this.#unread.take(); piece !== undefined; piece = this.#unread.take()) this.#step(piece);
   }
 
-  /** Reads a piece as far as the mode lasts, and puts the rest back. */
+  /** Reads a piece until the mode changes, and puts the rest back. */
   #step(piece: string): void {
     if (this.#thinking) this.#think(this.#thinking, piece);
     else if (this.#block) this.#advance(this.#block, piece);
-    else if (this.#unread.offset - piece.length < this.#plainUntil) this.#passOn(piece);
+    else if (this.#unread.offset - piece.length < this.#plainUntil) this.#emitPlain(piece);
     else this.#scan(this.#held === "" ? piece : this.#take() + piece);
   }
 
-  /** Gives out as text what is not to be looked through. */
-  #passOn(piece: string): void {
+  /** Emits text without searching it. */
+  #emitPlain(piece: string): void {
     const length = this.#plainUntil - (this.#unread.offset - piece.length);
     this.#work += Math.min(length, piece.length);
     this.#unread.putBack([piece.slice(length)]);
@@ -150,7 +150,7 @@ export class TextReader {
     this.#unread.putBack([rest]);
   }
 
-  /** Looks for markup in text. The hot path: most chunks have no character that could begin any. */
+  /** Searches text for markup. The hot path: most chunks have no character that could begin any. */
   #scan(text: string): void {
     let from = this.#visible.takeSpace(text);
     this.#work += from;
@@ -174,7 +174,7 @@ export class TextReader {
     this.#visible.write(from === 0 ? text : text.slice(from));
   }
 
-  /** The longest opener at this place, and whether a longer one could still come. */
+  /** The longest opener at this position, and whether a longer one could still follow. */
   #match(text: string, at: number, isFirst: boolean): { opener: Opener | undefined; mayGrow: boolean } {
     let opener: Opener | undefined;
     let mayGrow = false;
@@ -203,15 +203,15 @@ export class TextReader {
   }
 
   /**
-   * A closing tag that nothing opened. The text before it has gone out, so it stays text; the tag itself is
-   * markup, and is dropped. Only the first: after proper thinking it is more likely a word about the tag.
+   * A closing tag that nothing opened. The text before it was emitted, so it stays text; the tag itself is dropped.
+   * Only the first: after regular thinking, the text probably mentions the tag.
    */
   #strayClose(tag: string): void {
     if (this.#hasThought) {
       this.#visible.write(tag);
       return;
     }
-    if (!this.#isThinkingApart)
+    if (!this.#hasSeparateThinking)
       this.#sink.warn(
         `The text has a ${tag} that nothing opened. If this model begins its answers inside thinking, set the profile's startsThinking to true.`,
       );
@@ -223,7 +223,7 @@ export class TextReader {
     this.#visible.endMarkup("thinking");
   }
 
-  /** Begins to read markup, of which `text` is the beginning, with the first of the dialects. */
+  /** Begins to read markup, which starts with `text`, with the first of the dialects. */
   #startBlock(
     opener: Opener,
     [dialect, ...others]: readonly Dialect[],
@@ -238,7 +238,7 @@ export class TextReader {
     this.#advance(this.#block, "");
   }
 
-  /** Lets the dialect read on, up to the limit of a call. */
+  /** Resumes the dialect, up to the length limit of a call. */
   #advance(block: Block, text: string): void {
     const { cursor, reading } = block;
     if (text !== "") {
@@ -255,7 +255,7 @@ export class TextReader {
     if (done) this.#finish(block, calls);
   }
 
-  /** Goes on after the markup, or within it when it is ordinary text after all: markup may still begin there. */
+  /** Continues after the markup, or inside it if it was ordinary text: other markup may begin there. */
   #finish(block: Block, calls: readonly TextCall[] | undefined): void {
     const { opener, cursor, others, start } = block;
     const reach = Math.max(block.reach, start + cursor.reach);
@@ -283,16 +283,18 @@ export class TextReader {
     this.#plainUntil = reach;
     if (mayReadAgain) return;
     this.#sink.warn(
-      "The text has very much markup that is not a tool call, so not all of it was looked through.",
+      "The text has too much markup that is not a tool call, so not all of it was searched for calls.",
     );
   }
 
-  /** What the markup holds could be read as calls of its own, so neither it nor what follows is looked through. */
+  /** The content of the markup could be read as calls of its own, so nothing from here on is searched. */
   #giveUp({ cursor }: Block, reason: string): void {
     this.#work += cursor.length;
     this.#block = undefined;
     this.#unread.putBack(cursor.from(0));
     this.#plainUntil = Number.POSITIVE_INFINITY;
-    this.#sink.warn(`The text has ${reason}. From there on it was taken as text, and no call in it was run.`);
+    this.#sink.warn(
+      `The text has ${reason}. Everything from there on was read as text, and no call in it was run.`,
+    );
   }
 }

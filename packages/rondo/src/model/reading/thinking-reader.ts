@@ -1,15 +1,14 @@
 // Reads thinking up to the tag that closes it, without the white space next to the tags.
 
-import { heldBack } from "./cursor.ts";
 import { isSpace } from "./json-scanner.ts";
 
 /** White space longer than this belongs to the thinking, even next to a tag. */
 const maxSpaceLength = 65_536;
 
 export class ThinkingReader {
-  /** Whether no tag has opened it: the profile says that the answer begins so. */
+  /** Whether no tag opened it: the profile says that the text starts inside thinking. */
   readonly isImplicit: boolean;
-  /** What may still open it; only one is skipped. */
+  /** The opening tags that may still come; only one is skipped. */
   #opens: readonly string[];
   readonly #closes: readonly string[];
   readonly #sink: { thinking(text: string): void };
@@ -35,7 +34,7 @@ export class ThinkingReader {
     return this.#isUntouched;
   }
 
-  /** Gives the rest after the closing tag, or undefined when it has not come. */
+  /** Returns the rest after the closing tag; undefined until it comes. */
   write(text: string): string | undefined {
     this.#isUntouched = false;
     let buffer = this.#held + text;
@@ -57,7 +56,7 @@ export class ThinkingReader {
       this.#emit(buffer.slice(0, at));
       return buffer.slice(at + close.length);
     }
-    const held = heldBack(buffer, 0, this.#closes);
+    const held = heldBack(buffer, this.#closes);
     this.#held = held > 0 ? buffer.slice(-held) : "";
     this.#emit(held > 0 ? buffer.slice(0, -held) : buffer);
     return undefined;
@@ -70,7 +69,7 @@ export class ThinkingReader {
     this.#space = "";
   }
 
-  /** Some models write the opening tag although their template has. There are no more `opens` once that is known. */
+  /** Skips an opening tag that a model wrote although its template did. Clears `opens` once that is decided. */
   #skipOpen(text: string): string {
     const opens = this.#opens;
     const open = opens.find((candidate) => text.startsWith(candidate));
@@ -102,4 +101,12 @@ function withoutSpace(text: string): string {
   let start = 0;
   while (start < text.length && isSpace(text[start] as string)) start++;
   return start === 0 ? text : text.slice(start);
+}
+
+/** How many characters at the end of the text could be the beginning of one of the stops. */
+function heldBack(text: string, stops: readonly string[]): number {
+  const longestStop = Math.max(...stops.map((stop) => stop.length));
+  for (let length = Math.min(longestStop - 1, text.length); length > 0; length--)
+    if (stops.some((stop) => length < stop.length && text.endsWith(stop.slice(0, length)))) return length;
+  return 0;
 }

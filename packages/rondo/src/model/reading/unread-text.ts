@@ -1,16 +1,16 @@
-// The text that has come and was not read yet, or is to be read again.
+// Text that was not read yet, or is to be read again.
 
-import { copyText } from "./kept-text.ts";
+import { copyText } from "./text-store.ts";
 
-/** Longer pieces are cut: joining two pieces, or keeping a part of one alive, then never costs much. */
+/** Longer pieces are split, so that joining two pieces, or retaining a part of one, stays cheap. */
 const pieceLength = 1024;
 
 export class UnreadText {
-  /** The next piece is the last one here. */
+  /** In reverse order: the next piece is the last. */
   readonly #pieces: string[] = [];
   #offset = 0;
 
-  /** How many characters of the whole text come before the next one. */
+  /** The offset of the next character in the whole text. */
   get offset(): number {
     return this.#offset;
   }
@@ -19,13 +19,13 @@ export class UnreadText {
     return this.#pieces.length === 0;
   }
 
-  /** Gives the next piece. */
+  /** The next piece. */
   take(): string | undefined {
     const text = this.#pieces.pop();
     return text === undefined ? undefined : this.takeOf(text);
   }
 
-  /** Gives the first piece of a text that comes next, and keeps the rest. */
+  /** The first piece of a text that comes next; keeps the rest. */
   takeOf(text: string): string {
     if (text.length <= 2 * pieceLength) {
       this.#offset += text.length;
@@ -36,7 +36,7 @@ export class UnreadText {
     return copyText(text.slice(0, pieceLength));
   }
 
-  /** Takes back what was taken last, to give it again. */
+  /** Returns pieces that were taken last, to be read again. */
   putBack(pieces: readonly string[]): void {
     for (let i = pieces.length - 1; i >= 0; i--) {
       const piece = pieces[i] as string;

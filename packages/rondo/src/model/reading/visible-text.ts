@@ -1,13 +1,13 @@
-// The text that goes to the user: what surrounds the markup, without the white space that only separates it.
+// The text for the user: what surrounds the markup, without the white space that only separates it.
 
 import { CodeTracker } from "./code-tracker.ts";
 import { isSpace } from "./json-scanner.ts";
 
 export interface VisibleTextOptions {
   readonly sink: { text(text: string): void };
-  /** Whether anybody asks for `isQuoted`. */
+  /** Whether `isQuoted` is needed. */
   readonly hasMarkup: boolean;
-  /** How much white space is held back at most. */
+  /** How much white space may be held back. */
   readonly maxSpaceLength: number;
 }
 
@@ -23,7 +23,7 @@ export class VisibleText {
     this.#options = options;
   }
 
-  /** Whether markup that comes now is shown, in code or in quotes, and so not meant. */
+  /** Whether markup at this point is only quoted, in code or in quotation marks. */
   get isQuoted(): boolean {
     return this.#lastChar === '"' || this.#lastChar === "'" || this.#code.isInCode;
   }
@@ -33,10 +33,10 @@ export class VisibleText {
     return this.#margin !== undefined && this.#isAfter !== "call";
   }
 
-  /** Takes the white space that the text begins with, if it may have to be dropped, and gives its length. */
+  /** Takes leading white space that may have to be dropped, and returns its length. */
   takeSpace(text: string): number {
     if (this.#margin === undefined) return 0;
-    // What separates the answer from thinking belongs to neither, so it need not be kept.
+    // White space between thinking and the answer belongs to neither.
     const isDropped = this.#isAfter === "thinking";
     const room = isDropped ? text.length : this.#options.maxSpaceLength - this.#margin.length;
     let end = 0;
@@ -53,7 +53,7 @@ export class VisibleText {
     this.#emit(text);
   }
 
-  /** What comes next follows markup. */
+  /** The next text follows markup. */
   endMarkup(kind: "thinking" | "call"): void {
     this.#margin = "";
     this.#isAfter = kind;
@@ -61,7 +61,7 @@ export class VisibleText {
     this.#code.startLine();
   }
 
-  /** No text follows. Nothing but white space is an answer too, if there is no other. */
+  /** Ends the text. White space alone is emitted if there is nothing else. */
   end({ hasCalls }: { hasCalls: boolean }): void {
     if (this.#isAfter === "start" && !hasCalls && this.#margin !== undefined)
       this.#options.sink.text(this.#margin);

@@ -1,8 +1,8 @@
-// Values as texts that are the same for equal values, so that many can be compared in linear time.
+// Canonical texts of values: equal values have equal texts, so that many can be compared in linear time.
 
 import type { Validation } from "./validation.ts";
 
-/** The order of keys does not count. What JSON does not have is equal to nothing in JSON. */
+/** Independent of the order of keys. Values that JSON lacks differ from all JSON values. */
 export function canonical(value: unknown, validation: Validation): string {
   validation.spend(4);
   if (typeof value === "string") {

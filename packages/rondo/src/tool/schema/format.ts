@@ -1,4 +1,4 @@
-// The formats of JSON Schema. Every check takes linear time: no expression here can match one text in many ways.
+// The formats of JSON Schema. Every check takes linear time: no expression can match a text in many ways.
 
 const days = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
 const ipv4 = /^(?:(?:25[0-5]|2[0-4]\d|[01]?\d\d?)\.){3}(?:25[0-5]|2[0-4]\d|[01]?\d\d?)$/;
@@ -8,7 +8,7 @@ const span = /^P(?!$)(?:\d+W|(?:\d+Y)?(?:\d+M)?(?:\d+D)?(?:T(?!$)(?:\d+H)?(?:\d+
 const gap = /Y\d+D|H\d+S/;
 const pointer = /^(?:\/(?:[^~/]|~[01])*)*$/;
 
-/** What a text has to be; formats that are not here say nothing. */
+/** Unknown formats are ignored. */
 export const formats: ReadonlyMap<string, (text: string) => boolean> = new Map(
   Object.entries({
     date: isDate,
@@ -90,7 +90,7 @@ function isIpv6(text: string): boolean {
   return halves.length === 1 ? all.length === 8 : halves.length === 2 && all.length <= 7;
 }
 
-/** By the parts of RFC 3986, each of which only has to consist of the right characters. */
+/** Checks the characters of each part of RFC 3986. */
 function isUri(text: string): boolean {
   const parts = /^(?:[^:/?#]+:)?(?:\/\/([^/?#]*))?([^?#]*)(?:\?([^#]*))?(?:#(.*))?$/s.exec(text);
   if (!parts) return false;

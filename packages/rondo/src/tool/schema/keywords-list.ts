@@ -1,41 +1,36 @@
 // Keywords about lists.
 
 import { canonical } from "./canonical.ts";
-import type { Given, Keyword } from "./keywords.ts";
+import { atLeast, atMost, compared, listAt, numberAt } from "./keyword-parts.ts";
+import type { Keyword, KeywordUse } from "./keywords.ts";
 import type { Check, SchemaNode } from "./schema-compiler.ts";
-import type { Looked, Place, Validation } from "./validation.ts";
-import { listAt, numberAt } from "./wrong.ts";
+import type { Evaluated, Place, Validation } from "./validation.ts";
 
-function count(fits: (count: number, bound: number) => boolean, words: string): Keyword {
-  return ({ argument, path }) => {
-    const bound = numberAt(argument, path);
-    if (bound === undefined) return undefined;
-    return (value, place, validation) =>
-      !Array.isArray(value) ||
-      fits(value.length, bound) ||
-      validation.refuse(place, `Array has too ${words} ${bound})`.replace("#", `${value.length}`), value);
-  };
-}
+const countItems = (value: unknown) => (Array.isArray(value) ? value.length : undefined);
 
-function prefix(schemas: readonly unknown[], { path, inside }: Given): Check {
+/** The first items, each with a schema of its own. */
+function prefix(schemas: readonly unknown[], { path, inside }: KeywordUse): Check {
   const nodes = schemas.map((schema, index) => inside(schema, `${path}[${index}]`));
-  return (value, place, validation, looked) => {
+  return (value, place, validation, evaluated) => {
     if (!Array.isArray(value)) return true;
-    let isFine = true;
+    let isValid = true;
     for (const [index, node] of nodes.slice(0, value.length).entries())
-      if (!checkItem(node, value, index, place, validation, looked)) isFine = false;
-    return isFine;
+      if (!checkItem(node, value, index, place, validation, evaluated)) isValid = false;
+    return isValid;
   };
 }
 
-/** The items after the first ones, which have schemas of their own. */
-function rest(node: SchemaNode, start: number): Check {
-  return (value, place, validation, looked) => {
+/** The items from `start` on; those that were evaluated may be skipped. */
+function remaining(node: SchemaNode, start: number, skipsEvaluated = false): Check {
+  return (value, place, validation, evaluated) => {
     if (!Array.isArray(value)) return true;
-    let isFine = true;
-    for (let index = start; index < value.length; index++)
-      if (!checkItem(node, value, index, place, validation, looked)) isFine = false;
-    return isFine;
+    if (skipsEvaluated) validation.spend(value.length);
+    let isValid = true;
+    for (let index = start; index < value.length; index++) {
+      if (skipsEvaluated && evaluated?.has(index)) continue;
+      if (!checkItem(node, value, index, place, validation, evaluated)) isValid = false;
+    }
+    return isValid;
   };
 }
 
@@ -45,74 +40,55 @@ function checkItem(
   index: number,
   outer: Place | undefined,
   validation: Validation,
-  looked: Looked | undefined,
+  evaluated: Evaluated | undefined,
 ): boolean {
-  looked?.add(index);
+  evaluated?.add(index);
   return node.check(list[index], { outer, step: index }, validation, undefined);
 }
 
-function prefixItems(given: Given): Check {
-  return prefix(listAt(given.argument, given.path, "a list of schemas"), given);
+function prefixItems(use: KeywordUse): Check {
+  return prefix(listAt(use.argument, use.path, "a list of schemas"), use);
 }
 
 /** Before 2020-12 a list of schemas was what `prefixItems` is now. */
-function items(given: Given): Check {
-  const { argument, schema, path, inside } = given;
-  if (Array.isArray(argument)) return prefix(argument, given);
+function items(use: KeywordUse): Check {
+  const { argument, schema, path, inside } = use;
+  if (Array.isArray(argument)) return prefix(argument, use);
   const { prefixItems: first } = schema;
-  return rest(inside(argument, path), Array.isArray(first) ? first.length : 0);
+  return remaining(inside(argument, path), Array.isArray(first) ? first.length : 0);
 }
 
-function additionalItems({ argument, schema, path, inside }: Given): Check | undefined {
+function additionalItems({ argument, schema, path, inside }: KeywordUse): Check | undefined {
   const node = inside(argument, path);
-  return Array.isArray(schema["items"]) ? rest(node, schema["items"].length) : undefined;
+  return Array.isArray(schema["items"]) ? remaining(node, schema["items"].length) : undefined;
 }
 
-function contains({ argument, schema, path, inside }: Given): Check {
+function contains({ argument, schema, path, inside }: KeywordUse): Check {
   const node = inside(argument, path);
   const least = numberAt(schema["minContains"], "minContains") ?? 1;
   const most = numberAt(schema["maxContains"], "maxContains") ?? Number.POSITIVE_INFINITY;
-  return (value, place, validation, looked) => {
+  return (value, place, validation, evaluated) => {
     if (!Array.isArray(value)) return true;
     let found = 0;
     validation.silently(() => {
       for (const [index, item] of (value as unknown[]).entries()) {
         if (!node.check(item, { outer: place, step: index }, validation, undefined)) continue;
-        looked?.add(index);
+        evaluated?.add(index);
         found += 1;
       }
     });
-    if (found < least)
-      return validation.refuse(
-        place,
-        `Array must contain at least ${least} items matching the schema (${found} do)`,
-        value,
-      );
-    return (
-      found <= most ||
-      validation.refuse(
-        place,
-        `Array may contain at most ${most} items matching the schema (${found} do)`,
-        value,
-      )
-    );
+    if (found >= least && found <= most) return true;
+    const words = found < least ? `must contain at least ${least}` : `may contain at most ${most}`;
+    return validation.refuse(place, `Array ${words} items matching the schema (${found} do)`, value);
   };
 }
 
-function unevaluatedItems({ argument, path, inside, node: self }: Given): Check {
-  const node = inside(argument, path);
-  self.tracks = true;
-  return (value, place, validation, looked) => {
-    if (!Array.isArray(value)) return true;
-    validation.spend(value.length);
-    let isFine = true;
-    for (let index = 0; index < value.length; index++)
-      if (!looked?.has(index) && !checkItem(node, value, index, place, validation, looked)) isFine = false;
-    return isFine;
-  };
+function unevaluatedItems({ argument, path, inside, node }: KeywordUse): Check {
+  node.tracksEvaluated = true;
+  return remaining(inside(argument, path), 0, true);
 }
 
-function uniqueItems({ argument }: Given): Check | undefined {
+function uniqueItems({ argument }: KeywordUse): Check | undefined {
   if (argument !== true) return undefined;
   return (value, place, validation) => {
     if (!Array.isArray(value)) return true;
@@ -129,8 +105,8 @@ function uniqueItems({ argument }: Given): Check | undefined {
 }
 
 export const listKeywords = {
-  minItems: count((length, bound) => length >= bound, "few items (# <"),
-  maxItems: count((length, bound) => length <= bound, "many items (# >"),
+  minItems: compared(countItems, atLeast, (count, bound) => `Array has too few items (${count} < ${bound})`),
+  maxItems: compared(countItems, atMost, (count, bound) => `Array has too many items (${count} > ${bound})`),
   prefixItems,
   items,
   additionalItems,

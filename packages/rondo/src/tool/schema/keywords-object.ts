@@ -1,16 +1,19 @@
 // Keywords about objects. A property that is undefined is absent, as in JSON.
 
-import type { Given, Keyword } from "./keywords.ts";
-import { inTrial } from "./keywords-logic.ts";
-import type { Check } from "./schema-compiler.ts";
-import type { Place, Validation } from "./validation.ts";
-import { namesAt, numberAt, schemasByName, shortJson } from "./wrong.ts";
-
-type Properties = Readonly<Record<string, unknown>>;
-
-function isObject(value: unknown): value is Properties {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
+import {
+  atLeast,
+  atMost,
+  branch,
+  compared,
+  isObject,
+  namesAt,
+  type Properties,
+  schemasByName,
+  shortJson,
+} from "./keyword-parts.ts";
+import type { Keyword, KeywordUse } from "./keywords.ts";
+import type { Check, SchemaNode } from "./schema-compiler.ts";
+import type { Evaluated, Validation } from "./validation.ts";
 
 function has(value: Properties, key: string): boolean {
   return Object.hasOwn(value, key) && value[key] !== undefined;
@@ -22,6 +25,10 @@ function keysOf(value: Properties, validation: Validation): string[] {
   return keys.filter((key) => value[key] !== undefined);
 }
 
+function countKeys(value: unknown, validation: Validation): number | undefined {
+  return isObject(value) ? keysOf(value, validation).length : undefined;
+}
+
 /** What a schema asks for, in a few words: `number`, `one of "a", "b"`, `string or null`. */
 function expectation(given: unknown): string {
   const schema = Object(given) as { const?: unknown; enum?: unknown; type?: unknown };
@@ -31,53 +38,51 @@ function expectation(given: unknown): string {
   return Array.isArray(schema.type) ? schema.type.join(" or ") : "a value";
 }
 
-function required({ argument, schema, path }: Given): Check {
+function required({ argument, schema, path }: KeywordUse): Check {
   const names = namesAt(argument, path);
   const properties = (schema["properties"] ?? {}) as Properties;
   return (value, place, validation) => {
     if (!isObject(value)) return true;
     validation.spend(names.length);
-    let isFine = true;
-    for (const name of names)
-      if (!has(value, name)) {
-        const known = !place && Object.hasOwn(properties, name) ? properties[name] : undefined;
-        isFine = validation.fail(
-          { outer: place, step: name },
-          () => `expected ${expectation(known)}, got nothing`,
-        );
-      }
-    return isFine;
+    let isValid = true;
+    for (const name of names) {
+      if (has(value, name)) continue;
+      const known = !place && Object.hasOwn(properties, name) ? properties[name] : undefined;
+      const missing = { outer: place, step: name };
+      isValid = validation.fail(missing, () => `expected ${expectation(known)}, got nothing`);
+    }
+    return isValid;
   };
 }
 
-function count(fits: (count: number, bound: number) => boolean, words: string): Keyword {
-  return ({ argument, path }) => {
-    const bound = numberAt(argument, path);
-    if (bound === undefined) return undefined;
-    return (value, place, validation) =>
-      !isObject(value) ||
-      fits(keysOf(value, validation).length, bound) ||
-      validation.refuse(place, `Instance does not have ${words} ${bound} properties`, value);
-  };
-}
-
-function propertyNames({ argument, path, inside }: Given): Check {
+function propertyNames({ argument, path, inside }: KeywordUse): Check {
   const node = inside(argument, path);
-  return (value, place, validation) => {
+  return (value, outer, validation) => {
     if (!isObject(value)) return true;
-    let isFine = true;
+    let isValid = true;
     for (const key of keysOf(value, validation))
-      if (!node.check(key, { outer: place, step: key }, validation, undefined)) isFine = false;
-    return isFine;
+      if (!node.check(key, { outer, step: key }, validation, undefined)) isValid = false;
+    return isValid;
   };
 }
 
-/** Names that others need: `{ card: ["address"] }`. */
+/** Checks for objects that have a certain property. */
+function dependent(checks: readonly [name: string, check: Check][]): Check {
+  return (value, place, validation, evaluated) => {
+    if (!isObject(value)) return true;
+    validation.spend(checks.length);
+    let isValid = true;
+    for (const [name, check] of checks)
+      if (has(value, name) && !check(value, place, validation, evaluated)) isValid = false;
+    return isValid;
+  };
+}
+
+/** Properties that another one needs: `{ card: ["address"] }`. */
 function needs(name: string, needed: readonly string[]): Check {
   return (value, place, validation) => {
-    if (!isObject(value) || !has(value, name)) return true;
     validation.spend(needed.length);
-    const missing = needed.find((other) => !has(value, other));
+    const missing = needed.find((other) => !has(value as Properties, other));
     return (
       missing === undefined ||
       validation.refuse(place, `Instance has "${name}" but does not have "${missing}"`, value)
@@ -85,119 +90,106 @@ function needs(name: string, needed: readonly string[]): Check {
   };
 }
 
-function whereThere(name: string, check: Check): Check {
-  return (value, place, validation, looked) =>
-    !isObject(value) || !has(value, name) || check(value, place, validation, looked);
-}
-
-function all(checks: readonly Check[]): Check {
-  return (value, place, validation, looked) => {
-    if (!isObject(value)) return true;
-    validation.spend(checks.length);
-    let isFine = true;
-    for (const check of checks) if (!check(value, place, validation, looked)) isFine = false;
-    return isFine;
-  };
-}
-
-function dependentRequired({ argument, path }: Given): Check {
-  return all(
-    schemasByName(argument, path).map(([name, names]) => needs(name, namesAt(names, `${path}.${name}`))),
+function dependentRequired({ argument, path }: KeywordUse): Check {
+  return dependent(
+    schemasByName(argument, path).map(([name, names]) => [
+      name,
+      needs(name, namesAt(names, `${path}.${name}`)),
+    ]),
   );
 }
 
 /** Also the older `dependencies`, which may be lists of names. */
-function dependentSchemas({ argument, path, inPlace }: Given): Check {
-  return all(
-    schemasByName(argument, path).map(([name, part]) =>
+function dependentSchemas({ argument, path, inPlace }: KeywordUse): Check {
+  return dependent(
+    schemasByName(argument, path).map(([name, part]) => [
+      name,
       Array.isArray(part)
         ? needs(name, namesAt(part, `${path}.${name}`))
-        : whereThere(name, inTrial(inPlace(part, `${path}.${name}`))),
-    ),
+        : branch(inPlace(part, `${path}.${name}`)),
+    ]),
   );
 }
 
-function properties({ argument, path, inside }: Given): Check {
+function properties({ argument, path, inside }: KeywordUse): Check {
   const nodes = schemasByName(argument, path).map(
     ([name, part]) => [name, inside(part, `${path}.${name}`)] as const,
   );
-  return (value, place, validation, looked) => {
+  return (value, place, validation, evaluated) => {
     if (!isObject(value)) return true;
     validation.spend(nodes.length);
-    let isFine = true;
+    let isValid = true;
     for (const [name, node] of nodes) {
       if (!has(value, name)) continue;
-      looked?.add(name);
-      if (!node.check(value[name], { outer: place, step: name }, validation, undefined)) isFine = false;
+      evaluated?.add(name);
+      if (!node.check(value[name], { outer: place, step: name }, validation, undefined)) isValid = false;
     }
-    return isFine;
+    return isValid;
   };
 }
 
-function patternProperties({ argument, path, inside, compiler }: Given): Check {
+function patternProperties({ argument, path, inside, compiler }: KeywordUse): Check {
   const nodes = schemasByName(argument, path).map(
     ([source, part]) => [compiler.pattern(source, path), inside(part, `${path}.${source}`)] as const,
   );
-  return (value, place, validation, looked) => {
+  return (value, place, validation, evaluated) => {
     if (!isObject(value)) return true;
-    let isFine = true;
+    let isValid = true;
     for (const key of keysOf(value, validation))
       for (const [fits, node] of nodes) {
         if (!fits(key, validation.spend)) continue;
-        looked?.add(key);
-        if (!node.check(value[key], { outer: place, step: key }, validation, undefined)) isFine = false;
+        evaluated?.add(key);
+        if (!node.check(value[key], { outer: place, step: key }, validation, undefined)) isValid = false;
       }
-    return isFine;
+    return isValid;
   };
 }
 
-function additionalProperties({ argument, schema, path, inside, compiler }: Given): Check {
-  const node = inside(argument, path);
+/** A schema for the properties that are not skipped. */
+function otherProperties(
+  node: SchemaNode,
+  isSkipped: (key: string, validation: Validation, evaluated: Evaluated | undefined) => boolean,
+): Check {
+  return (value, place, validation, evaluated) => {
+    if (!isObject(value)) return true;
+    let isValid = true;
+    for (const key of keysOf(value, validation)) {
+      if (isSkipped(key, validation, evaluated)) continue;
+      evaluated?.add(key);
+      if (!node.check(value[key], { outer: place, step: key }, validation, undefined)) isValid = false;
+    }
+    return isValid;
+  };
+}
+
+function additionalProperties({ argument, schema, path, inside, compiler }: KeywordUse): Check {
   const names = new Set(Object.keys(Object(schema["properties"]) as object));
   const patterns = Object.keys(Object(schema["patternProperties"]) as object).map((source) =>
     compiler.pattern(source, path),
   );
-  return (value, place, validation, looked) => {
-    if (!isObject(value)) return true;
-    let isFine = true;
-    for (const key of keysOf(value, validation)) {
-      if (names.has(key) || patterns.some((fits) => fits(key, validation.spend))) continue;
-      looked?.add(key);
-      if (!checkOther(node.check, value, key, place, validation)) isFine = false;
-    }
-    return isFine;
-  };
+  return otherProperties(
+    inside(argument, path),
+    (key, { spend }) => names.has(key) || patterns.some((fits) => fits(key, spend)),
+  );
 }
 
-function unevaluatedProperties({ argument, path, inside, node: self }: Given): Check {
-  const node = inside(argument, path);
-  self.tracks = true;
-  return (value, place, validation, looked) => {
-    if (!isObject(value)) return true;
-    let isFine = true;
-    for (const key of keysOf(value, validation)) {
-      if (looked?.has(key)) continue;
-      looked?.add(key);
-      if (!checkOther(node.check, value, key, place, validation)) isFine = false;
-    }
-    return isFine;
-  };
-}
-
-function checkOther(
-  check: Check,
-  value: Properties,
-  key: string,
-  outer: Place | undefined,
-  validation: Validation,
-): boolean {
-  return check(value[key], { outer, step: key }, validation, undefined);
+function unevaluatedProperties({ argument, path, inside, node }: KeywordUse): Check {
+  node.tracksEvaluated = true;
+  return otherProperties(inside(argument, path), (key, _, evaluated) => evaluated?.has(key) ?? false);
 }
 
 export const objectKeywords = {
   required,
-  minProperties: count((keys, bound) => keys >= bound, "at least"),
-  maxProperties: count((keys, bound) => keys <= bound, "at most"),
+  minProperties: compared(
+    countKeys,
+    atLeast,
+    (_, bound) => `Instance does not have at least ${bound} properties`,
+  ),
+  maxProperties: compared(
+    countKeys,
+    atMost,
+    (_, bound) => `Instance does not have at most ${bound} properties`,
+  ),
   propertyNames,
   dependentRequired,
   dependentSchemas,

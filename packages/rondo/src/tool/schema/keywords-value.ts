@@ -2,10 +2,10 @@
 
 import { canonical } from "./canonical.ts";
 import { formats } from "./format.ts";
-import type { Given, Keyword } from "./keywords.ts";
+import { atLeast, atMost, compared, listAt, numberAt, schemaError, shortJson } from "./keyword-parts.ts";
+import type { Keyword, KeywordUse } from "./keywords.ts";
 import type { Check } from "./schema-compiler.ts";
 import { Validation } from "./validation.ts";
-import { listAt, numberAt, shortJson, wrong } from "./wrong.ts";
 
 const types: Readonly<Record<string, (value: unknown) => boolean>> = {
   string: (value) => typeof value === "string",
@@ -17,11 +17,11 @@ const types: Readonly<Record<string, (value: unknown) => boolean>> = {
   null: (value) => value === null,
 };
 
-function type({ argument, path }: Given): Check {
+function type({ argument, path }: KeywordUse): Check {
   const names = (Array.isArray(argument) ? argument : [argument]) as unknown[];
   const tests = names.map((name) => {
     const test = typeof name === "string" && Object.hasOwn(types, name) ? types[name] : undefined;
-    if (!test) throw wrong(path, `one of ${Object.keys(types).join(", ")}`, name);
+    if (!test) throw schemaError(path, `one of ${Object.keys(types).join(", ")}`, name);
     return test;
   });
   const expected = `expected ${names.join(" or ")}`;
@@ -30,14 +30,14 @@ function type({ argument, path }: Given): Check {
   return (value, place, validation) => fits(value) || validation.refuse(place, expected, value);
 }
 
-function constant({ argument }: Given): Check {
+function constant({ argument }: KeywordUse): Check {
   const wanted = canonical(argument, new Validation());
   const expected = `Instance does not match ${shortJson(argument)}`;
   return (value, place, validation) =>
     canonical(value, validation) === wanted || validation.refuse(place, expected, value);
 }
 
-function choice({ argument, path }: Given): Check {
+function choice({ argument, path }: KeywordUse): Check {
   const preparing = new Validation();
   const wanted = new Set(
     listAt(argument, path, "a list of values").map((value) => canonical(value, preparing)),
@@ -47,48 +47,19 @@ function choice({ argument, path }: Given): Check {
     wanted.has(canonical(value, validation)) || validation.refuse(place, expected, value);
 }
 
-/** A keyword that compares a number with its own. */
-function limit(fits: (value: number, bound: number) => boolean, words: string): Keyword {
-  return ({ argument, path }) => {
-    const bound = numberAt(argument, path);
-    if (bound === undefined) return undefined;
-    return (value, place, validation) =>
-      typeof value !== "number" ||
-      fits(value, bound) ||
-      validation.refuse(place, `${value} is ${words} ${bound}`, value);
-  };
-}
-
-const atLeast = limit((value, bound) => value >= bound, "less than");
-const atMost = limit((value, bound) => value <= bound, "greater than");
-const above = limit((value, bound) => value > bound, "less than or equal to");
-const below = limit((value, bound) => value < bound, "greater than or equal to");
-
 /** In draft 4, and in what still follows it, `exclusiveMinimum: true` is said of `minimum`. */
 function exclusive(other: "minimum" | "maximum", keyword: Keyword): Keyword {
-  return (given) => {
-    const { argument, schema } = given;
+  return (use) => {
+    const { argument, schema } = use;
     if (argument === false) return undefined;
-    return keyword(argument === true ? { ...given, argument: schema[other] } : given);
+    return keyword(argument === true ? { ...use, argument: schema[other] } : use);
   };
 }
 
-function length(isFine: (length: number, bound: number) => boolean, words: string): Keyword {
-  return ({ argument, path }) => {
-    const bound = numberAt(argument, path);
-    if (bound === undefined) return undefined;
-    return (value, place, validation) => {
-      if (typeof value !== "string") return true;
-      validation.spend(value.length >>> 4);
-      const characters = countCharacters(value);
-      if (isFine(characters, bound)) return true;
-      return validation.refuse(
-        place,
-        `String is too ${words} ${bound})`.replace("#", `${characters}`),
-        value,
-      );
-    };
-  };
+function measureLength(value: unknown, validation: Validation): number | undefined {
+  if (typeof value !== "string") return undefined;
+  validation.spend(value.length >>> 4);
+  return countCharacters(value);
 }
 
 /** Code points, as the standard counts. */
@@ -102,14 +73,14 @@ function countCharacters(text: string): number {
   return count;
 }
 
-function pattern({ argument, path, compiler }: Given): Check {
+function pattern({ argument, path, compiler }: KeywordUse): Check {
   const fits = compiler.pattern(argument, path);
   const expected = `String does not match the pattern ${shortJson(argument)}`;
   return (value, place, validation) =>
     typeof value !== "string" || fits(value, validation.spend) || validation.refuse(place, expected, value);
 }
 
-function format({ argument }: Given): Check | undefined {
+function format({ argument }: KeywordUse): Check | undefined {
   if (typeof argument !== "string") return undefined;
   const fits = formats.get(argument);
   if (!fits) return undefined;
@@ -120,10 +91,10 @@ function format({ argument }: Given): Check | undefined {
   };
 }
 
-function multipleOf({ argument, path }: Given): Check | undefined {
+function multipleOf({ argument, path }: KeywordUse): Check | undefined {
   const divisor = numberAt(argument, path);
   if (divisor === undefined) return undefined;
-  if (divisor <= 0 || !Number.isFinite(divisor)) throw wrong(path, "a number above 0", divisor);
+  if (divisor <= 0 || !Number.isFinite(divisor)) throw schemaError(path, "a number above 0", divisor);
   return (value, place, validation) =>
     typeof value !== "number" ||
     isMultiple(value, divisor, validation) ||
@@ -149,17 +120,26 @@ function decimal(value: number): [digits: bigint, power: number] {
   return [BigInt(whole + fraction), Number(power) - fraction.length];
 }
 
+const numberOf = (value: unknown) => (typeof value === "number" ? value : undefined);
+const above = (value: number, bound: number) => value > bound;
+const below = (value: number, bound: number) => value < bound;
+const is = (words: string) => (value: number, bound: number) => `${value} is ${words} ${bound}`;
+
 export const valueKeywords = {
   type,
   const: constant,
   enum: choice,
-  minimum: atLeast,
-  maximum: atMost,
-  exclusiveMinimum: exclusive("minimum", above),
-  exclusiveMaximum: exclusive("maximum", below),
+  minimum: compared(numberOf, atLeast, is("less than")),
+  maximum: compared(numberOf, atMost, is("greater than")),
+  exclusiveMinimum: exclusive("minimum", compared(numberOf, above, is("less than or equal to"))),
+  exclusiveMaximum: exclusive("maximum", compared(numberOf, below, is("greater than or equal to"))),
   multipleOf,
-  minLength: length((count, bound) => count >= bound, "short (# <"),
-  maxLength: length((count, bound) => count <= bound, "long (# >"),
+  minLength: compared(
+    measureLength,
+    atLeast,
+    (length, bound) => `String is too short (${length} < ${bound})`,
+  ),
+  maxLength: compared(measureLength, atMost, (length, bound) => `String is too long (${length} > ${bound})`),
   pattern,
   format,
 } satisfies Record<string, Keyword>;

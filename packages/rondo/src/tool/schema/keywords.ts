@@ -1,14 +1,14 @@
-// The keywords of JSON Schema, in the order in which their complaints are told.
+// The keywords of JSON Schema, in the order in which their issues are reported.
 
+import { schemaError } from "./keyword-parts.ts";
 import { listKeywords } from "./keywords-list.ts";
 import { logicKeywords } from "./keywords-logic.ts";
 import { objectKeywords } from "./keywords-object.ts";
 import { valueKeywords } from "./keywords-value.ts";
 import type { Check, SchemaCompiler, SchemaNode } from "./schema-compiler.ts";
-import { wrong } from "./wrong.ts";
 
-/** A keyword of a schema, to be prepared. */
-export interface Given {
+/** A keyword in a schema that is being compiled. */
+export interface KeywordUse {
   readonly argument: unknown;
   /** The schema that it stands in. */
   readonly schema: Readonly<Record<string, unknown>>;
@@ -21,8 +21,8 @@ export interface Given {
   readonly inPlace: (schema: unknown, path: string) => SchemaNode;
 }
 
-/** Throws for an argument that the keyword cannot have. Gives nothing where there is nothing to check. */
-export type Keyword = (given: Given) => Check | undefined;
+/** Compiles a keyword: throws for an invalid argument; undefined where there is nothing to check. */
+export type Keyword = (use: KeywordUse) => Check | undefined;
 
 /** By name. */
 export const keywords: ReadonlyMap<string, Keyword> = new Map([
@@ -33,15 +33,15 @@ export const keywords: ReadonlyMap<string, Keyword> = new Map([
   ...Object.entries({ $defs: definitions, definitions }),
 ]);
 
-/** Not a check; but a mistake in a definition shall not wait until it is referred to. */
-function definitions({ argument, path, inside }: Given): undefined {
-  if (typeof argument !== "object" || argument === null) throw wrong(path, "schemas by name", argument);
+/** Not a check, but a mistake in a definition is reported even if nothing refers to it. */
+function definitions({ argument, path, inside }: KeywordUse): undefined {
+  if (typeof argument !== "object" || argument === null) throw schemaError(path, "schemas by name", argument);
   for (const [name, schema] of Object.entries(argument)) inside(schema, `${path}.${name}`);
 }
 
 const order = new Map([...keywords.keys()].map((keyword, index) => [keyword, index]));
 
-/** The keywords that a schema has, in their order. By its keys: most schemas have few, and some have none. */
+/** The keywords of a schema, in order. Found by its keys, for most schemas have few. */
 export function keywordsOf(schema: Readonly<Record<string, unknown>>): string[] {
   return Object.keys(schema)
     .filter((key) => order.has(key) && schema[key] !== undefined)

@@ -1,5 +1,5 @@
-// Reads a regular expression into a tree. The syntax is the one of JavaScript with the flag `u`, which `RegExp` has
-// checked before; what a single character has to be is left to `RegExp` too, so both always agree.
+// Parses a regular expression into a tree. The syntax is JavaScript's with the flag `u`, checked by `RegExp`; single
+// characters are matched by `RegExp` too, so that both always agree.
 
 export type PatternNode =
   | { readonly kind: "char"; readonly fits: CharTest }
@@ -12,7 +12,7 @@ export type PatternNode =
 /** Whether a code point fits. */
 export type CharTest = (codePoint: number) => boolean;
 
-/** Deep enough for every pattern that people write. */
+/** Deeper than any pattern that people write. */
 const maxDepth = 100;
 
 export function parsePattern(source: string): PatternNode {
@@ -121,7 +121,7 @@ function literal(text: string): CharTest {
   return (codePoint) => codePoint === wanted;
 }
 
-/** One character against a native expression takes constant time; the answers for ASCII are kept. */
+/** Matching one character takes `RegExp` constant time; the results for ASCII are cached. */
 function charClass(source: string): CharTest {
   let native: RegExp | undefined;
   const known: (boolean | undefined)[] = [];

@@ -1,14 +1,14 @@
-// Regular expressions in linear time. `RegExp` tries all ways to match one after the other, which may be 2 to the
-// power of the text's length; here no place in the pattern is tried twice at the same place in the text.
+// Regular expressions in linear time. `RegExp` backtracks, which may take exponential time; here no instruction of the
+// pattern is tried twice at the same position of the text.
 
 import { type CharTest, type PatternNode, parsePattern } from "./pattern-syntax.ts";
 
-/** Pays for work. Throws when too much was done. */
+/** Spends steps of a budget. Throws when it is exhausted. */
 export type Spend = (steps: number) => void;
 
 export type Pattern = (text: string, spend: Spend) => boolean;
 
-/** How many instructions patterns may still have, after repetitions such as `(ab){20}` are written out. */
+/** How many instructions patterns may still have, with repetitions such as `(ab){20}` expanded. */
 export interface PatternRoom {
   left: number;
 }
@@ -16,14 +16,14 @@ export interface PatternRoom {
 /** For all patterns of a schema. */
 export const maxInstructions = 10_000;
 const maxLength = 4000;
-/** Letters of all languages are hundreds of ranges, which take `RegExp` as long to prepare as many instructions. */
+/** A `\\p{…}` has hundreds of ranges, which take `RegExp` as long to compile as many instructions. */
 const propertyInstructions = 200;
 /** One step of a match takes much less time than a step of a validation. */
 const matchStepsPerStep = 4;
 
 type Instruction =
   | { readonly op: "char"; readonly fits: CharTest }
-  /** A number of characters of one kind, so that `.{1,5000}` is not thousands of instructions. */
+  /** A repeated character, so that `.{1,5000}` does not become thousands of instructions. */
   | { readonly op: "chars"; readonly fits: CharTest; readonly min: number; readonly max: number }
   | { readonly op: "split"; first: number; second: number }
   | { readonly op: "jump"; to: number }
@@ -33,7 +33,7 @@ type Instruction =
 
 interface Program {
   readonly instructions: Instruction[];
-  /** Whether the text is read from its end: the pattern looks behind. */
+  /** Whether the text is read backwards, for a lookbehind. */
   readonly isBackward: boolean;
 }
 
@@ -102,7 +102,7 @@ function toProgram(node: PatternNode, isBackward: boolean, grow: () => void): Pr
       for (let count = 0; count < min; count++) {
         const before = instructions.length;
         emit(inner);
-        if (instructions.length === before) break; // nothing, however often
+        if (instructions.length === before) break; // empty, however often
       }
     if (max === Number.POSITIVE_INFINITY) {
       const at = instructions.length;
@@ -124,7 +124,7 @@ function toProgram(node: PatternNode, isBackward: boolean, grow: () => void): Pr
   return { instructions, isBackward };
 }
 
-/** `from` is where it has to begin; anywhere, if there is none. */
+/** `from` is where the match must begin. Default: anywhere. */
 function matches(
   { instructions, isBackward }: Program,
   text: string,
@@ -133,7 +133,7 @@ function matches(
 ): boolean {
   const places = text.length + 1;
   const words = Math.ceil((instructions.length * places) / 32);
-  spend(words); // before the memory is taken
+  spend(words); // before the memory is allocated
   const seen = new Uint32Array(words);
   const open: number[] = [];
   const visit = (instruction: number, place: number) => {
@@ -144,7 +144,7 @@ function matches(
     seen[index] = (seen[index] as number) | bit;
     open.push(instruction, place);
   };
-  // Found once, a place that leads nowhere is not entered again, also from another beginning.
+  // A dead end is not entered again, not even from another start.
   for (let start = from ?? 0; start < places; start = nextPlace(text, start)) {
     visit(0, start);
     let steps = 0;
@@ -192,7 +192,7 @@ function matches(
   return false;
 }
 
-/** The place after the next character, if it fits; -1 if it does not. */
+/** The position after the next character, if it matches; else -1. */
 function step(text: string, place: number, isBackward: boolean, fits: CharTest): number {
   if (!isBackward) {
     const codePoint = text.codePointAt(place);

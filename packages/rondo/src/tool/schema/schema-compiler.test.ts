@@ -78,7 +78,7 @@ const { schema: anySchema } = fc.letrec<{ schema: object | boolean }>((tie) => {
   };
 });
 
-test("says of any schema what another validator says", () => {
+test("agrees with another validator on any schema", () => {
   let fitting = 0;
   let refused = 0;
   fc.assert(
@@ -97,7 +97,7 @@ test("says of any schema what another validator says", () => {
   expect(Math.min(fitting, refused)).toBeGreaterThan(300);
 });
 
-describe("what was not looked at", () => {
+describe("unevaluated properties and items", () => {
   const schema = {
     type: "object",
     properties: { a: {} },
@@ -243,6 +243,11 @@ describe("a check that would take too long is ended, and the value refused", () 
       expect.stringContaining("levels, got more"),
     ]);
     expect(messageOf({ enum: [1] }, deep(100_000))).toEqual([expect.stringContaining("levels, got more")]);
+    // Each level of the value takes several schemas, and so much of the stack.
+    const nested = {
+      anyOf: [{ allOf: [{ items: { $ref: "#" }, unevaluatedItems: false }] }, { type: "null" }],
+    };
+    expect(messageOf(nested, deep(900))).toEqual([expect.stringContaining("levels, got more")]);
   });
 });
 
@@ -279,7 +284,7 @@ describe("takes twice as long for twice the value", () => {
   });
 });
 
-describe("work that has nothing to do with the number of keywords", () => {
+describe("work that does not depend on the number of keywords", () => {
   test("is not done for words that nobody reads", () => {
     const validation = new Validation();
     let worded = 0;

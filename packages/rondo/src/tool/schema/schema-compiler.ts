@@ -1,36 +1,35 @@
-// A JSON Schema as a graph of checks. Everything that can be wrong with the schema itself is found here, before any
-// value comes; references are followed once, so that none leads nowhere or in circles.
+// Compiles a JSON Schema into a graph of checks. Every fault of the schema itself is found here, before any value
+// comes: references are resolved once, so that none is dangling or circular.
 
 import { isPlainObject } from "../../error/check.ts";
 import { isTooDeep } from "../../json/depth.ts";
+import { branch, schemaError } from "./keyword-parts.ts";
 import { keywords, keywordsOf } from "./keywords.ts";
-import { inTrial } from "./keywords-logic.ts";
 import { compilePattern, maxInstructions, type Pattern } from "./pattern.ts";
-import type { Looked, Place, Validation } from "./validation.ts";
-import { wrong } from "./wrong.ts";
+import type { Evaluated, Place, Validation } from "./validation.ts";
 
 /** The limits of a schema. */
 const maxSubschemas = 10_000;
 const maxLevels = 200;
-/** Every name below an `$id` holds all of it. */
+/** Every name below an `$id` contains all of it. */
 const maxIdLength = 300;
 
 export type Check = (
   value: unknown,
   place: Place | undefined,
   validation: Validation,
-  looked: Looked | undefined,
+  evaluated: Evaluated | undefined,
 ) => boolean;
 
 export type Draft = 4 | 7 | 2019 | 2020;
 
-/** A schema and the schemas that judge the same value as it does. */
+/** A compiled schema, and the schemas that it applies to the same value. */
 export class SchemaNode {
   readonly checks: Check[] = [];
   readonly inPlace: SchemaNode[] = [];
   readonly path: string;
-  /** Whether it matters here which parts of the value were looked at. */
-  tracks = false;
+  /** Whether a keyword here needs to know which parts of the value were evaluated. */
+  tracksEvaluated = false;
 
   constructor(path: string) {
     this.path = path;
@@ -39,11 +38,11 @@ export class SchemaNode {
   readonly check: Check = (value, place, validation, outer) => {
     validation.enter();
     validation.spend(1 + this.checks.length);
-    const looked = this.tracks ? (outer ?? new Set()) : outer;
-    let isFine = true;
-    for (const check of this.checks) if (!check(value, place, validation, looked)) isFine = false;
+    const evaluated = this.tracksEvaluated ? (outer ?? new Set()) : outer;
+    let isValid = true;
+    for (const check of this.checks) if (!check(value, place, validation, evaluated)) isValid = false;
     validation.leave();
-    return isFine;
+    return isValid;
   };
 }
 
@@ -74,21 +73,21 @@ export class SchemaCompiler {
     const base = "https://schema.invalid/";
     this.#resources.set(base, schema);
     const root = this.node(schema, "schema", base);
-    // Following one may find others.
+    // Resolving one may add others.
     for (const { from, ref, base: within } of this.#references) {
       const target = this.#find(ref, within);
       if (target === undefined) throw new Error(`There is nothing at the $ref ${JSON.stringify(ref)}.`);
       const node = this.node(target.schema, `${from.path}.$ref`, target.base);
       from.inPlace.push(node);
-      from.checks.unshift(inTrial(node)); // before those that ask what was looked at
+      from.checks.unshift(branch(node)); // before those that ask what was evaluated
     }
     refuseCircles([...this.#nodes.values()]);
     return root;
   }
 
   node(schema: unknown, path: string, base: string): SchemaNode {
-    if (typeof schema === "boolean") return schema ? anything : nothing;
-    if (!isPlainObject(schema)) throw wrong(path, "a schema", schema);
+    if (typeof schema === "boolean") return schema ? acceptAll : rejectAll;
+    if (!isPlainObject(schema)) throw schemaError(path, "a schema", schema);
     const known = this.#nodes.get(schema);
     if (known) return known;
     this.#count += 1;
@@ -99,10 +98,10 @@ export class SchemaCompiler {
     const inner = this.#register(schema, base);
     const ref = schema["$ref"] ?? schema["$dynamicRef"] ?? schema["$recursiveRef"];
     if (ref !== undefined) {
-      if (typeof ref !== "string") throw wrong(`${path}.$ref`, "a text", ref);
+      if (typeof ref !== "string") throw schemaError(`${path}.$ref`, "a text", ref);
       this.#references.push({ from: node, ref, base: inner });
     }
-    // What stands beside a $ref counts only since draft 2019-09; but definitions are found in any case.
+    // Keywords beside a $ref count only since draft 2019-09, except definitions.
     const isOnlyRef = ref !== undefined && this.draft < 2019;
     for (const keyword of keywordsOf(schema)) {
       if (isOnlyRef && !keyword.includes("def")) continue;
@@ -125,7 +124,7 @@ export class SchemaCompiler {
   }
 
   pattern(source: unknown, path: string): Pattern {
-    if (typeof source !== "string") throw wrong(path, "a regular expression", source);
+    if (typeof source !== "string") throw schemaError(path, "a regular expression", source);
     const known = this.#patterns.get(source);
     if (known) return known;
     const made = compilePattern(source, this.#room);
@@ -133,7 +132,7 @@ export class SchemaCompiler {
     return made;
   }
 
-  /** Notes by which names a schema can be referred to. Gives the base of the references in it. */
+  /** Registers the names of a schema, and returns the base of the references in it. */
   #register(schema: Readonly<Record<string, unknown>>, base: string): string {
     const id = schema["$id"] ?? (this.draft === 4 ? schema["id"] : undefined);
     const url = resolveId(id, base);
@@ -178,9 +177,9 @@ export class SchemaCompiler {
   }
 }
 
-const anything = new SchemaNode("true");
-const nothing = new SchemaNode("false");
-nothing.checks.push((value, place, validation) =>
+const acceptAll = new SchemaNode("true");
+const rejectAll = new SchemaNode("false");
+rejectAll.checks.push((value, place, validation) =>
   validation.refuse(place, "expected nothing, because the schema allows no value here", value),
 );
 
@@ -200,7 +199,7 @@ function decoded(text: string): string {
   }
 }
 
-/** A schema that leads to itself without going into the value can never be answered. */
+/** A schema that refers to itself without descending into the value could never be checked. */
 function refuseCircles(nodes: readonly SchemaNode[]): void {
   const state = new Map<SchemaNode, "open" | "done">();
   for (const start of nodes) {

@@ -1,34 +1,33 @@
-// One validation: where it is, what it has found, and how much it may still do.
+// One validation: its issues, and how much work it may still do.
 
 import { describe } from "../../error/describe.ts";
 import type { InputIssue } from "../../error/input-error.ts";
-import { pathOf } from "./path.ts";
 
-/** The steps of one validation. A step is a keyword at a value, or as much work; all of them take about half a second. */
+/** The steps of one validation, about half a second in all. A step is a keyword at a value, or as much work. */
 const maxSteps = 5_000_000;
 /** How deep a validation follows a value, through references too. */
 const maxDepth = 1000;
-/** Nobody mends more at once. */
+/** More issues help nobody. */
 const maxIssues = 20;
 const maxPathLength = 200;
 
-/** A place in the value. A list that leads back to the root, because most places are never told. */
+/** A place in the value, as a linked list up to the root: most places are never reported. */
 export interface Place {
   readonly outer: Place | undefined;
   readonly step: PropertyKey;
 }
 
-/** What a schema has looked at of one object or list, for `unevaluatedProperties` and `unevaluatedItems`. */
-export type Looked = Set<PropertyKey>;
+/** The evaluated properties or items of one value, for `unevaluatedProperties` and `unevaluatedItems`. */
+export type Evaluated = Set<PropertyKey>;
 
-/** Says no more about the value than that checking it takes too much. */
+/** The value takes too much work to check. */
 export class BudgetError extends Error {}
 
 export class Validation {
   readonly issues: InputIssue[] = [];
   #stepsLeft: number;
   #depth = 0;
-  /** How many checks are under way whose complaints nobody reads. */
+  /** How many of the running checks report no issues. */
   #silent = 0;
 
   constructor(steps = maxSteps) {
@@ -53,19 +52,19 @@ export class Validation {
     this.#depth -= 1;
   }
 
-  /** Always false, so that a check can return it. Words cost more than a step, so only what is read is worded. */
+  /** Always false, so that a check can return it. The message is only made if it is reported. */
   fail(place: Place | undefined, message: () => string): false {
     if (this.#silent === 0 && this.issues.length < maxIssues)
       this.issues.push({ path: shorten(pathOf(stepsTo(place))), message: message() });
     return false;
   }
 
-  /** Fails with the value that came. */
+  /** Fails, and names the value that came. */
   refuse(place: Place | undefined, message: string, value: unknown): false {
     return this.fail(place, () => `${message}, got ${describe(value)}`);
   }
 
-  /** Runs a check whose complaints count only as a whole. */
+  /** Runs a check whose issues are not reported. */
   silently<T>(check: () => T): T {
     this.#silent += 1;
     const result = check();
@@ -74,9 +73,18 @@ export class Validation {
   }
 }
 
-/** Keys may be of any length, and a message is to be read. */
+/** Truncates a path for a message: keys may be of any length. */
 export function shorten(path: string): string {
   return path.length > maxPathLength ? `${path.slice(0, maxPathLength)}…` : path;
+}
+
+/** A path as in code: `stops[2].name`. */
+export function pathOf(steps: readonly PropertyKey[]): string {
+  return steps.reduce<string>((path, step) => {
+    const name = String(step);
+    if (/^\d+$/.test(name)) return `${path}[${name}]`;
+    return path === "" ? name : `${path}.${name}`;
+  }, "");
 }
 
 function stepsTo(place: Place | undefined): PropertyKey[] {

@@ -1,4 +1,4 @@
-// Llama's habit of answering with nothing but `{"name": …, "parameters": …}`, or several of these.
+// Llama's bare JSON: an answer that is only `{"name": …, "parameters": …}`, or several of these.
 
 import { skipSpace } from "../cursor.ts";
 import type { Dialect, TextCall } from "./dialect.ts";

@@ -1,8 +1,8 @@
-// What a dialect of tool calls in text is, for the text reader.
+// The interface between the text reader and the dialects of tool calls.
 
 import type { Cursor, Reading } from "../cursor.ts";
 
-/** How many calls one answer may have in its text, and so one piece of markup. */
+/** How many calls one answer may have in its text. */
 export const maxCalls = 1_000;
 
 /** A tool call found in text. */
@@ -15,20 +15,20 @@ export interface TextCall {
   readonly isCut: boolean;
 }
 
-/** The tools that were offered: what names none of them is no call. */
+/** The offered tools: markup that names none of them is not a call. */
 export interface OfferedTools {
   /** The offered name that this one stands for. */
   match(name: string): string | undefined;
 }
 
 export interface Dialect {
-  /** What begins its markup. */
+  /** The texts that begin its markup. */
   readonly openers: readonly string[];
-  /** Whether the markup must be the whole answer, because what opens it is too common otherwise. */
+  /** Whether the markup must be the whole answer, because its opener is too common. Default: false. */
   readonly isWholeAnswer?: boolean;
   /**
-   * Reads the markup; the cursor stands after the opener. Gives the calls, and leaves the cursor after the markup;
-   * or undefined when it is ordinary text after all, and then as early as that can be known.
+   * Reads the markup; the cursor is after the opener. Returns the calls, with the cursor after the markup; or
+   * undefined, as early as possible, if it is ordinary text.
    */
   read(cursor: Cursor, tools: OfferedTools, opener: string): Reading<readonly TextCall[] | undefined>;
 }

@@ -1,85 +1,67 @@
-// Qwen coder's dialect, `<function=name><parameter=key>value</parameter></function>`, and those of the same kind.
+// Qwen coder's dialect, `<function=name><parameter=key>value</parameter></function>`, and similar ones.
 
-import { type Cursor, isCutBefore, literal, type Reading, skipSpace, until, untilSoon } from "../cursor.ts";
-import { type Dialect, maxCalls, type OfferedTools, type TextCall } from "./dialect.ts";
+import {
+  type Cursor,
+  isCutBefore,
+  literal,
+  literalAfterSpace,
+  type Reading,
+  skipSpace,
+  until,
+  untilWithinName,
+} from "../cursor.ts";
+import type { Dialect, OfferedTools, TextCall } from "./dialect.ts";
 import { readJson } from "./json-call.ts";
-import { readName } from "./name.ts";
+import { readName } from "./parts.ts";
+import { sections } from "./sections.ts";
 
 interface Tags {
   readonly open: string;
-  readonly afterName: string;
   readonly close: string;
   readonly parameter: string;
-  readonly afterKey: string;
-  readonly closeParameter: string;
+  /** After the name of the function, and of a parameter. */
+  readonly afterName: string;
 }
 
+const closeParameter = "</parameter>";
 const qwenTags: Tags = {
   open: "<function=",
-  afterName: ">",
   close: "</function>",
   parameter: "<parameter=",
-  afterKey: ">",
-  closeParameter: "</parameter>",
+  afterName: ">",
 };
-
 const invokeTags: Tags = {
   open: '<invoke name="',
-  afterName: '">',
   close: "</invoke>",
   parameter: '<parameter name="',
-  afterKey: '">',
-  closeParameter: "</parameter>",
+  afterName: '">',
 };
 
 /** `<function=add>…`, without a `<tool_call>` around it. */
 export const functionTag: Dialect = {
   openers: [qwenTags.open],
   *read(cursor, tools) {
-    const call = yield* readFunctionTag(cursor, tools, qwenTags.open);
+    const call = yield* readTags(cursor, tools, qwenTags);
     if (!call) return undefined;
     // Qwen coder often forgets to open what it then closes.
-    if (!call.isCut) yield* skipStrayClose(cursor, "</tool_call>");
+    if (!call.isCut) yield* literalAfterSpace(cursor, "</tool_call>");
     return [call];
   },
 };
 
-/** MiniMax's, with one or more `<invoke>` in an outer tag that may be missing. */
-export const invokeTag: Dialect = {
-  openers: ["<minimax:tool_call>", "<function_calls>", invokeTags.open],
-  *read(cursor, tools, opener) {
-    const calls: TextCall[] = [];
-    if (opener === invokeTags.open) {
-      const call = yield* readTags(cursor, tools, invokeTags);
-      return call && [call];
-    }
-    const close = `</${opener.slice(1)}`;
-    for (;;) {
-      const end = cursor.offset;
-      yield* skipSpace(cursor);
-      const next = yield* literal(cursor, invokeTags.open, close);
-      if (next === invokeTags.open) {
-        const call = yield* readTags(cursor, tools, invokeTags);
-        if (call) {
-          calls.push(call);
-          if (calls.length === maxCalls) return calls;
-          continue;
-        }
-      }
-      // The calls before were good; what follows them is text.
-      if (next !== close) cursor.rewind(end);
-      return calls.length > 0 ? calls : undefined;
-    }
+/** MiniMax's `<invoke>`, alone or in an outer tag. */
+export const invokeTag: Dialect = /* @__PURE__ */ sections(
+  {
+    sections: ["<minimax:tool_call>", "<function_calls>"],
+    begin: [invokeTags.open],
+    sectionEnds: ["</minimax:tool_call>", "</function_calls>"],
   },
-};
+  (cursor, tools) => readTags(cursor, tools, invokeTags),
+);
 
-/** `opener` is undefined when `<function=` itself is still to come. */
-export function* readFunctionTag(
-  cursor: Cursor,
-  tools: OfferedTools,
-  opener: string | undefined,
-): Reading<TextCall | undefined> {
-  if (opener === undefined && (yield* literal(cursor, qwenTags.open)) === undefined) return undefined;
+/** The cursor is at `<function=`. */
+export function* readFunctionTag(cursor: Cursor, tools: OfferedTools): Reading<TextCall | undefined> {
+  if ((yield* literal(cursor, qwenTags.open)) === undefined) return undefined;
   return yield* readTags(cursor, tools, qwenTags);
 }
 
@@ -91,19 +73,19 @@ function* readTags(cursor: Cursor, tools: OfferedTools, tags: Tags): Reading<Tex
   const cut = () => ({ name, arguments: JSON.stringify(values), isCut: true });
   for (let count = 0; ; count++) {
     const next = yield* skipSpace(cursor);
-    // Cut off after the name alone it could as well be a mention of the tag.
+    // If it is cut off after the name, it may only mention the tag.
     if (next === undefined) return count > 0 ? cut() : undefined;
     const tag = yield* literal(cursor, tags.parameter, tags.close, "</tool_call>");
     if (tag === undefined)
       return count > 0 && isCutBefore(cursor, tags.parameter, tags.close, "</tool_call>") ? cut() : undefined;
     if (tag !== tags.parameter) return { name, arguments: JSON.stringify(values), isCut: false };
-    const key = yield* untilSoon(cursor, tags.afterKey, "\n", "<");
+    const key = yield* untilWithinName(cursor, tags.afterName, "\n", "<");
     if (!key) return undefined;
-    if (key.stop !== tags.afterKey) return key.stop === undefined && count > 0 ? cut() : undefined;
-    // A value ends at its own tag; where that was forgotten, at the next.
-    const value = yield* until(cursor, tags.closeParameter, tags.parameter, tags.close);
+    if (key.stop !== tags.afterName) return key.stop === undefined && count > 0 ? cut() : undefined;
+    // A value ends at its own closing tag, or at the next tag if that is missing.
+    const value = yield* until(cursor, closeParameter, tags.parameter, tags.close);
     if (value.stop === undefined) return cut();
-    if (value.stop !== tags.closeParameter) cursor.position -= value.stop.length;
+    if (value.stop !== closeParameter) cursor.position -= value.stop.length;
     values[key.text.trim()] = withoutMargins(value.text);
   }
 }
@@ -112,17 +94,8 @@ function* readTags(cursor: Cursor, tools: OfferedTools, tags: Tags): Reading<Tex
 function* readJsonBody(cursor: Cursor, name: string, tags: Tags): Reading<TextCall | undefined> {
   const json = yield* readJson(cursor);
   if (!json) return undefined;
-  if (json.isCut) return { name, arguments: json.text, isCut: true };
-  const end = cursor.offset;
-  yield* skipSpace(cursor);
-  if ((yield* literal(cursor, tags.close)) === undefined) cursor.rewind(end);
-  return { name, arguments: json.text, isCut: false };
-}
-
-function* skipStrayClose(cursor: Cursor, close: string): Reading<void> {
-  const end = cursor.offset;
-  yield* skipSpace(cursor);
-  if ((yield* literal(cursor, close)) === undefined) cursor.rewind(end);
+  if (!json.isCut) yield* literalAfterSpace(cursor, tags.close);
+  return { name, arguments: json.text, isCut: json.isCut };
 }
 
 /** The line breaks next to the tags are layout; all others are the value's. */

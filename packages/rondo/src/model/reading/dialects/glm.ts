@@ -1,24 +1,30 @@
 // GLM's dialect: `<tool_call>name<arg_key>key</arg_key><arg_value>value</arg_value></tool_call>`.
 
-import { type Cursor, isCutBefore, literal, type Reading, skipSpace, until, untilSoon } from "../cursor.ts";
+import {
+  type Cursor,
+  isCutBefore,
+  literal,
+  literalAfterSpace,
+  type Reading,
+  skipSpace,
+  until,
+  untilWithinName,
+} from "../cursor.ts";
 import type { OfferedTools, TextCall } from "./dialect.ts";
-import { readName } from "./name.ts";
+import { readName } from "./parts.ts";
 
-/** The cursor stands at the name. The closing `</tool_call>` is left to the caller. */
+/** The cursor is at the name. The caller reads the closing `</tool_call>`. */
 export function* readGlmCall(cursor: Cursor, tools: OfferedTools): Reading<TextCall | undefined> {
   const name = yield* readName(cursor, tools);
   if (name === undefined) return undefined;
   const values: Record<string, string> = Object.create(null) as Record<string, string>;
   const call = (isCut: boolean) => ({ name, arguments: JSON.stringify(values), isCut });
   for (let count = 0; ; count++) {
-    const end = cursor.offset;
-    if ((yield* skipSpace(cursor)) === undefined) return count > 0 ? call(true) : undefined;
-    if ((yield* literal(cursor, "<arg_key>")) === undefined) {
-      cursor.rewind(end);
-      // Without arguments only the closing tag tells a call from a word in a sentence.
+    if ((yield* literalAfterSpace(cursor, "<arg_key>")) === undefined) {
+      // Without arguments, only the closing tag distinguishes a call from a word.
       return (yield* comesNext(cursor, "</tool_call>")) ? call(false) : count > 0 ? call(true) : undefined;
     }
-    const key = yield* untilSoon(cursor, "</arg_key>");
+    const key = yield* untilWithinName(cursor, "</arg_key>");
     if (!key) return undefined;
     if (key.stop === undefined) return call(true);
     yield* skipSpace(cursor);
@@ -31,9 +37,8 @@ export function* readGlmCall(cursor: Cursor, tools: OfferedTools): Reading<TextC
 }
 
 function* comesNext(cursor: Cursor, text: string): Reading<boolean> {
-  const end = cursor.offset;
-  yield* skipSpace(cursor);
-  const isNext = (yield* literal(cursor, text)) !== undefined;
-  cursor.rewind(end);
+  const start = cursor.offset;
+  const isNext = (yield* literalAfterSpace(cursor, text)) !== undefined;
+  cursor.rewind(start);
   return isNext;
 }

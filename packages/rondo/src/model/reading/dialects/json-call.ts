@@ -1,23 +1,24 @@
-// Reads one call written as a JSON object, `{"name": …, "arguments": …}`, and gives up as soon as it cannot be one.
+// Reads calls written as JSON objects, `{"name": …, "arguments": …}`, and stops as soon as it cannot be one.
 
-import { type Cursor, literal, peek, type Reading, skipSpace } from "../cursor.ts";
+import { parseJson } from "../../parse-json.ts";
+import { type Cursor, literal, type Reading, skipSpace } from "../cursor.ts";
 import { isClosedJson, type JsonMember, JsonScanner } from "../json-scanner.ts";
 import type { OfferedTools, TextCall } from "./dialect.ts";
 
 const nameKeys = new Set(["name", "function", "tool", "tool_name", "function_name"]);
 const argumentKeys = new Set(["arguments", "parameters", "args", "params", "input", "tool_input"]);
 const otherKeys = new Set(["id", "type", "call_id", "tool_call_id", "index"]);
-/** A call has few members; something with more is something else. */
+/** An object with more members is not a call. */
 const maxMembers = 8;
 
 export interface JsonCallOptions {
-  /** Nothing but its shape says that it is a call, so the shape must be exact. */
+  /** Only its shape identifies it as a call, so the shape must be exact. Default: false. */
   readonly isBare?: boolean;
-  /** Where the markup around it ends: then a missing brace does no harm. */
+  /** The closing tag around it: with it, a missing brace does no harm. Default: none. */
   readonly close?: string;
 }
 
-/** The cursor stands at the `{`. */
+/** The cursor is at the `{`. */
 export function* readJsonCall(
   cursor: Cursor,
   tools: OfferedTools,
@@ -28,7 +29,7 @@ export function* readJsonCall(
   const parts = new CallParts(cursor, tools, isBare);
   for (;;) {
     const { buffer, position } = cursor;
-    cursor.position = scanner.scanPart(buffer, position, cursor.base);
+    cursor.position = scanner.scan(buffer, position, cursor.base, true);
     cursor.work += cursor.position - position;
     if (!parts.take(scanner.members)) return undefined;
     if (scanner.status !== "open") break;
@@ -36,14 +37,14 @@ export function* readJsonCall(
     if (cursor.isEnd) break;
     yield;
   }
-  if (scanner.status === "complete") return parts.call(isBare);
+  if (scanner.status === "complete") return parts.call("complete");
   cursor.endsInValue = scanner.status === "open";
-  if (cursor.endsInValue) return parts.cutCall(isBare);
+  if (cursor.endsInValue) return parts.call("cut");
   if (isBare || close === undefined || cursor.offset === start) return undefined;
-  // A brace too few is common, and the tag says where the call ends.
+  // A missing brace is common, and the tag shows where the call ends.
   const end = cursor.offset;
   if ((yield* literal(cursor, close)) === undefined) return undefined;
-  return parts.closedCall(end);
+  return parts.call("closed", end);
 }
 
 /** Reads a JSON object or list of any content, such as the arguments alone. */
@@ -61,7 +62,7 @@ export function* readJson(cursor: Cursor): Reading<{ text: string; isCut: boolea
   return { text: cursor.slice(start, cursor.offset), isCut: scanner.status === "open" };
 }
 
-/** Reads `[{…}, {…}]`, the cursor being at the `[`. */
+/** Reads `[{…}, {…}]`. The cursor is at the `[`. */
 export function* readJsonCalls(
   cursor: Cursor,
   tools: OfferedTools,
@@ -83,35 +84,7 @@ export function* readJsonCalls(
   }
 }
 
-/** Reads the closing tag, if it comes; a brace too many before it does no harm. */
-export function* skipClose(cursor: Cursor, ...closes: readonly string[]): Reading<void> {
-  const padded = closes.flatMap((close) => [
-    close,
-    `}${close}`,
-    `}\n${close}`,
-    `\`\`\`\n${close}`,
-    `\`\`\`${close}`,
-  ]);
-  yield* skipSpaceBefore(cursor, padded);
-}
-
-/** Reads white space only if one of the texts follows it: otherwise it belongs to the text. */
-function* skipSpaceBefore(cursor: Cursor, texts: readonly string[]): Reading<void> {
-  const before = cursor.offset;
-  yield* skipSpace(cursor);
-  if ((yield* literal(cursor, ...texts)) === undefined) cursor.rewind(before);
-}
-
-/** Reads over a Markdown fence that some models put around their JSON, and gives the next character. */
-export function* skipFence(cursor: Cursor): Reading<string | undefined> {
-  const char = yield* skipSpace(cursor);
-  if (char !== "`") return char;
-  yield* literal(cursor, "```json", "```");
-  yield* skipSpace(cursor);
-  return yield* peek(cursor);
-}
-
-/** The members of the object, judged as they become complete. */
+/** The members of the object, checked as they arrive. */
 class CallParts {
   #name: string | undefined;
   #arguments: JsonMember | undefined;
@@ -126,7 +99,7 @@ class CallParts {
     this.#isBare = isBare;
   }
 
-  /** False when this is no call. */
+  /** False when this is not a call. */
   take(members: readonly JsonMember[]): boolean {
     if (members.length > maxMembers) return false;
     for (; this.#taken < members.length; this.#taken++) {
@@ -155,7 +128,7 @@ class CallParts {
   #takeFunction(text: string, base: number): boolean {
     const scanner = new JsonScanner({ keepsMembers: true });
     for (let at = 0; scanner.status === "open" && at < text.length; ) {
-      at = scanner.scanPart(text, at, base);
+      at = scanner.scan(text, at, base, true);
       if (scanner.members.length > maxMembers) return false;
     }
     this.#cursor.work += text.length;
@@ -168,36 +141,22 @@ class CallParts {
     return this.#name !== undefined;
   }
 
-  call(needsArguments: boolean): TextCall | undefined {
-    if (this.#name === undefined) return undefined;
-    if (this.#arguments === undefined)
-      return needsArguments ? undefined : { name: this.#name, arguments: "{}", isCut: false };
-    const { valueStart, valueEnd } = this.#arguments;
-    const text = this.#cursor.slice(valueStart as number, valueEnd);
+  /** The call, if there is one. In an object that the markup closed, the last value ends at `end`. */
+  call(state: "complete" | "cut" | "closed", end?: number): TextCall | undefined {
+    const name = this.#name;
+    if (name === undefined) return undefined;
+    const isCut = state === "cut";
+    const { valueStart, valueEnd = end } = this.#arguments ?? {};
+    if (valueStart === undefined)
+      return this.#isBare || state === "closed" ? undefined : { name, arguments: isCut ? "" : "{}", isCut };
+    if (isCut) return { name, arguments: this.#cursor.slice(valueStart), isCut };
+    const text = this.#cursor.slice(valueStart, valueEnd).trim();
     if (this.#isBare && !text.startsWith("{") && text !== "null") return undefined;
-    return { name: this.#name, arguments: decoded(text), isCut: false };
-  }
-
-  cutCall(needsArguments: boolean): TextCall | undefined {
-    if (this.#name === undefined) return undefined;
-    const start = this.#arguments?.valueStart;
-    if (start === undefined)
-      return needsArguments ? undefined : { name: this.#name, arguments: "", isCut: true };
-    return { name: this.#name, arguments: this.#cursor.slice(start), isCut: true };
-  }
-
-  closedCall(end: number): TextCall | undefined {
-    if (this.#name === undefined || this.#arguments?.valueStart === undefined) return undefined;
-    const { valueStart, valueEnd = end } = this.#arguments;
-    return {
-      name: this.#name,
-      arguments: decoded(this.#cursor.slice(valueStart, valueEnd).trim()),
-      isCut: false,
-    };
+    return { name, arguments: decoded(text), isCut };
   }
 }
 
-/** Arguments may be a string that holds JSON, as in the API of servers. */
+/** Arguments may be a string that contains JSON, as in the API of servers. */
 function decoded(text: string): string {
   if (!text.startsWith('"') && !text.startsWith("'")) return text;
   const inner = unquote(text);
@@ -205,13 +164,8 @@ function decoded(text: string): string {
 }
 
 function unquote(text: string): string {
-  const quote = text[0];
-  if (quote === '"') {
-    try {
-      return String(JSON.parse(text));
-    } catch {
-      // Broken inside: as it stands is the best there is.
-    }
-  }
-  return quote === '"' || quote === "'" ? text.slice(1, -1) : text;
+  if (!/^["']/.test(text)) return text;
+  const value = parseJson(text);
+  // A string that is broken inside is used as it stands.
+  return typeof value === "string" ? value : text.slice(1, -1);
 }

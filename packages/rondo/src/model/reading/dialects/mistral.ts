@@ -1,9 +1,9 @@
 // Mistral's dialect: `[TOOL_CALLS][{"name": …, "arguments": …}]`, and since 2025 `[TOOL_CALLS]name[ARGS]{…}`.
 
-import { type Cursor, literal, type Reading, skipSpace, untilSoon } from "../cursor.ts";
+import { type Cursor, literal, type Reading, skipSpace, untilWithinName } from "../cursor.ts";
 import type { Dialect, OfferedTools, TextCall } from "./dialect.ts";
-import { readJson, readJsonCall, readJsonCalls, skipClose } from "./json-call.ts";
-import { readName } from "./name.ts";
+import { readJson, readJsonCall, readJsonCalls } from "./json-call.ts";
+import { readName, skipClose } from "./parts.ts";
 
 export const mistral: Dialect = {
   openers: ["[TOOL_CALLS]"],
@@ -23,7 +23,7 @@ function* readNamed(cursor: Cursor, tools: OfferedTools): Reading<TextCall | und
   if (name === undefined) return undefined;
   let mark = yield* literal(cursor, "[ARGS]", "[CALL_ID]");
   if (mark === "[CALL_ID]") {
-    const id = yield* untilSoon(cursor, "[ARGS]", "{", "\n");
+    const id = yield* untilWithinName(cursor, "[ARGS]", "{", "\n");
     if (id?.stop === "{") cursor.position--;
     mark = id?.stop;
   }

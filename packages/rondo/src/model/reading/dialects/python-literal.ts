@@ -1,4 +1,4 @@
-// Turns a Python literal into JSON, in one pass over its characters.
+// Converts a Python literal to JSON, in one pass.
 
 const words: Readonly<Record<string, string>> = { True: "true", False: "false", None: "null" };
 const escapes: Readonly<Record<string, string>> = {
@@ -16,13 +16,13 @@ const escapes: Readonly<Record<string, string>> = {
 const codeLengths: Readonly<Record<string, number>> = { x: 2, u: 4, U: 8 };
 
 /**
- * Strings in either quotes, `True`, `False` and `None`, tuples and trailing commas become what JSON has for them.
- * Everything else stays as it is, so whether the result is JSON remains to be seen.
+ * Converts strings in either quotes, `True`, `False` and `None`, tuples and trailing commas. Everything else stays as it
+ * is, so the result may not be JSON.
  */
 export function pythonToJson(text: string): string {
   const pieces: string[] = [];
   let copied = 0;
-  /** Where a comma is that nothing has followed yet. */
+  /** The position of a trailing comma, or -1. */
   let comma = -1;
   const levels: Level[] = [];
   const replace = (start: number, end: number, by: string) => {
@@ -42,7 +42,7 @@ export function pythonToJson(text: string): string {
       if (comma >= 0) replace(comma, comma + 1, "");
       const level = levels.pop();
       if (char === ")") {
-        // Without a comma it is no tuple, but the value itself: `(1)` is 1.
+        // Without a comma it is not a tuple, but the value itself: `(1)` is 1.
         const isTuple = !level || level.hasComma || level.isEmpty;
         if (!isTuple) pieces[level.opened] = "";
         replace(at, end, isTuple ? "]" : "");
@@ -93,7 +93,7 @@ function unescaped(text: string): string {
       result += String.fromCodePoint(code);
       copied = at + 2 + digits.length;
     } else {
-      // Python leaves an escape that it does not know as it is.
+      // Python keeps unknown escapes.
       result += escapes[char] ?? ("'\"\\".includes(char) ? char : `\\${char}`);
       copied = at + 2;
     }

@@ -1,10 +1,10 @@
 // Calls written as Python, `[add(a=1, b=2), now()]`: Llama 3.2 and 4 as the whole answer, LFM2 between tags.
 
+import { parseJson } from "../../parse-json.ts";
 import { repairJson } from "../../repair-json.ts";
 import { type Cursor, literal, maxNameLength, type Reading, skipSpace } from "../cursor.ts";
 import type { Dialect, OfferedTools, TextCall } from "./dialect.ts";
-import { skipClose } from "./json-call.ts";
-import { readName } from "./name.ts";
+import { readName, skipClose } from "./parts.ts";
 import { pythonToJson } from "./python-literal.ts";
 
 export const pythonic: Dialect = {
@@ -12,7 +12,7 @@ export const pythonic: Dialect = {
   isWholeAnswer: true,
   *read(cursor, tools) {
     const calls = yield* readList(cursor, tools);
-    // Whatever follows shows that the list was part of a text.
+    // If anything follows, the list was part of a text.
     return (yield* skipSpace(cursor)) === undefined ? calls : undefined;
   },
 };
@@ -28,7 +28,7 @@ export const taggedPythonic: Dialect = {
   },
 };
 
-/** The cursor stands after the `[`. */
+/** The cursor is after the `[`. */
 function* readList(cursor: Cursor, tools: OfferedTools): Reading<TextCall[] | undefined> {
   const calls: TextCall[] = [];
   for (;;) {
@@ -62,7 +62,7 @@ function* readArguments(cursor: Cursor, name: string): Reading<TextCall | undefi
     }
     const key = yield* readKey(cursor);
     if (key === undefined) return call(true);
-    // Python takes no key twice: which of the two is meant is not known.
+    // Python rejects duplicate keys: which one is meant is unknown.
     if (key === "" || members.has(key)) return undefined;
     const value = yield* readValue(cursor);
     if (value === undefined) return call(true);
@@ -72,7 +72,7 @@ function* readArguments(cursor: Cursor, name: string): Reading<TextCall | undefi
   }
 }
 
-/** Undefined when the text ends before the `=`, and nothing when this is not a key. */
+/** Undefined when the text ends before the `=`, and empty when this is not a key. */
 function* readKey(cursor: Cursor): Reading<string | undefined> {
   let key = "";
   for (;;) {
@@ -114,22 +114,13 @@ function* readValue(cursor: Cursor): Reading<string | undefined> {
 /** A Python literal as JSON. */
 function toJson(text: string): string | undefined {
   const value = text.trim();
-  if (isJson(value)) return value;
-  const json = pythonToJson(value);
+  const isJson = (json: string) => parseJson(json) !== undefined;
+  const json = isJson(value) ? value : pythonToJson(value);
   if (isJson(json)) return json;
   try {
     const repaired = repairJson(value);
     return isJson(repaired) ? repaired : undefined;
   } catch {
     return undefined;
-  }
-}
-
-function isJson(text: string): boolean {
-  try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    return false;
   }
 }

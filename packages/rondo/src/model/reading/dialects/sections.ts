@@ -1,8 +1,9 @@
-// Dialects of special tokens: a call begins, its name follows, then a separator and the arguments, then it ends.
+// Dialects of special tokens: the beginning of a call, its name, a separator, its arguments, its end.
 
-import { type Cursor, literal, type Reading, skipSpace, untilSoon } from "../cursor.ts";
-import { type Dialect, maxCalls, type OfferedTools, type TextCall } from "./dialect.ts";
-import { readJson, skipFence } from "./json-call.ts";
+import { type Cursor, literalAfterSpace, type Reading, skipSpace, untilWithinName } from "../cursor.ts";
+import type { Dialect, OfferedTools, TextCall } from "./dialect.ts";
+import { readJson } from "./json-call.ts";
+import { readCallsInRow, skipFence } from "./parts.ts";
 
 interface Tokens {
   /** Around all calls; may be missing. */
@@ -16,7 +17,7 @@ interface Tokens {
 }
 
 /** V3 writes `function<sep>name` and the arguments in a fence, V3.1 and later `name<sep>{…}`. */
-export const deepseek = /* @__PURE__ */ sections({
+export const deepseek = /* @__PURE__ */ tokenSections({
   sections: ["<｜tool▁calls▁begin｜>", "<｜tool_calls_begin｜>"],
   begin: ["<｜tool▁call▁begin｜>", "<｜tool_call_begin｜>"],
   separator: "<｜tool▁sep｜>",
@@ -24,7 +25,7 @@ export const deepseek = /* @__PURE__ */ sections({
   sectionEnds: ["<｜tool▁calls▁end｜>", "<｜tool_calls_end｜>"],
 });
 
-export const kimi = /* @__PURE__ */ sections({
+export const kimi = /* @__PURE__ */ tokenSections({
   sections: ["<|tool_calls_section_begin|>"],
   begin: ["<|tool_call_begin|>"],
   separator: "<|tool_call_argument_begin|>",
@@ -32,8 +33,8 @@ export const kimi = /* @__PURE__ */ sections({
   sectionEnds: ["<|tool_calls_section_end|>"],
 });
 
-/** What of gpt-oss's own format a server lets through when it could not read it. */
-export const harmony = /* @__PURE__ */ sections({
+/** The part of gpt-oss's own format that servers pass through when they cannot parse it. */
+export const harmony = /* @__PURE__ */ tokenSections({
   sections: [],
   begin: ["<|channel|>commentary to=", "<|start|>assistant<|channel|>commentary to="],
   separator: "<|message|>",
@@ -41,42 +42,40 @@ export const harmony = /* @__PURE__ */ sections({
   sectionEnds: [],
 });
 
-function sections(tokens: Tokens): Dialect {
+/** A dialect whose calls each begin with a token, alone or in a section. */
+export function sections(
+  { sections, begin, sectionEnds }: Pick<Tokens, "sections" | "begin" | "sectionEnds">,
+  readCall: (cursor: Cursor, tools: OfferedTools) => Reading<TextCall | undefined>,
+): Dialect {
   return {
-    openers: [...tokens.sections, ...tokens.begin],
+    openers: [...sections, ...begin],
     *read(cursor, tools, opener) {
-      const calls: TextCall[] = [];
-      let hasBegun = tokens.begin.includes(opener);
-      for (;;) {
-        const end = cursor.offset;
-        if (!hasBegun) {
-          yield* skipSpace(cursor);
-          const next = yield* literal(cursor, ...tokens.begin, ...tokens.sectionEnds);
-          if (next === undefined || tokens.sectionEnds.includes(next)) {
-            if (next === undefined) cursor.rewind(end);
-            return calls.length > 0 ? calls : undefined;
-          }
-        }
-        hasBegun = false;
-        const call = yield* readCall(cursor, tools, tokens);
-        if (!call) {
-          // The calls before this one were good; what follows them is text.
-          cursor.rewind(end);
-          return calls.length > 0 ? calls : undefined;
-        }
-        calls.push(call);
-        if (call.isCut || calls.length === maxCalls) return calls;
-      }
+      let hasBegun = begin.includes(opener);
+      const calls = yield* readCallsInRow(
+        cursor,
+        function* () {
+          const isFirst = hasBegun;
+          hasBegun = false;
+          return isFirst || (yield* literalAfterSpace(cursor, ...begin)) !== undefined;
+        },
+        () => readCall(cursor, tools),
+      );
+      if (calls) yield* literalAfterSpace(cursor, ...sectionEnds);
+      return calls;
     },
   };
 }
 
+function tokenSections(tokens: Tokens): Dialect {
+  return sections(tokens, (cursor, tools) => readCall(cursor, tools, tokens));
+}
+
 function* readCall(cursor: Cursor, tools: OfferedTools, tokens: Tokens): Reading<TextCall | undefined> {
-  const header = yield* untilSoon(cursor, tokens.separator, "\n");
+  const header = yield* untilWithinName(cursor, tokens.separator, "\n");
   if (header?.stop !== tokens.separator) return undefined;
   let name = tools.match(nameIn(header.text));
   if (header.text === "function" && (yield* skipSpace(cursor)) !== "{") {
-    const line = yield* untilSoon(cursor, "\n", "`", "{");
+    const line = yield* untilWithinName(cursor, "\n", "`", "{");
     if (line?.stop === undefined) return undefined;
     if (line.stop !== "\n") cursor.position--;
     name = tools.match(line.text);
@@ -89,11 +88,8 @@ function* readCall(cursor: Cursor, tools: OfferedTools, tokens: Tokens): Reading
   if (!json) return undefined;
   if (json.isCut) return { name, arguments: json.text, isCut: true };
   const end = cursor.offset;
-  if ((yield* skipSpace(cursor)) === "`") {
-    yield* literal(cursor, "```");
-    yield* skipSpace(cursor);
-  }
-  if ((yield* literal(cursor, ...tokens.ends)) === undefined) cursor.rewind(end);
+  yield* literalAfterSpace(cursor, "```");
+  if ((yield* literalAfterSpace(cursor, ...tokens.ends)) === undefined) cursor.rewind(end);
   return { name, arguments: json.text, isCut: false };
 }
 

@@ -1,10 +1,11 @@
-// Dialects that put JSON between tags. What differs is only how the tags are spelt.
+// Dialects of JSON between tags. Only the tags differ.
 
 import { type Cursor, type Reading, skipSpace } from "../cursor.ts";
-import { type Dialect, maxCalls, type OfferedTools, type TextCall } from "./dialect.ts";
+import type { Dialect, OfferedTools, TextCall } from "./dialect.ts";
 import { readFunctionTag } from "./function-tag.ts";
 import { readGlmCall } from "./glm.ts";
-import { readJsonCall, readJsonCalls, skipClose, skipFence } from "./json-call.ts";
+import { readJsonCall, readJsonCalls } from "./json-call.ts";
+import { readCallsInRow, skipClose, skipFence } from "./parts.ts";
 
 /** `<tool_call>`: with JSON (Hermes, Qwen), a list of it (Granite), `<function=…>` (Qwen coder) or `<arg_key>` (GLM). */
 export const toolCallTag: Dialect = {
@@ -12,15 +13,14 @@ export const toolCallTag: Dialect = {
   *read(cursor, tools) {
     const char = yield* skipFence(cursor);
     if (char === "{" || char === "[") return yield* readBody(cursor, tools, "</tool_call>");
-    const call =
-      char === "<" ? yield* readFunctionTag(cursor, tools, undefined) : yield* readGlmCall(cursor, tools);
+    const call = char === "<" ? yield* readFunctionTag(cursor, tools) : yield* readGlmCall(cursor, tools);
     if (!call) return undefined;
     if (!call.isCut) yield* skipClose(cursor, "</tool_call>");
     return [call];
   },
 };
 
-/** Llama's, for which the end of the message is the closing tag. */
+/** Llama's, closed by the end of the message. */
 export const pythonTag: Dialect = /* @__PURE__ */ tagged({
   "<|python_tag|>": ["<|eom_id|>", "<|eot_id|>"],
 });
@@ -53,31 +53,22 @@ function* readBody(
   ...closes: readonly string[]
 ): Reading<readonly TextCall[] | undefined> {
   const options = closes[0] === undefined ? {} : { close: closes[0] };
-  if ((yield* skipSpace(cursor)) === "[") {
-    const calls = yield* readJsonCalls(cursor, tools, options);
-    if (calls) yield* skipClose(cursor, ...closes);
-    return calls;
+  let calls: readonly TextCall[] | undefined;
+  if ((yield* skipSpace(cursor)) === "[") calls = yield* readJsonCalls(cursor, tools, options);
+  else {
+    const first = yield* readJsonCall(cursor, tools, options);
+    if (!first) return undefined;
+    calls = yield* readCallsInRow(
+      cursor,
+      function* () {
+        let char = yield* skipSpace(cursor);
+        for (; char === ";" || char === ","; char = yield* skipSpace(cursor)) cursor.position++;
+        return char === "{";
+      },
+      () => readJsonCall(cursor, tools, options),
+      [first],
+    );
   }
-  const calls: TextCall[] = [];
-  for (;;) {
-    const start = cursor.offset;
-    const call = yield* readJsonCall(cursor, tools, options);
-    if (!call) {
-      // The calls before this one were good; what follows them is text.
-      cursor.rewind(start);
-      return calls.length > 0 ? calls : undefined;
-    }
-    calls.push(call);
-    if (call.isCut || calls.length === maxCalls) return calls;
-    const end = cursor.offset;
-    let char = yield* skipSpace(cursor);
-    while (char === ";" || char === ",") {
-      cursor.position++;
-      char = yield* skipSpace(cursor);
-    }
-    if (char === "{") continue;
-    cursor.rewind(end);
-    yield* skipClose(cursor, ...closes);
-    return calls;
-  }
+  if (calls) yield* skipClose(cursor, ...closes);
+  return calls;
 }

@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { KeptText } from "./kept-text.ts";
+import { TextStore } from "./text-store.ts";
 
-test("any part of what was added can be had again", () => {
+test("returns any part of the added text", () => {
   const adding = fc.array(
     fc.oneof(
       fc.string(),
@@ -11,7 +11,7 @@ test("any part of what was added can be had again", () => {
   );
   fc.assert(
     fc.property(adding, adding, fc.nat(6000), fc.nat(6000), fc.nat(6000), (first, second, length, a, b) => {
-      const kept = new KeptText();
+      const kept = new TextStore();
       for (const piece of first) kept.add(piece);
       let all = first.join("");
       expect(kept.pieces(a, Math.min(b, all.length)).join("")).toBe(a < b ? all.slice(a, b) : "");
@@ -25,7 +25,7 @@ test("any part of what was added can be had again", () => {
 });
 
 test("single characters are put together", () => {
-  const kept = new KeptText();
+  const kept = new TextStore();
   for (let i = 0; i < 10_000; i++) kept.add("x");
   expect(kept.pieces(0, 10_000).length).toBeLessThan(20);
 });

@@ -83,7 +83,7 @@ describe("a fragment of JSON Schema", () => {
     });
   });
 
-  test("keeps a list of required properties of its own, which says nothing about the parameter", async () => {
+  test("keeps a list of required properties, which does not make the parameter required", async () => {
     const place = { type: "object", properties: { city: { type: "string" } }, required: ["city"] };
     expect(parametersOf({ place, other: { ...place, optional: true } })).toEqual({
       type: "object",
@@ -148,7 +148,7 @@ describe("a Standard Schema as a parameter", () => {
     expect(await run(schema, { n: "12", city: "Rome" })).toEqual({ n: 12, unit: "C", city: "Rome" });
   });
 
-  test("names the parameter in the path of what is wrong, together with the others' issues", async () => {
+  test("names the parameter in the path of its issues, together with the others' issues", async () => {
     await expect(
       run({ at: z.object({ x: z.array(z.number()) }), city: String }, { at: { x: ["1"] } }),
     ).rejects.toThrow(/city: expected string, got nothing; at\.x\[0\]: .*expected number/);
@@ -165,11 +165,11 @@ describe("a Standard Schema as a parameter", () => {
     await expect(run({ even }, { even: 1 })).rejects.toThrow("even: not even");
   });
 
-  test("that gives undefined leaves nothing of what came", async () => {
+  test("that returns undefined removes the value", async () => {
     expect(await run({ secret: z.string().transform(() => undefined) }, { secret: "raw" })).toEqual({});
   });
 
-  test("sees nothing of what objects inherit", async () => {
+  test("ignores inherited properties", async () => {
     expect(await run({ constructor: z.string().optional() }, {})).toEqual({});
     expect(await run({ ["__proto__"]: z.string().optional() }, {})).toEqual({});
   });

@@ -1,13 +1,13 @@
-// Holds text that arrives in pieces, so that any part of it can be had again at a cost in proportion to that part.
+// Stores text that arrives in pieces, so that reading a part of it costs time in proportion to that part.
 
-/** Smaller pieces are put together to parts of about this length: a list of single characters takes much memory. */
+/** Smaller pieces are merged into parts of about this length: a list of single characters takes much memory. */
 const partLength = 1024;
 
-export class KeptText {
+export class TextStore {
   readonly #parts: string[] = [];
   /** Where each part begins. */
   readonly #starts: number[] = [];
-  /** What came since the last part. */
+  /** The text since the last part. */
   #tail = "";
   #length = 0;
 
@@ -24,7 +24,7 @@ export class KeptText {
     if (this.#tail.length >= partLength) this.#closeTail();
   }
 
-  /** The text between two offsets, as it is held: in pieces. */
+  /** The text between two offsets, in pieces. */
   pieces(start: number, end: number): string[] {
     if (start >= end) return [];
     this.#closeTail();
@@ -39,7 +39,7 @@ export class KeptText {
     return pieces;
   }
 
-  /** Forgets all after the first `length` characters. */
+  /** Drops everything after the first `length` characters. */
   truncate(length: number): void {
     this.#closeTail();
     while (this.#length > length) {
@@ -53,12 +53,12 @@ export class KeptText {
   #closeTail(): void {
     if (this.#tail === "") return;
     this.#starts.push(this.#length - this.#tail.length);
-    // Text put together from pieces keeps them all alive until it is copied.
+    // Concatenated text retains its pieces until it is copied.
     this.#parts.push(copyText(this.#tail));
     this.#tail = "";
   }
 
-  /** The part that has the character at an offset. */
+  /** The index of the part with the character at an offset. */
   #partAt(offset: number): number {
     let low = 0;
     let high = this.#starts.length - 1;
@@ -72,8 +72,8 @@ export class KeptText {
 }
 
 /**
- * The same text in memory of its own. Engines let a part of a text refer to the whole, so twenty characters that are
- * kept for long would keep megabytes.
+ * A copy in memory of its own. In V8 a slice refers to the whole string, so that twenty characters could retain
+ * megabytes.
  */
 export function copyText(text: string): string {
   const middle = text.length >>> 1;

@@ -1,0 +1,159 @@
+// What is known about model servers and families of models, as two tables. To add a row, see the recipe in
+// CONTRIBUTING.md.
+
+import type { ModelProfile, ToolDialect } from "./profile.ts";
+
+export interface ServerProfile {
+  readonly name: "ollama" | "lmstudio" | "llamacpp" | "vllm";
+  /** Its default port. */
+  readonly port: string;
+  /** The field of a message in which it accepts earlier reasoning. */
+  readonly reasoningField: "reasoning_content" | "reasoning";
+  /** Whether it removes thinking from the text by default. Default: true. */
+  readonly separatesThinking?: false;
+  /** Whether it honours `tool_choice`. Default: true. */
+  readonly honoursToolChoice?: false;
+}
+
+export const serverProfiles: readonly ServerProfile[] = [
+  // Its OpenAI-compatible API accepts `tool_choice` and ignores it.
+  { name: "ollama", port: "11434", reasoningField: "reasoning", honoursToolChoice: false },
+  // It leaves the tags in the text, but adds the opening tag that the template wrote.
+  { name: "lmstudio", port: "1234", reasoningField: "reasoning" },
+  { name: "llamacpp", port: "8080", reasoningField: "reasoning_content" },
+  // It removes thinking only with a reasoning parser, an option that is often left out.
+  { name: "vllm", port: "8000", reasoningField: "reasoning_content", separatesThinking: false },
+];
+
+export interface FamilyProfile {
+  readonly name: string;
+  /** Matched against the model's name in lower case. */
+  readonly pattern: RegExp;
+  /** Why its profile differs, in a few words, for `doctor` and messages. */
+  readonly why: string;
+  /** Its own dialects. `hermes` and `bare-json`, which fine-tuned models use most often, are added. Default: none. */
+  readonly dialects?: readonly ToolDialect[];
+  /** Whether it expects its reasoning back: in the server's field (`true`), or in think tags. Default: no. */
+  readonly sendsBack?: true | "think-tags";
+  /** Whether its template writes the opening tag, so that the text begins inside thinking. Default: no. */
+  readonly opensThinking?: boolean;
+  /** Default: that of the common profile. */
+  readonly thinkTags?: ModelProfile["thinkTags"];
+  /** Default: the server's. */
+  readonly outputMode?: ModelProfile["outputMode"];
+}
+
+/** The first match counts, so narrow patterns, and names of two families (deepseek-r1-distill-qwen), come first. */
+export const familyProfiles: readonly FamilyProfile[] = [
+  {
+    name: "gpt-oss",
+    pattern: /gpt-?oss/,
+    why: "speaks harmony; needs its reasoning back between tool calls; a grammar breaks its channels",
+    dialects: ["harmony"],
+    sendsBack: true,
+    thinkTags: [["<|channel|>analysis<|message|>", "<|end|>"]],
+    outputMode: "prompt",
+  },
+  {
+    name: "deepseek-r1",
+    pattern: /deepseek-?r1|r1-distill|\br1\b/,
+    why: "its template opens the thinking; its reasoning must not be sent back",
+    dialects: ["deepseek"],
+    opensThinking: true,
+  },
+  {
+    name: "deepseek-v3.2",
+    pattern: /deepseek-?v3\.2/,
+    why: "needs its reasoning back between tool calls",
+    dialects: ["deepseek", "minimax"],
+    sendsBack: true,
+  },
+  {
+    name: "deepseek",
+    pattern: /deepseek/,
+    why: "writes calls with tokens of its own",
+    dialects: ["deepseek"],
+  },
+  { name: "hermes", pattern: /hermes/, why: "the first to write <tool_call>, whatever its base model" },
+  {
+    name: "qwen-coder",
+    pattern: /qwen-?3(\.\d)?-?coder|qwen-?coder-?next/,
+    why: "writes calls as <function=…>, and does not think",
+    dialects: ["qwen-coder"],
+  },
+  {
+    name: "qwen3-thinking",
+    pattern: /qwen-?3.*thinking/,
+    why: "its template opens the thinking; keeps its reasoning between tool calls",
+    dialects: ["qwen-coder"],
+    sendsBack: true,
+    opensThinking: true,
+  },
+  {
+    name: "qwen3",
+    pattern: /qwen-?3/,
+    why: "thinks in tags; keeps its reasoning between tool calls",
+    dialects: ["qwen-coder"],
+    sendsBack: true,
+  },
+  { name: "qwq", pattern: /qwq/, why: "its template opens the thinking", opensThinking: true },
+  { name: "qwen", pattern: /qwen/, why: "writes <tool_call>", dialects: ["qwen-coder"] },
+  {
+    name: "magistral",
+    pattern: /magistral/,
+    why: "thinks in [THINK] or <think>, by version",
+    dialects: ["mistral"],
+    thinkTags: [
+      ["[THINK]", "[/THINK]"],
+      ["<think>", "</think>"],
+    ],
+  },
+  {
+    name: "mistral",
+    pattern: /mistral|ministral|mixtral|devstral|codestral|pixtral|nemo\b/,
+    why: "writes [TOOL_CALLS]",
+    dialects: ["mistral"],
+  },
+  { name: "nemotron", pattern: /nemotron/, why: "writes <TOOLCALL>", dialects: ["granite", "llama"] },
+  {
+    name: "llama",
+    pattern: /llama-?[34]|llama3|llama4/,
+    why: "writes bare JSON, <|python_tag|> or Python, by version",
+    dialects: ["llama", "pythonic"],
+  },
+  {
+    name: "gemma",
+    pattern: /gemma/,
+    why: "was not trained on one way of calling: the most common ones",
+    dialects: ["pythonic"],
+  },
+  {
+    name: "granite",
+    pattern: /granite/,
+    why: "writes <|tool_call|> or <tool_call>, by version",
+    dialects: ["granite"],
+  },
+  {
+    name: "glm",
+    pattern: /glm-?\d|chatglm|\bglm\b/,
+    why: "writes <arg_key>; keeps its reasoning between tool calls",
+    dialects: ["glm"],
+    sendsBack: true,
+  },
+  {
+    name: "kimi",
+    pattern: /kimi/,
+    why: "writes sections of calls; keeps its reasoning between tool calls",
+    dialects: ["kimi"],
+    sendsBack: true,
+  },
+  {
+    name: "minimax",
+    pattern: /minimax/,
+    why: "writes <invoke>; expects its thinking back within the text",
+    dialects: ["minimax"],
+    sendsBack: "think-tags",
+  },
+  { name: "phi", pattern: /\bphi-?\d/, why: "writes <|tool_call|> or functools", dialects: ["granite"] },
+  { name: "lfm", pattern: /\blfm-?\d/, why: "writes Python between tags", dialects: ["pythonic"] },
+];
