@@ -32,17 +32,10 @@ export class HookRunner {
     return decide(this.#hooks.pre_tool_use, event);
   }
 
-  /** All handlers look on, whatever they return. Gives `undefined` where there are none. */
-  afterCall(call: Omit<PostToolUseEvent, "history">): Promise<void> | undefined {
-    const handlers = this.#hooks.post_tool_use ?? [];
-    return handlers.length === 0 ? undefined : this.#lookOn(handlers, call);
-  }
-
-  async #lookOn(
-    handlers: readonly ClientHookHandler<PostToolUseEvent>[],
-    call: Omit<PostToolUseEvent, "history">,
-  ): Promise<void> {
-    for (const handler of handlers) await handler({ ...call, history: this.#history() });
+  /** Calls all handlers, whatever they return. */
+  async afterCall(call: Omit<PostToolUseEvent, "history">): Promise<void> {
+    for (const handler of this.#hooks.post_tool_use ?? [])
+      await handler({ ...call, history: this.#history() });
   }
 }
 

@@ -6,8 +6,7 @@ import { run } from "../loop/run.ts";
 import type { Message } from "../model/message.ts";
 import type { ToolContext } from "../tool/tool-context.ts";
 import { Turn } from "../turn/turn.ts";
-import { BlockReader } from "./block-reader.ts";
-import type { Block } from "./blocks.ts";
+import { type Block, BlockReader, toResultBlock } from "./blocks.ts";
 import type { ResultMessage } from "./query.ts";
 
 /**
@@ -48,8 +47,7 @@ export async function* think(
     if (block) yield block;
     yield* toRoute.splice(0);
     if (event.type === "model.finished") text = event.message.content ?? "";
-    if (event.type === "tool.finished")
-      yield { type: "tool_result", tool_use_id: event.id, content: event.result, is_error: event.isError };
+    if (event.type === "tool.finished") yield toResultBlock(event);
     if (event.type !== "run.finished") continue;
     signal.throwIfAborted();
     yield new ContextItem({

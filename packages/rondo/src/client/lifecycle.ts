@@ -1,0 +1,147 @@
+// The life of a client: its states, and what each method does in each of them.
+
+import { SafeExecutionError } from "../error/execution-errors.ts";
+import type { ClientRun } from "./client-run.ts";
+
+/**
+ * | method              | new      | idle     | starting | running               | stopping       |
+ * | ------------------- | -------- | -------- | -------- | --------------------- | -------------- |
+ * | `query()`           | starting | starting | refused  | refused ¹             | starting ²     |
+ * | `receiveMessages()` | refused  | empty    | refused  | the blocks, once      | empty          |
+ * | `interrupt()`       | nothing  | nothing  | stopping | stopping              | waits          |
+ * | `messageHistory =`  | allowed  | allowed  | refused  | refused               | refused        |
+ * | `addToolResult()`   | in every state: only the open calls matter, see conversation.ts            |
+ *
+ * ¹ `query("")` continues a run whose calls are the user's to answer.
+ * ² Once the client has stopped.
+ */
+type ClientState = Resting | Starting | Running | Stopping;
+
+/** No query was accepted yet (`new`), or the last run is over (`idle`). */
+interface Resting {
+  readonly name: "new" | "idle";
+  readonly run?: undefined;
+}
+
+/** From the call of `query()` until the server accepts the request. */
+export interface Starting {
+  readonly name: "starting";
+  /** The state to return to if the query fails; with the run that this one continues, if any. */
+  readonly previous: Resting | Running;
+  /** The stop to wait for first. */
+  readonly after: Promise<void> | undefined;
+  readonly interrupted: AbortController;
+  /** Set once the request is sent. */
+  run?: ClientRun;
+}
+
+/** An answer is under way, received or not. */
+export interface Running {
+  readonly name: "running";
+  readonly run: ClientRun;
+}
+
+/** Interrupted or left; tools clean up. */
+interface Stopping {
+  readonly name: "stopping";
+  readonly done: Promise<void>;
+}
+
+const idle: Resting = { name: "idle" };
+
+export class Lifecycle {
+  #state: ClientState = { name: "new" };
+
+  /** For `query()`; `mayContinue` says whether it may continue the run under way. */
+  start(mayContinue: boolean): Starting {
+    const state = this.#state;
+    switch (state.name) {
+      case "new":
+      case "idle":
+        return this.#start(state);
+      case "stopping":
+        return this.#start(idle, state.done);
+      case "running":
+        if (mayContinue) return this.#start(state);
+    }
+    throw busyError("start another query");
+  }
+
+  /** For a second request within a run, without the user. */
+  restart(run: ClientRun): Starting {
+    return this.#start({ name: "running", run });
+  }
+
+  #start(previous: Resting | Running, after?: Promise<void>): Starting {
+    const starting: Starting = { name: "starting", previous, after, interrupted: new AbortController() };
+    this.#state = starting;
+    return starting;
+  }
+
+  /** The query failed: nothing has changed. */
+  cancelStart(starting: Starting): void {
+    if (this.#state === starting) this.#state = starting.previous;
+  }
+
+  /** The server accepted the request; false if it was interrupted before. A loop over the previous run goes on. */
+  accept(starting: Starting, run: ClientRun): boolean {
+    if (this.#state !== starting) return false;
+    run.isReceived = starting.previous.run?.isReceived ?? false;
+    this.#state = { name: "running", run };
+    return true;
+  }
+
+  finish(): void {
+    this.#state = idle;
+  }
+
+  /** For `receiveMessages()`. */
+  checkReceivable(): void {
+    if (this.#state.name === "new" || this.#state.name === "starting")
+      throw new SafeExecutionError("There is nothing to receive yet: call query() first, and await it.");
+  }
+
+  /** The run that a loop over `receiveMessages()` reads, if there is one. */
+  receive(): ClientRun | undefined {
+    this.checkReceivable();
+    const { run } = this.#state as Resting | Running;
+    if (run?.isReceived)
+      throw new SafeExecutionError("The messages are being received already, in another loop.");
+    if (run) run.isReceived = true;
+    return run;
+  }
+
+  /** Ends what is under way: all of it, or only `run` and what continues it. A stop under way is waited for. */
+  stop(end: (state: Starting | Running) => Promise<void>, run?: ClientRun): Promise<void> {
+    const state = this.#state;
+    switch (state.name) {
+      case "new":
+      case "idle":
+        return Promise.resolve();
+      case "stopping":
+        return state.done;
+      case "starting":
+        if (run && run !== state.run && run !== state.previous.run) return Promise.resolve();
+        break;
+      case "running":
+        if (run && run !== state.run) return Promise.resolve();
+    }
+    const done = end(state).finally(() => {
+      if (this.#state === stopping) this.#state = idle;
+    });
+    const stopping: Stopping = { name: "stopping", done };
+    this.#state = stopping;
+    return done;
+  }
+
+  /** For what is allowed only while nothing is under way. */
+  checkResting(what: string): void {
+    if (this.#state.name !== "new" && this.#state.name !== "idle") throw busyError(what);
+  }
+}
+
+function busyError(what: string): SafeExecutionError {
+  return new SafeExecutionError(
+    `Cannot ${what} while an answer is under way. Receive it to its end, or interrupt() it first.`,
+  );
+}
