@@ -51,6 +51,22 @@ describe("manual mode", () => {
     expect(roles(client.history)).toEqual(["user", "assistant", "tool", "assistant", "tool", "assistant"]);
   });
 
+  test('query("") inside the loop can be tried again after its request failed', async () => {
+    using model = scriptedModel([{ calls: [callAdd] }, { error: new Error("no server") }, "It is 42."]);
+    const client = clientFor(model);
+    await client.query("What is 25 + 17?");
+    const seen: string[] = [];
+    for await (const block of client.receiveMessages()) {
+      seen.push(block.type);
+      if (block.type !== "tool_use") continue;
+      await client.addToolResult(block.id, 42);
+      await expect(client.query("")).rejects.toThrow("no server");
+      await client.query("");
+    }
+    expect(seen).toEqual(["tool_use", "text"]);
+    expect(client.result?.text).toBe("It is 42.");
+  });
+
   test('a new prompt, or query(""), over calls without results is refused, with their ids', async () => {
     using model = scriptedModel([{ calls: [callAdd, callAdd] }, "Fine."]);
     const client = clientFor(model);

@@ -116,6 +116,22 @@ describe("interrupt()", () => {
   });
 });
 
+test("a loop that was interrupted in its body does not touch the run of a later query", async () => {
+  using model = scriptedModel([{ text: ["Half ", "whole"] }, { text: ["Second ", "answer."] }]);
+  const client = clientFor(model);
+  await client.query("Hi");
+  const interrupted = client.receiveMessages();
+  await interrupted.next();
+  await client.interrupt();
+  await client.query("Again");
+  expect(await interrupted.next()).toMatchObject({ done: true });
+  expect(await blocksOf(client)).toEqual([
+    { type: "text", text: "Second " },
+    { type: "text", text: "answer." },
+  ]);
+  expect(client.stopReason).toBe("completed");
+});
+
 describe("a signal", () => {
   test("in mid-answer ends the run like interrupt(), and refuses later queries", async () => {
     const gate = Promise.withResolvers<void>();

@@ -125,6 +125,16 @@ describe("one run at a time", () => {
     expect(() => clientFor(model).receiveMessages()).toThrow("call query() first");
   });
 
+  test("receiving while query() is not awaited is refused, also after an earlier run", async () => {
+    using model = scriptedModel(["One.", "Two."]);
+    const client = clientFor(model);
+    await ask(client, "1");
+    const asking = client.query("2");
+    expect(() => client.receiveMessages()).toThrow("call query() first, and await it");
+    await asking;
+    expect(await blocksOf(client)).toEqual([{ type: "text", text: "Two." }]);
+  });
+
   test("a second query while an answer is under way is refused", async () => {
     using model = scriptedModel([{ text: ["One ", "two."] }]);
     const client = clientFor(model);

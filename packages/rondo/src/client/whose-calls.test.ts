@@ -91,6 +91,22 @@ describe("the call that is the answer", () => {
     expect(client.openCalls).toEqual([]);
   });
 
+  test("gets its result also when the client's signal ends the run", async () => {
+    using model = scriptedModel([{ calls: [callAdd, finalAnswer({ x: 1 }, "a")] }], answersByTool);
+    const controller = new AbortController();
+    const client = new Client({
+      model,
+      tools: [add],
+      autoExecuteTools: true,
+      output: { x: Number },
+      signal: controller.signal,
+    });
+    await client.query("Answer");
+    for await (const _ of client.receiveMessages()) controller.abort();
+    expect(client.stopReason).toBe("aborted");
+    expect(answered(client.history)).toEqual(["a", "add_1"]);
+  });
+
   test("is not asked for again over calls that wait for the user", async () => {
     using model = scriptedModel(
       [
