@@ -1,4 +1,4 @@
-// What a client can be told, and the checks of that.
+// The options of a client, and their checks.
 
 import { InvalidArgumentError, InvalidTypeError } from "../error/argument-errors.ts";
 import {
@@ -28,23 +28,24 @@ export type CanUseTool = (
 /** The type of an answer whose shape a schema gives; anything, where there is none. */
 export type ShapedBy<S extends InputSchema | undefined> = [S] extends [undefined] ? unknown : ParsedInput<S>;
 
+/** The options of a connection, for a model that is given by its name. */
+const transportKeys = [
+  "baseURL",
+  "apiKey",
+  "headers",
+  "profile",
+  "maxConcurrency",
+  "retry",
+  "timeoutMs",
+  "idleTimeoutMs",
+  "maxAnswerBytes",
+  "maxCallsPerAnswer",
+  "fetch",
+] as const;
+type TransportOptions = Pick<OpenAICompatibleOptions, (typeof transportKeys)[number]>;
+
 export interface ClientOptions<S extends InputSchema | undefined = InputSchema | undefined>
-  extends Partial<
-    Pick<
-      OpenAICompatibleOptions,
-      | "baseURL"
-      | "apiKey"
-      | "headers"
-      | "profile"
-      | "maxConcurrency"
-      | "retry"
-      | "timeoutMs"
-      | "idleTimeoutMs"
-      | "maxAnswerBytes"
-      | "maxCallsPerAnswer"
-      | "fetch"
-    >
-  > {
+  extends Partial<TransportOptions> {
   /** A model, such as `ollama("qwen3:8b")`, or a name, with `baseURL`. Default: the environment's `RONDO_MODEL`. */
   model?: ModelProvider | string;
   /** What the model is told first. Default: nothing. */
@@ -95,114 +96,90 @@ export interface ClientOptions<S extends InputSchema | undefined = InputSchema |
   signal?: AbortSignal;
 }
 
-const transportKeys = [
-  "baseURL",
-  "apiKey",
-  "headers",
-  "profile",
-  "maxConcurrency",
-  "retry",
-  "timeoutMs",
-  "idleTimeoutMs",
-  "maxAnswerBytes",
-  "maxCallsPerAnswer",
-  "fetch",
-] as const;
+/** Each option by itself: its check, and what it is if it is not given. */
+const checks = {
+  systemPrompt: optional(checkString, ""),
+  tools: (_field: string, value: unknown) => new ClientTools(value ?? []),
+  autoExecuteTools: optional(checkBoolean, false),
+  maxToolIterations: optional(checkCount, 5),
+  maxRepeats: optional(checkCount, undefined), // the loop's
+  maxTurns: optional(checkCount, Number.POSITIVE_INFINITY),
+  maxTokens: optional((field, value) => (value === null ? null : checkLimit(field, value)), 4096),
+  temperature: optional(checkTemperature, 0.7),
+  settings: optional(toSettings, {} as ModelSettings),
+  parallelToolCalls: optional(checkBoolean, true),
+  allowedTools: optional(checkNames, undefined),
+  disallowedTools: optional(checkNames, undefined),
+  canUseTool: optional(checkFunction<CanUseTool>, undefined),
+  hooks: (_field: string, value: unknown) => checkClientHooks(value),
+  output: (_field: string, value: unknown) => value as InputSchema | undefined,
+  repairArguments: optional(checkBoolean, undefined),
+  includeToolUseDeltas: optional(checkBoolean, false),
+  graceMs: optional(checkGrace, undefined),
+  signal: checkSignal,
+} satisfies { [K in keyof Omit<ClientOptions, "model" | keyof TransportOptions>]-?: Check<unknown> };
 
-const knownKeys = [
-  ...transportKeys,
-  "model",
-  "systemPrompt",
-  "tools",
-  "autoExecuteTools",
-  "maxToolIterations",
-  "maxRepeats",
-  "maxTurns",
-  "maxTokens",
-  "temperature",
-  "settings",
-  "parallelToolCalls",
-  "allowedTools",
-  "disallowedTools",
-  "canUseTool",
-  "hooks",
-  "output",
-  "repairArguments",
-  "includeToolUseDeltas",
-  "graceMs",
-  "signal",
-];
+type Check<T> = (field: string, value: unknown) => T;
+type Checked = { readonly [K in keyof typeof checks]: ReturnType<(typeof checks)[K]> };
 
-/** The options of a client, all checked and with their defaults. */
-export interface CheckedOptions {
+/** The options of a client, checked and with their defaults. */
+export interface CheckedOptions
+  extends Omit<Checked, "maxTokens" | "temperature" | "allowedTools" | "disallowedTools"> {
   readonly model: ModelProvider;
-  readonly systemPrompt: string;
-  readonly tools: ClientTools;
-  readonly autoExecuteTools: boolean;
-  readonly maxToolIterations: number;
-  /** Default: the loop's. */
-  readonly maxRepeats: number | undefined;
-  readonly maxTurns: number;
-  readonly settings: ModelSettings;
-  readonly parallelToolCalls: boolean;
   readonly isAllowed: (tool: AnyTool) => boolean;
-  readonly canUseTool: CanUseTool | undefined;
-  readonly hooks: ClientHooks;
-  readonly output: InputSchema | undefined;
-  readonly repairArguments: boolean | undefined;
-  readonly includeToolUseDeltas: boolean;
-  readonly graceMs: number | undefined;
-  readonly signal: AbortSignal | undefined;
 }
 
 export function checkClientOptions(options: ClientOptions): CheckedOptions {
-  checkOptions("options", options, knownKeys);
-  const { maxTokens = 4096, temperature = 0.7, canUseTool } = options;
-  if (options.settings !== undefined) checkSettings("settings", options.settings);
+  checkOptions("options", options, [...transportKeys, "model", ...Object.keys(checks)]);
+  const entries = Object.entries(checks).map(([field, check]) => [
+    field,
+    check(field, options[field as keyof typeof checks]),
+  ]);
+  const { maxTokens, temperature, allowedTools, disallowedTools, ...checked } = Object.fromEntries(
+    entries,
+  ) as Checked;
   for (const field of ["temperature", "maxTokens"] as const)
-    if (options[field] !== undefined && options.settings?.[field] !== undefined)
+    if (options[field] !== undefined && checked.settings[field] !== undefined)
       throw new InvalidArgumentError({
         field: `settings.${field}`,
-        expected: `nothing, for ${field} is given beside settings too`,
-        received: options.settings[field],
+        expected: `nothing, because ${field} is given beside settings too`,
+        received: checked.settings[field],
       });
-  if (typeof temperature !== "number" || !(temperature >= 0 && temperature <= 2))
-    throw new InvalidArgumentError({
-      field: "temperature",
-      expected: "a number from 0 to 2",
-      received: temperature,
-    });
-  if (canUseTool !== undefined && typeof canUseTool !== "function")
-    throw new InvalidTypeError({ field: "canUseTool", expected: "a function", received: canUseTool });
-  const tools = new ClientTools(options.tools ?? []);
-  const limit = (field: "maxToolIterations" | "maxRepeats" | "maxTurns", value: number) =>
-    value === Number.POSITIVE_INFINITY ? value : checkLimit(field, value);
   return {
+    ...checked,
     model: toModel(options),
-    systemPrompt: checkString("systemPrompt", options.systemPrompt ?? ""),
-    tools,
-    autoExecuteTools: checkBoolean("autoExecuteTools", options.autoExecuteTools ?? false),
-    maxToolIterations: limit("maxToolIterations", options.maxToolIterations ?? 5),
-    maxRepeats: options.maxRepeats === undefined ? undefined : limit("maxRepeats", options.maxRepeats),
-    maxTurns: limit("maxTurns", options.maxTurns ?? Number.POSITIVE_INFINITY),
-    settings: {
-      temperature,
-      ...(maxTokens !== null && { maxTokens: checkLimit("maxTokens", maxTokens) }),
-      ...options.settings,
-    },
-    parallelToolCalls: checkBoolean("parallelToolCalls", options.parallelToolCalls ?? true),
-    isAllowed: permission(options, tools),
-    canUseTool,
-    hooks: checkClientHooks(options.hooks),
-    output: options.output,
-    repairArguments:
-      options.repairArguments === undefined
-        ? undefined
-        : checkBoolean("repairArguments", options.repairArguments),
-    includeToolUseDeltas: checkBoolean("includeToolUseDeltas", options.includeToolUseDeltas ?? false),
-    graceMs: options.graceMs === undefined ? undefined : checkGrace("graceMs", options.graceMs),
-    signal: checkSignal("signal", options.signal),
+    settings: { temperature, ...(maxTokens !== null && { maxTokens }), ...checked.settings },
+    isAllowed: permission(allowedTools, disallowedTools, checked.tools),
   };
+}
+
+function optional<T, Default>(check: Check<T>, byDefault: Default): Check<T | Default> {
+  return (field, value) => (value === undefined ? byDefault : check(field, value));
+}
+
+function checkCount(field: string, value: unknown): number {
+  return value === Number.POSITIVE_INFINITY ? value : checkLimit(field, value);
+}
+
+function checkTemperature(field: string, value: unknown): number {
+  if (typeof value === "number" && value >= 0 && value <= 2) return value;
+  throw new InvalidArgumentError({ field, expected: "a number from 0 to 2", received: value });
+}
+
+function toSettings(field: string, value: unknown): ModelSettings {
+  checkSettings(field, value as ModelSettings);
+  return value as ModelSettings;
+}
+
+function checkFunction<F>(field: string, value: unknown): F {
+  if (typeof value === "function") return value as F;
+  throw new InvalidTypeError({ field, expected: "a function", received: value });
+}
+
+function checkNames(field: string, value: unknown): string[] {
+  if (!Array.isArray(value))
+    throw new InvalidTypeError({ field, expected: "a list of tool names", received: value });
+  return value.map((name, index) => checkString(`${field}[${index}]`, name));
 }
 
 function toModel(options: ClientOptions): ModelProvider {
@@ -219,7 +196,7 @@ function toModel(options: ClientOptions): ModelProvider {
   if (given.length > 0)
     throw new InvalidArgumentError({
       field: given[0] as string,
-      expected: "nothing, for the model was given with its connection",
+      expected: "nothing, because the model was given with its connection",
       received: options[given[0] as "baseURL"],
       hint: "Give such options to the model, or name the model and its baseURL here.",
     });
@@ -227,32 +204,26 @@ function toModel(options: ClientOptions): ModelProvider {
 }
 
 function permission(
-  { allowedTools, disallowedTools }: ClientOptions,
+  allowed: readonly string[] | undefined,
+  disallowed: readonly string[] = [],
   tools: ClientTools,
 ): (tool: AnyTool) => boolean {
   const known = tools.all.flatMap(withSubtools).map(({ name }) => name);
-  const list = (field: string, names: readonly string[] | undefined) => {
-    if (names === undefined) return undefined;
-    if (!Array.isArray(names))
-      throw new InvalidTypeError({ field, expected: "a list of tool names", received: names });
-    // What sources will give is not known yet.
+  for (const [field, names] of Object.entries({ allowedTools: allowed ?? [], disallowedTools: disallowed }))
     for (const [index, name] of names.entries())
-      if (!known.includes(checkString(`${field}[${index}]`, name)) && !tools.hasSources)
+      if (!known.includes(name) && !tools.hasSources)
+        // the tools of sources are not known yet
         throw new InvalidArgumentError({
           field: `${field}[${index}]`,
           expected: `one of the tools: ${known.join(", ") || "none"}`,
           received: name,
         });
-    return new Set(names);
-  };
-  const allowed = list("allowedTools", allowedTools);
-  const disallowed = list("disallowedTools", disallowedTools);
-  const both = allowed && [...allowed].find((name) => disallowed?.has(name));
+  const both = disallowed.find((name) => allowed?.includes(name));
   if (both !== undefined)
     throw new InvalidArgumentError({
       field: "disallowedTools",
       expected: "none of the tools that are in allowedTools",
       received: both,
     });
-  return ({ name }) => (allowed?.has(name) ?? true) && !disallowed?.has(name);
+  return ({ name }) => (allowed?.includes(name) ?? true) && !disallowed.includes(name);
 }

@@ -184,9 +184,7 @@ export class Client<const S extends InputSchema | undefined = undefined> impleme
         await starting.previous.run.drain();
         this.#conversation.failOpen("not used");
       }
-      const message: UserMessage | undefined =
-        prompt === "" ? undefined : { role: "user", content: await this.#submit(prompt, interrupted) };
-      await this.#renewTools(interrupted);
+      const message = await this.#prepare(prompt, interrupted);
       if (interrupted.aborted) return undefined;
       const run = await this.#request(starting, message);
       if (run && message) this.#turnCount += 1;
@@ -212,25 +210,17 @@ export class Client<const S extends InputSchema | undefined = undefined> impleme
     this.#options.signal?.throwIfAborted();
   }
 
-  /** The prompt after its hooks; an interrupt does not wait for them. */
-  async #submit(prompt: string | ContentPart[], interrupted: AbortSignal): Promise<string | ContentPart[]> {
-    const { signal } = this.#options;
-    const submitted = this.#hooks.submit(prompt);
-    try {
-      return await untilAborted(signal ? untilAborted(submitted, signal) : submitted, interrupted);
-    } catch (error) {
-      if (interrupted.aborted && error === interrupted.reason) return prompt;
-      throw error;
-    }
-  }
-
-  /** Asks the tool sources for their tools; an interrupt does not wait for them. */
-  async #renewTools(interrupted: AbortSignal): Promise<void> {
+  /** Calls the hooks of a prompt and asks the tool sources; an interrupt waits for neither. */
+  async #prepare(prompt: string | ContentPart[], interrupted: AbortSignal): Promise<UserMessage | undefined> {
     const { tools, signal } = this.#options;
+    const aborted = signal ? AbortSignal.any([signal, interrupted]) : interrupted;
     try {
-      await tools.renew(signal ? AbortSignal.any([signal, interrupted]) : interrupted);
+      const content = prompt === "" ? "" : await untilAborted(this.#hooks.submit(prompt), aborted);
+      await tools.renew(aborted);
+      return prompt === "" ? undefined : { role: "user", content };
     } catch (error) {
       if (!interrupted.aborted) throw error;
+      return undefined;
     }
   }
 

@@ -18,10 +18,9 @@ import type { ClientRun } from "./client-run.ts";
 type ClientState = Resting | Starting | Running | Stopping;
 
 /** No query was accepted yet (`new`), or the last run is over (`idle`). */
-interface Resting {
-  readonly name: "new" | "idle";
-  readonly run?: undefined;
-}
+type Resting =
+  | { readonly name: "new"; readonly run?: never }
+  | { readonly name: "idle"; readonly run?: never };
 
 /** From the call of `query()` until the server accepts the request. */
 export interface Starting {
@@ -114,18 +113,10 @@ export class Lifecycle {
   /** Ends what is under way: all of it, or only `run` and what continues it. A stop under way is waited for. */
   stop(end: (state: Starting | Running) => Promise<void>, run?: ClientRun): Promise<void> {
     const state = this.#state;
-    switch (state.name) {
-      case "new":
-      case "idle":
-        return Promise.resolve();
-      case "stopping":
-        return state.done;
-      case "starting":
-        if (run && run !== state.run && run !== state.previous.run) return Promise.resolve();
-        break;
-      case "running":
-        if (run && run !== state.run) return Promise.resolve();
-    }
+    if (state.name === "stopping") return state.done;
+    if (state.name === "new" || state.name === "idle") return Promise.resolve();
+    const continued = state.name === "starting" ? state.previous.run : undefined;
+    if (run && run !== state.run && run !== continued) return Promise.resolve();
     const done = end(state).finally(() => {
       if (this.#state === stopping) this.#state = idle;
     });

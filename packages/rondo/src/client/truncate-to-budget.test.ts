@@ -1,10 +1,9 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { Message } from "../model/message.ts";
-import { ContextBudgetError } from "./context-budget-error.ts";
 import { estimateTokens } from "./estimate-tokens.ts";
 import { tokenCalibration } from "./token-calibration.ts";
-import { truncateToBudget } from "./truncate-to-budget.ts";
+import { ContextBudgetError, truncateToBudget } from "./truncate-to-budget.ts";
 
 /** One token for each letter, and the 4 of the message: easy to add up. */
 const tokenizer = (text: string) => text.length;
@@ -45,9 +44,7 @@ describe("a conversation", () => {
     const least = cost([system, ...newest]);
     const cut = () => truncateToBudget(all, { maxTokens: least - 1, tokenizer });
     expect(cut).toThrow(ContextBudgetError);
-    expect(cut).toThrow(
-      `cannot be cut to ${least - 1} tokens: what has to stay of it alone has about ${least}.`,
-    );
+    expect(cut).toThrow(`cannot be cut to ${least - 1} tokens: what must stay has about ${least}.`);
     expect(cut).toThrow(
       expect.objectContaining({ code: "context_budget", maxTokens: least - 1, neededTokens: least }),
     );
