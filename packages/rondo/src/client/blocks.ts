@@ -14,7 +14,7 @@ export interface ThinkingBlock {
   thinking: string;
 }
 
-/** The model wants a tool to run. In automatic mode it does; in manual mode that is up to you. */
+/** A call of the model. In automatic mode the client runs it, in manual mode you do. */
 export interface ToolUseBlock {
   type: "tool_use";
   id: string;
@@ -26,7 +26,7 @@ export interface ToolUseBlock {
 export interface ToolUseErrorBlock {
   type: "tool_use_error";
   error: string;
-  /** What the model wrote, or the input of the call, as text. */
+  /** The arguments as the model wrote them, or the input of the call as JSON. */
   raw_data: string | null;
   id: string;
   name: string;
@@ -40,7 +40,7 @@ export interface ToolResultBlock {
   is_error: boolean;
 }
 
-/** A piece of a call that is still being written. Only with `includeToolUseDeltas`. */
+/** A piece of the arguments of a call, with `includeToolUseDeltas`. */
 export interface ToolUseDeltaBlock {
   type: "tool_use_delta";
   id: string;

@@ -20,12 +20,12 @@ import { withSubtools } from "../turn/turn-options.ts";
 import { type ClientHooks, checkClientHooks } from "./client-hooks.ts";
 import { ClientTools } from "./client-tools.ts";
 
-/** Says whether a tool may run: `true`, `false`, or a decision with a reason or another input. */
+/** Whether a tool may run: `true`, `false`, or a decision with a reason or another input. */
 export type CanUseTool = (
   call: Omit<PendingCall, "tool">,
 ) => Promise<boolean | CallDecision> | boolean | CallDecision;
 
-/** The type of an answer whose shape a schema gives; anything, where there is none. */
+/** The type of the output, from its schema; `unknown` without one. */
 export type ShapedBy<S extends InputSchema | undefined> = [S] extends [undefined] ? unknown : ParsedInput<S>;
 
 /** The options of a connection, for a model that is given by its name. */
@@ -48,14 +48,14 @@ export interface ClientOptions<S extends InputSchema | undefined = InputSchema |
   extends Partial<TransportOptions> {
   /** A model, such as `ollama("qwen3:8b")`, or a name, with `baseURL`. Default: the environment's `RONDO_MODEL`. */
   model?: ModelProvider | string;
-  /** What the model is told first. Default: nothing. */
+  /** The system message. Default: none. */
   systemPrompt?: string;
   /**
-   * The tools that the model is offered, with their subtools, and sources of tools, such as `mcpServer()` of
-   * `rondo/mcp`, which are asked before each run. Default: none.
+   * The tools that the model is offered, with their subtools, and tool sources, such as `mcpServer()` of
+   * `rondo/mcp`, which are asked for their tools before each run. Default: none.
    */
   tools?: Iterable<AnyTool | ToolSource>;
-  /** Whether tools run by themselves. Default: false, you run them. */
+  /** Whether the client runs the tools. Default: false, you run them. */
   autoExecuteTools?: boolean;
   /** In automatic mode, how often tools are run for one prompt. Default: 5. */
   maxToolIterations?: number;
@@ -64,39 +64,39 @@ export interface ClientOptions<S extends InputSchema | undefined = InputSchema |
    * run again, and how many answers in a row may have no call that can run. `Infinity`: no limit. Default: 3.
    */
   maxRepeats?: number;
-  /** How many prompts the client takes. Default: no limit. */
+  /** How many prompts the client accepts. Default: no limit. */
   maxTurns?: number;
-  /** Default: 4,096; `null` leaves it to the server. */
+  /** The longest answer. Default: 4,096; `null`: the server's. */
   maxTokens?: number | null;
   /** From 0 to 2. Default: 0.7. */
   temperature?: number;
   /** More settings of the request. */
   settings?: ModelSettings;
-  /** Whether calls of one answer run at the same time. Default: true. */
+  /** Whether the calls of one answer run in parallel. Default: true. */
   parallelToolCalls?: boolean;
   /** Names of the tools that may be used. Default: all. */
   allowedTools?: readonly string[];
   /** Names of tools that may not be used. Default: none. */
   disallowedTools?: readonly string[];
-  /** Asked before each call: approval by a person, for example. Default: all may run. */
+  /** Asked before each call, for approval by a person for example. Default: all may run. */
   canUseTool?: CanUseTool;
   hooks?: ClientHooks;
-  /** The shape of the answer: it is validated, asked for once more if it does not fit, and given as `output`. */
+  /** The schema of the answer, which is validated, retried once if it does not fit, and given as `output`. */
   output?: S;
   /**
-   * Whether arguments of calls that are not quite JSON are repaired; otherwise the model is asked for proper JSON.
-   * Default: what the model's profile says, which is true if it says nothing.
+   * Whether invalid JSON in the arguments of calls is repaired; otherwise the error is reported to the model.
+   * Default: as in the model's profile, else true.
    */
   repairArguments?: boolean;
-  /** Whether pieces of calls are passed on as `tool_use_delta` blocks. Default: false. */
+  /** Whether pieces of calls become `tool_use_delta` blocks. Default: false. */
   includeToolUseDeltas?: boolean;
   /** How long an aborted tool may clean up before it is left behind. Default: 1,000. */
   graceMs?: number;
-  /** Ends what is under way, like `interrupt()`, and refuses what comes later. */
+  /** Interrupts the run under way, like `interrupt()`, and refuses later queries. */
   signal?: AbortSignal;
 }
 
-/** Each option by itself: its check, and what it is if it is not given. */
+/** The check of each option, with its default. */
 const checks = {
   systemPrompt: optional(checkString, ""),
   tools: (_field: string, value: unknown) => new ClientTools(value ?? []),

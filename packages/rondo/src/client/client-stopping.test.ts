@@ -8,7 +8,7 @@ beforeEach(() => setLogger({ warn: () => {} }));
 afterEach(() => setLogger());
 
 describe("interrupt()", () => {
-  test("in mid-answer closes the stream, keeps the text, and the client goes on", async () => {
+  test("in mid-answer closes the stream and keeps the text, and the client stays usable", async () => {
     const gate = Promise.withResolvers<void>();
     using model = scriptedModel([{ text: ["Half ", gate.promise, "whole"] }, "Again."]);
     const client = clientFor(model);
@@ -84,7 +84,7 @@ describe("interrupt()", () => {
     await ask(client, "Again");
   });
 
-  test("before receiving yields nothing; again and with nothing under way it does nothing", async () => {
+  test("before receiving leaves nothing to receive; repeated or idle, it does nothing", async () => {
     using model = scriptedModel(["Hello.", "Again."]);
     const client = clientFor(model);
     await client.interrupt();
@@ -116,7 +116,7 @@ describe("interrupt()", () => {
   });
 });
 
-test("a loop that was interrupted in its body does not touch the run of a later query", async () => {
+test("a loop that was interrupted in its body does not end the run of a later query", async () => {
   using model = scriptedModel([{ text: ["Half ", "whole"] }, { text: ["Second ", "answer."] }]);
   const client = clientFor(model);
   await client.query("Hi");
@@ -151,7 +151,7 @@ describe("a signal", () => {
     expect(getEventListeners(controller.signal, "abort")).toEqual([]);
   });
 
-  test("while the server is still thinking throws its reason and changes nothing", async () => {
+  test("before the server accepts the request throws its reason and changes nothing", async () => {
     const gate = Promise.withResolvers<void>();
     using model = scriptedModel([{ text: "Late.", waitFor: gate.promise }]);
     const controller = new AbortController();
@@ -165,7 +165,7 @@ describe("a signal", () => {
 });
 
 describe("leaving the loop", () => {
-  test("closes the stream and keeps what had come", async () => {
+  test("closes the stream and keeps what was received", async () => {
     const gate = Promise.withResolvers<void>();
     using model = scriptedModel([{ text: ["Half ", gate.promise, "whole"] }]);
     await using client = clientFor(model);

@@ -49,7 +49,7 @@ export class ClientTools {
       } catch (error) {
         if (signal.aborted) return [];
         const problem = error instanceof Error ? error.message : String(error);
-        warn(`The tools of ${source.name ?? "a tool source"} are missing. ${problem}`);
+        warn(`The tools of ${source.name ?? "a tool source"} are unavailable. ${problem}`);
         return [];
       }
     });
@@ -73,7 +73,7 @@ function distinct(tool: AnyTool, source: ToolSource, names: Set<string>): AnyToo
     for (const name of wireNames) names.add(name);
     return candidate;
   }
-  warn(`The tool '${tool.name}' of ${source.name ?? "a tool source"} is left out: another has its name.`);
+  warn(`The tool '${tool.name}' of ${source.name ?? "a tool source"} is left out: its name is taken.`);
   return undefined;
 }
 

@@ -69,7 +69,7 @@ export class Client<const S extends InputSchema | undefined = undefined> impleme
     return this.#options.model;
   }
 
-  /** The names of the tools that the model is offered; of sources, those that the last run had. */
+  /** The names of the tools that the model is offered, with those that sources offered to the last run. */
   get toolNames(): string[] {
     return this.#offeredTools().map(({ name }) => name);
   }
@@ -129,7 +129,7 @@ export class Client<const S extends InputSchema | undefined = undefined> impleme
 
   /**
    * Sends a prompt; `receiveMessages()` gives the answer. The prompt enters history once the server has accepted
-   * it: a request that fails throws here and changes nothing. An empty prompt goes on after tool results.
+   * it: a request that fails throws here and changes nothing. An empty prompt continues after tool results.
    */
   async query(prompt: string | ContentPart[]): Promise<void> {
     const starting = this.#life.start(prompt === "" && this.#conversation.awaitsUser);
@@ -141,8 +141,8 @@ export class Client<const S extends InputSchema | undefined = undefined> impleme
 
   /**
    * The blocks of the answer, as they come. In automatic mode tools run on the way. In manual mode you run them:
-   * give each call its result with `addToolResult()` and go on with `query("")`, also inside the loop.
-   * Leaving the loop closes the connection and aborts the tools; what had come is in history.
+   * give each call its result with `addToolResult()` and continue with `query("")`, also inside the loop.
+   * Leaving the loop closes the connection and aborts the tools; history keeps what was received.
    */
   receiveMessages(): Run<Block> {
     this.#life.checkReceivable();
@@ -180,7 +180,7 @@ export class Client<const S extends InputSchema | undefined = undefined> impleme
       if (interrupted.aborted) return undefined;
       this.#checkQuery(prompt);
       if (starting.previous.run) {
-        // The model has said all: only its tokens and the results of rejected calls are still to come.
+        // The answer is complete: only its usage and the results of rejected calls are still to come.
         await starting.previous.run.drain();
         this.#conversation.failOpen("not used");
       }

@@ -46,18 +46,18 @@ export class Conversation {
     return this.openCalls.map(({ id }) => id);
   }
 
-  /** Whether the model has answered, and what follows is up to the user. */
+  /** Whether the model has answered with calls of the user's. */
   get awaitsUser(): boolean {
     return this.#awaitsUser;
   }
 
-  /** A run begins, with a prompt or as a continuation. */
+  /** For a run that was accepted, with a prompt or as a continuation. */
   begin(prompt: UserMessage | undefined): void {
     this.#awaitsUser = false;
     if (prompt) this.#messages.push(prompt);
   }
 
-  /** Takes a message of the loop. The result of a call waits until it is released. */
+  /** Adds a message of the loop. The result of a call is held until `releaseResults()`. */
   add(message: Message, isForUser: (call: ToolCall) => boolean): void {
     if (message.role === "tool") this.#held.push(message);
     else {
@@ -69,7 +69,7 @@ export class Conversation {
     }
   }
 
-  /** A late result, of a tool that was left behind, is dropped: its call has its answer. */
+  /** Adds the held results. A late one, of a tool that was left behind, is dropped: its call is answered. */
   releaseResults(): void {
     for (const message of this.#held.splice(0))
       if (this.#open(message.tool_call_id)) this.#messages.push(message);
@@ -79,7 +79,7 @@ export class Conversation {
   answer(id: string, content: unknown, name?: string): ToolCall {
     const call = this.#open(id);
     if (!call || this.#ours.has(id)) throw new UnknownToolCallError(id, this.openCallIds);
-    this.#put(call, content, name);
+    this.#put(call, content, name?.replaceAll(".", "__")); // as on the wire
     return call;
   }
 
@@ -89,7 +89,7 @@ export class Conversation {
     if (call) this.#put(call, content);
   }
 
-  /** Ends an answer: answers the open calls that nobody will answer any more with an error, ours or all. */
+  /** Answers the open calls, ours or all, with an error. */
   failOpen(error: string, whose: "ours" | "all" = "ours"): void {
     this.releaseResults();
     for (const call of unansweredCalls(this.#messages))
@@ -101,9 +101,8 @@ export class Conversation {
     return unansweredCalls(this.#messages).find((call) => call.id === id);
   }
 
-  /** On the wire, a name has no dots. */
-  #put({ id, function: called }: ToolCall, content: unknown, name = called.name): void {
-    this.#messages.push(toToolMessage({ id, wireName: name.replaceAll(".", "__") }, content));
+  #put({ id, function: called }: ToolCall, content: unknown, wireName = called.name): void {
+    this.#messages.push(toToolMessage({ id, wireName }, content));
   }
 
   replace(messages: unknown): void {

@@ -1,4 +1,4 @@
-// Calls a client's hooks, with a copy of the history as it is at that moment.
+// Calls the hooks of a client, each with a copy of the current history.
 
 import { checkBoolean, checkOptions, checkString } from "../error/check.ts";
 import type { CallDecision, PendingCall } from "../loop/options.ts";
@@ -15,7 +15,7 @@ export class HookRunner {
     this.#history = history;
   }
 
-  /** The prompt that is sent in the end; throws if a hook blocks it. Only text is shown to hooks. */
+  /** The prompt to send; throws if a hook blocks it. Hooks see only prompts that are text. */
   async submit(prompt: string | ContentPart[]): Promise<string | ContentPart[]> {
     if (typeof prompt !== "string") return prompt;
     const decision = await decide(this.#hooks.user_prompt_submit, () => ({
@@ -32,7 +32,7 @@ export class HookRunner {
     return decide(this.#hooks.pre_tool_use, event);
   }
 
-  /** Calls all handlers, whatever they return. */
+  /** Calls all handlers; what they return is ignored. */
   async afterCall(call: Omit<PostToolUseEvent, "history">): Promise<void> {
     for (const handler of this.#hooks.post_tool_use ?? [])
       await handler({ ...call, history: this.#history() });

@@ -103,14 +103,14 @@ export class Lifecycle {
   /** The run that a loop over `receiveMessages()` reads, if there is one. */
   receive(): ClientRun | undefined {
     this.checkReceivable();
-    const { run } = this.#state as Resting | Running;
+    const run = this.#state.name === "running" ? this.#state.run : undefined;
     if (run?.isReceived)
       throw new SafeExecutionError("The messages are being received already, in another loop.");
     if (run) run.isReceived = true;
     return run;
   }
 
-  /** Ends what is under way: all of it, or only `run` and what continues it. A stop under way is waited for. */
+  /** Ends whatever is under way, or only `run` and what continues it. Waits for a stop under way. */
   stop(end: (state: Starting | Running) => Promise<void>, run?: ClientRun): Promise<void> {
     const state = this.#state;
     if (state.name === "stopping") return state.done;

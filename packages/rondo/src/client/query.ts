@@ -1,4 +1,4 @@
-// One prompt, one answer: messages as they come, and a result at the end.
+// One prompt and its answer: messages as they come, then the result.
 
 import { checkPrompt } from "../agent/check-prompt.ts";
 import { Run } from "../async/run.ts";
@@ -68,7 +68,7 @@ export class Query<Output = unknown> extends Run<QueryMessage<Output>> {
     await this.#client.interrupt();
   }
 
-  /** Just the result, once it is there. */
+  /** Waits for the result. */
   async result(): Promise<RunResult<Output>> {
     for await (const message of this)
       if (message.type === "result") {

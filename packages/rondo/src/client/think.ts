@@ -1,4 +1,4 @@
-// How an agent thinks: the one loop with the agent's tools, as one turn of a streaming tool.
+// An agent's thinking: the one loop with the agent's tools, as one turn of a streaming tool.
 
 import type { Mind, Prompt } from "../agent/thinking.ts";
 import { ContextItem } from "../context/context-item.ts";
@@ -10,8 +10,8 @@ import { type Block, BlockReader, toResultBlock } from "./blocks.ts";
 import type { ResultMessage } from "./query.ts";
 
 /**
- * Yields blocks as they come, and the turns and context items that tools give, for the agent to route. Gives the
- * result, and remembers question and answer as a context item.
+ * Yields blocks as they come, the turns and context items of tools, which the agent routes, and last a context item
+ * with the prompt and the answer. Returns the result.
  */
 export async function* think(
   { model, instructions, settings, maxToolIterations, maxRepeats, describeContext }: Mind,

@@ -40,7 +40,7 @@ describe("a conversation", () => {
     expect(cut(cost([system, ...newest]))).toEqual([system, ...newest]);
   });
 
-  test("whose newest turn does not fit is refused, with what it takes", () => {
+  test("whose newest turn does not fit is refused, with the tokens needed", () => {
     const least = cost([system, ...newest]);
     const cut = () => truncateToBudget(all, { maxTokens: least - 1, tokenizer });
     expect(cut).toThrow(ContextBudgetError);
@@ -50,7 +50,7 @@ describe("a conversation", () => {
     );
   });
 
-  test("may lose the oldest rounds of its newest turn, if that is wanted and needed", () => {
+  test("may lose the oldest rounds of its newest turn with cutNewestTurn, if needed", () => {
     const long = [
       system,
       ...middle,
@@ -70,7 +70,7 @@ describe("a conversation", () => {
     expect(() => cut(cost(least) - 1)).toThrow(ContextBudgetError);
   });
 
-  test("keeps what leads to the first user's message, unless it has to be shorter", () => {
+  test("keeps the messages before the first user's message, if they fit", () => {
     const greeting = [system, system, says("Hello!"), user("a"), says("b"), user("c")];
     expect(truncateToBudget(greeting, { maxTokens: cost(greeting), tokenizer })).toEqual(greeting);
     expect(truncateToBudget(greeting, { maxTokens: cost(greeting) - 1, tokenizer })).toEqual([

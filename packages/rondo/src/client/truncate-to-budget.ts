@@ -1,4 +1,4 @@
-// Drops the oldest turns of a conversation until it fits into a number of tokens.
+// Drops the oldest turns of a conversation until it fits into a token budget.
 
 import { InvalidTypeError } from "../error/argument-errors.ts";
 import { checkBoolean, checkLimit, checkOptions } from "../error/check.ts";
@@ -7,11 +7,11 @@ import type { Message } from "../model/message.ts";
 import { type EstimateOptions, estimateOptionNames, estimatorOf, roundUp } from "./estimate-tokens.ts";
 
 export interface BudgetOptions extends EstimateOptions {
-  /** How many tokens may remain, as `estimateTokens()` counts. Leave room for tools and for the answer. */
+  /** The budget, as `estimateTokens()` counts. Leave room for tools and for the answer. */
   maxTokens: number;
   /**
-   * Whether the newest turn may lose its oldest calls and results, if that is the only way. Its question and
-   * its last round stay. Default: false.
+   * Whether the newest turn may lose its oldest rounds, if nothing else helps. Its prompt and its last round stay.
+   * Default: false.
    */
   cutNewestTurn?: boolean;
 }
