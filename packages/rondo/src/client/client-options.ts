@@ -96,6 +96,8 @@ export interface ClientOptions<S extends InputSchema | undefined = InputSchema |
   signal?: AbortSignal;
 }
 
+const noSettings: ModelSettings = {};
+
 /** The check of each option, with its default. */
 const checks = {
   systemPrompt: optional(checkString, ""),
@@ -106,13 +108,13 @@ const checks = {
   maxTurns: optional(checkCount, Number.POSITIVE_INFINITY),
   maxTokens: optional((field, value) => (value === null ? null : checkLimit(field, value)), 4096),
   temperature: optional(checkTemperature, 0.7),
-  settings: optional(toSettings, {} as ModelSettings),
+  settings: optional(toSettings, noSettings),
   parallelToolCalls: optional(checkBoolean, true),
   allowedTools: optional(checkNames, undefined),
   disallowedTools: optional(checkNames, undefined),
-  canUseTool: optional(checkFunction<CanUseTool>, undefined),
+  canUseTool: optional(checkCanUseTool, undefined),
   hooks: (_field: string, value: unknown) => checkClientHooks(value),
-  output: (_field: string, value: unknown) => value as InputSchema | undefined,
+  output: (_field: string, value: unknown) => value, // StructuredOutput compiles it
   repairArguments: optional(checkBoolean, undefined),
   includeToolUseDeltas: optional(checkBoolean, false),
   graceMs: optional(checkGrace, undefined),
@@ -124,9 +126,10 @@ type Checked = { readonly [K in keyof typeof checks]: ReturnType<(typeof checks)
 
 /** The options of a client, checked and with their defaults. */
 export interface CheckedOptions
-  extends Omit<Checked, "maxTokens" | "temperature" | "allowedTools" | "disallowedTools"> {
+  extends Omit<Checked, "maxTokens" | "temperature" | "allowedTools" | "disallowedTools" | "output"> {
   readonly model: ModelProvider;
   readonly isAllowed: (tool: AnyTool) => boolean;
+  readonly output: InputSchema | undefined;
 }
 
 export function checkClientOptions(options: ClientOptions): CheckedOptions {
@@ -148,6 +151,7 @@ export function checkClientOptions(options: ClientOptions): CheckedOptions {
   return {
     ...checked,
     model: toModel(options),
+    output: options.output,
     settings: { temperature, ...(maxTokens !== null && { maxTokens }), ...checked.settings },
     isAllowed: permission(allowedTools, disallowedTools, checked.tools),
   };
@@ -171,8 +175,8 @@ function toSettings(field: string, value: unknown): ModelSettings {
   return value as ModelSettings;
 }
 
-function checkFunction<F>(field: string, value: unknown): F {
-  if (typeof value === "function") return value as F;
+function checkCanUseTool(field: string, value: unknown): CanUseTool {
+  if (typeof value === "function") return value as CanUseTool;
   throw new InvalidTypeError({ field, expected: "a function", received: value });
 }
 

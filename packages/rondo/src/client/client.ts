@@ -245,7 +245,8 @@ export class Client<const S extends InputSchema | undefined = undefined> impleme
     let run = this.#life.receive();
     let hasFailed = false;
     const leave = () => this.#life.stop((state) => this.#end(state, "ours", hasFailed), run).catch(() => {});
-    signal.addEventListener("abort", leave);
+    const onAbort = () => void leave();
+    signal.addEventListener("abort", onAbort);
     try {
       while (run && !run.left.aborted) {
         let event = run.buffered();
@@ -272,13 +273,15 @@ export class Client<const S extends InputSchema | undefined = undefined> impleme
             break;
           case "run.finished":
             run = await this.#settle(run, event);
+            break;
+          default:
         }
       }
     } catch (error) {
       hasFailed = true;
       throw error;
     } finally {
-      signal.removeEventListener("abort", leave);
+      signal.removeEventListener("abort", onAbort);
       await leave(); // waits for an interrupt from elsewhere, too: then history is complete
     }
   }
@@ -334,16 +337,14 @@ export class Client<const S extends InputSchema | undefined = undefined> impleme
 
   /** Stops a run, or a query under way. Leaving the loop keeps the user's calls open; an interrupt cancels them. */
   async #end(state: Starting | Running, cancels: "ours" | "all", hasFailed = false): Promise<void> {
-    const leaving = [state.run?.leave()];
+    const runs = [state.run];
     if (state.name === "starting") {
       state.interrupted.abort();
-      leaving.push(
-        state.previous.run?.leave(),
-        state.after?.catch(() => {}),
-      );
+      runs.push(state.previous.run);
     }
     try {
-      await Promise.all(leaving);
+      await Promise.all(runs.map(async (run) => run?.leave()));
+      if (state.name === "starting") await state.after?.catch(() => {});
     } finally {
       this.#conversation.failOpen("cancelled", cancels);
       const hasAnswer = state.name === "running" || state.run?.firstTry;

@@ -1,7 +1,8 @@
 // The state machine of a client: any sequence of method calls leaves a valid conversation, and nothing hangs.
 
+import assert from "node:assert/strict";
 import fc from "fast-check";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { afterEach, beforeEach, describe, test } from "vitest";
 import { Client, type ClientOptions, type Message, RondoError, setLogger, tool } from "../index.ts";
 import { type ScriptedStep, scriptedModel } from "../testing/index.ts";
 import { flawsOf } from "../testkit/flaws-of.ts";
@@ -138,7 +139,7 @@ class Driver {
     await client.interrupt();
     for (const loop of this.loops) await loop.next().catch(() => {});
     for (const { id } of client.openCalls) await client.addToolResult(id, "late"); // those of a loop that was left
-    expect(flawsOf(client.history)).toEqual([]);
+    assert.deepEqual(flawsOf(client.history), []);
     for (let tries = 0; tries <= failures; tries += 1)
       try {
         await client.query("The last one");
@@ -146,9 +147,9 @@ class Driver {
         for (const { id } of client.openCalls) await client.addToolResult(id, "late");
         break;
       } catch (error) {
-        expect(String(error)).toMatch(/dropped|does not fit the output schema/);
+        assert.match(String(error), /dropped|does not fit the output schema/);
       }
-    expect(flawsOf(client.history)).toEqual([]);
+    assert.deepEqual(flawsOf(client.history), []);
   }
 }
 
@@ -218,16 +219,16 @@ describe("one method after the other", () => {
             } catch (error) {
               code = codeOf(error);
             }
-            expect([step, code === "Error: dropped" ? undefined : code]).toEqual([step, expected]);
+            assert.deepEqual([step, code === "Error: dropped" ? undefined : code], [step, expected]);
             if (refusals.includes(String(code))) {
-              expect(driver.visible).toEqual(before);
+              assert.deepEqual(driver.visible, before);
               if (step === "receive") driver.loops.pop();
               continue;
             }
             const loop = step === "next of the first loop" ? driver.loops[0] : driver.loops.at(-1);
             const isOver = code !== undefined || (result as { done?: boolean } | undefined)?.done;
             if (step === "query" || step === "continue") {
-              if (code !== undefined) expect(driver.visible).toEqual(before);
+              if (code !== undefined) assert.deepEqual(driver.visible, before);
               else {
                 if (state !== "running") receiver = undefined;
                 state = "running";
@@ -235,7 +236,7 @@ describe("one method after the other", () => {
               }
             } else if (step === "receive" && state === "running") receiver = loop;
             const stops = step === "interrupt" || step === "close";
-            if (stops && state === "running") expect(client.openCalls).toEqual([]);
+            if (stops && state === "running") assert.deepEqual(client.openCalls, []);
             const ends =
               step === "receive all" ||
               stops ||
@@ -247,7 +248,10 @@ describe("one method after the other", () => {
             }
             // Open calls are reported, unless Rondo still answers them in a run under way.
             if (state !== "running")
-              expect(client.openCalls.map(({ id }) => id)).toEqual(openIn(client.history));
+              assert.deepEqual(
+                client.openCalls.map(({ id }) => id),
+                openIn(client.history),
+              );
           }
           await driver.finish(script.length);
         },
@@ -269,18 +273,23 @@ describe("methods that overlap", () => {
         async (script, sequence, autoExecuteTools, hasOutput) => {
           const output = { sum: Number };
           const options = { autoExecuteTools, ...(hasOutput && { output }) };
-          const driver = new Driver(script, options as Partial<ClientOptions>, "tool");
+          const driver = new Driver(script, options, "tool");
           const pending: Promise<unknown>[] = [];
           const allowed = [...refusals, "invalid_output", "Error: dropped"];
           const run = (name: Step) =>
-            driver.run(name).catch((error: unknown) => expect(allowed).toContain(codeOf(error)));
+            driver
+              .run(name)
+              .catch((error: unknown) => assert.ok(allowed.includes(codeOf(error)), String(error)));
           for (const { step: name, isAwaited, ticks } of sequence) {
             const running = run(name);
             pending.push(running);
             if (isAwaited) await running;
             for (let tick = 0; tick < ticks; tick += 1) await Promise.resolve();
             const open = openIn(driver.client.history);
-            expect(flawsOf(driver.client.history)).toEqual(open.map((id) => `no answer to ${id}`));
+            assert.deepEqual(
+              flawsOf(driver.client.history),
+              open.map((id) => `no answer to ${id}`),
+            );
           }
           await run("interrupt"); // also reports an error of the model that it cut short
           await Promise.all(pending);

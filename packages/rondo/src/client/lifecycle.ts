@@ -54,16 +54,10 @@ export class Lifecycle {
   /** For `query()`; `mayContinue` says whether it may continue the run under way. */
   start(mayContinue: boolean): Starting {
     const state = this.#state;
-    switch (state.name) {
-      case "new":
-      case "idle":
-        return this.#start(state);
-      case "stopping":
-        return this.#start(idle, state.done);
-      case "running":
-        if (mayContinue) return this.#start(state);
-    }
-    throw busyError("start another query");
+    if (state.name === "stopping") return this.#start(idle, state.done);
+    if (state.name === "starting" || (state.name === "running" && !mayContinue))
+      throw busyError("start another query");
+    return this.#start(state);
   }
 
   /** For a second request within a run, without the user. */
