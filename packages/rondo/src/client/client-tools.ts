@@ -42,7 +42,7 @@ export class ClientTools {
 
   /** Asks all sources in parallel. If one fails, only its tools are unavailable. */
   async renew(signal: AbortSignal): Promise<void> {
-    if (!this.hasSources) return;
+    if (this.#sources.length === 0) return;
     const asked = this.#sources.map(async (source) => {
       try {
         return await source.tools(signal);

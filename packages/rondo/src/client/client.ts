@@ -5,10 +5,10 @@ import { Run } from "../async/run.ts";
 import { untilAborted } from "../async/until-aborted.ts";
 import { InvalidArgumentError } from "../error/argument-errors.ts";
 import { checkString } from "../error/check.ts";
+import { SafeExecutionError } from "../error/execution-errors.ts";
 import { warn } from "../error/logger.ts";
 import { copyData } from "../json/copy.ts";
 import type { LoopEvent, RunReason } from "../loop/events.ts";
-import type { LoopOptions } from "../loop/options.ts";
 import { run as runLoop } from "../loop/run.ts";
 import { addUsage } from "../loop/usage.ts";
 import type { ContentPart, Message, UserMessage } from "../model/message.ts";
@@ -16,7 +16,7 @@ import type { ModelProvider, Usage } from "../model/provider.ts";
 import type { InputSchema } from "../tool/infer.ts";
 import type { AnyTool } from "../tool/tool.ts";
 import { withSubtools } from "../turn/turn-options.ts";
-import { type Block, type ToolUseBlock, toResultBlock } from "./blocks.ts";
+import { type Block, BlockReader, type ToolUseBlock, toResultBlock } from "./blocks.ts";
 import { InvalidOutputError, MaxTurnsError, UnansweredToolCallsError } from "./client-errors.ts";
 import {
   type CheckedOptions,
@@ -24,10 +24,9 @@ import {
   checkClientOptions,
   type ShapedBy,
 } from "./client-options.ts";
-import { ClientRun } from "./client-run.ts";
 import { argumentsOf, Conversation } from "./conversation.ts";
 import { HookRunner } from "./hook-runner.ts";
-import { Lifecycle, type Running, type Starting } from "./lifecycle.ts";
+import { type ClientRun, Lifecycle, type Running, type Starting } from "./lifecycle.ts";
 import { loopOptions } from "./loop-options.ts";
 import { StructuredOutput } from "./structured-output.ts";
 import type { TokenCalibration } from "./token-calibration.ts";
@@ -43,7 +42,6 @@ export interface RunResult<Output = unknown> {
   readonly stopReason: RunReason;
 }
 
-type ToolFinished = Extract<LoopEvent, { type: "tool.finished" }>;
 type RunFinished = Extract<LoopEvent, { type: "run.finished" }>;
 
 /** Talks with a model over many turns. One run at a time. */
@@ -62,7 +60,8 @@ export class Client<const S extends InputSchema | undefined = undefined> impleme
     const { output, model, hooks } = this.#options;
     this.#hooks = new HookRunner(hooks, () => this.history);
     this.#output = output && new StructuredOutput(output, model.profile.outputMode);
-    runLoop([], this.#loopOptions()); // checks the names of the tools; nothing runs before it is iterated
+    // Checks the names of the tools; nothing runs before it is iterated.
+    runLoop([], loopOptions(this.#options, this.#output, this.#hooks, this.#conversation));
   }
 
   get model(): ModelProvider {
@@ -145,7 +144,7 @@ export class Client<const S extends InputSchema | undefined = undefined> impleme
    * Leaving the loop closes the connection and aborts the tools; history keeps what was received.
    */
   receiveMessages(): Run<Block> {
-    this.#life.checkReceivable();
+    this.#life.receivable();
     return new Run((signal) => this.#blocks(signal), { graceMs: this.#options.graceMs });
   }
 
@@ -155,7 +154,7 @@ export class Client<const S extends InputSchema | undefined = undefined> impleme
     if (name !== undefined) checkString("name", name);
     const call = this.#conversation.answer(toolUseId, content, name);
     const toolName = name ?? this.#toolName(call.function.name);
-    await this.#hooks.afterCall({ toolName, toolInput: argumentsOf(call), toolUseId, toolResult: content });
+    await this.#hooks.afterCall({ id: toolUseId, name: toolName, input: argumentsOf(call), result: content });
   }
 
   /** Ends the run under way, if there is one: the connection closes, tools are aborted, text so far is kept. */
@@ -181,7 +180,7 @@ export class Client<const S extends InputSchema | undefined = undefined> impleme
       this.#checkQuery(prompt);
       if (starting.previous.run) {
         // The answer is complete: only its usage and the results of rejected calls are still to come.
-        await starting.previous.run.drain();
+        for await (const event of starting.previous.run.events) starting.previous.run.buffer.push(event);
         this.#conversation.failOpen("not used");
       }
       const message = await this.#prepare(prompt, interrupted);
@@ -196,8 +195,8 @@ export class Client<const S extends InputSchema | undefined = undefined> impleme
   }
 
   #checkQuery(prompt: string | ContentPart[]): void {
-    const { openCallIds, messages } = this.#conversation;
-    if (openCallIds.length > 0) throw new UnansweredToolCallsError(openCallIds);
+    const { openCalls, messages } = this.#conversation;
+    if (openCalls.length > 0) throw new UnansweredToolCallsError(openCalls.map(({ id }) => id));
     if (prompt === "" && messages.length === 0)
       throw new InvalidArgumentError({
         field: "prompt",
@@ -231,10 +230,21 @@ export class Client<const S extends InputSchema | undefined = undefined> impleme
     firstTry?: ClientRun["firstTry"],
   ): Promise<ClientRun | undefined> {
     const sent = [...this.#systemMessages(), ...this.#conversation.messages, ...(message ? [message] : [])];
-    const events = runLoop(sent, this.#loopOptions());
-    const run = new ClientRun(events, this.#output?.answerTool?.name, firstTry);
+    const run: ClientRun = {
+      events: runLoop(sent, loopOptions(this.#options, this.#output, this.#hooks, this.#conversation)),
+      buffer: [],
+      reader: new BlockReader(this.#output?.answerTool?.name),
+      left: new AbortController(),
+      firstTry,
+      isReceived: false,
+    };
     starting.run = run;
-    if (!(await run.isAccepted())) this.#options.signal?.throwIfAborted();
+    do {
+      const step = await run.events.next();
+      if (step.done) break; // interrupted
+      run.buffer.push(step.value);
+    } while (run.buffer.at(-1)?.type === "warning");
+    if (run.buffer.at(-1)?.type === "run.finished") this.#options.signal?.throwIfAborted();
     if (!this.#life.accept(starting, run)) return undefined;
     this.#conversation.begin(message);
     this.#result = undefined;
@@ -242,34 +252,41 @@ export class Client<const S extends InputSchema | undefined = undefined> impleme
   }
 
   async *#blocks(signal: AbortSignal): AsyncGenerator<Block, void, void> {
-    let run = this.#life.receive();
+    const state = this.#life.receivable();
+    if (state.name === "stopping") await state.done.catch(() => {});
+    let { run } = state;
+    if (run?.isReceived)
+      throw new SafeExecutionError("The messages are being received already, in another loop.");
+    if (run) run.isReceived = true;
     let hasFailed = false;
-    const leave = () => this.#life.stop((state) => this.#end(state, "ours", hasFailed), run).catch(() => {});
+    const leave = () => this.#life.stop((it) => this.#end(it, "ours", hasFailed), run).catch(() => {});
     const onAbort = () => void leave();
     signal.addEventListener("abort", onAbort);
     try {
-      while (run && !run.left.aborted) {
-        let event = run.buffered();
+      while (run && !run.left.signal.aborted) {
+        let event = run.buffer.shift();
         if (!event) {
-          const step = await run.next();
+          const step = await run.events.next();
           if (step.done) break;
           event = step.value;
         }
         const block = run.reader.read(event);
         if (block) yield block;
-        if (run.left.aborted) break;
+        if (run.left.signal.aborted) break;
         switch (event.type) {
           case "warning":
             warn(event.message);
             break;
           case "model.finished":
-            this.#count(event.usage);
+            if (!event.usage) break;
+            this.#usage = addUsage(this.#usage, event.usage);
+            this.#conversation.measure(event.usage.inputTokens);
             break;
           case "tool.finished":
             this.#conversation.releaseResults();
             if (event.name === this.#output?.answerTool?.name) break; // not a tool of the user's
-            await this.#afterCall(event, run.left);
-            if (!run.left.aborted) yield toResultBlock(event);
+            await this.#hooks.afterCall(event, run.left.signal);
+            if (!run.left.signal.aborted) yield toResultBlock(event);
             break;
           case "run.finished":
             run = await this.#settle(run, event);
@@ -282,34 +299,20 @@ export class Client<const S extends InputSchema | undefined = undefined> impleme
       throw error;
     } finally {
       signal.removeEventListener("abort", onAbort);
-      await leave(); // waits for an interrupt from elsewhere, too: then history is complete
+      if (run) await leave(); // also waits for an interrupt from elsewhere: then history is complete
     }
-  }
-
-  #count(usage: Usage | undefined): void {
-    if (!usage) return;
-    this.#usage = addUsage(this.#usage, usage);
-    this.#conversation.measure(usage.inputTokens);
-  }
-
-  /** Calls the hooks with a result; leaving the run does not wait for them. */
-  async #afterCall({ id, name, input, result }: ToolFinished, left: AbortSignal): Promise<void> {
-    const call = { toolName: name, toolInput: input, toolUseId: id, toolResult: result };
-    await untilAborted(this.#hooks.afterCall(call), left).catch((error: unknown) => {
-      if (!left.aborted) throw error;
-    });
   }
 
   /** Ends a run that is over. Gives the run that continues it: the user's, or a second try for a valid output. */
   async #settle(run: ClientRun, end: RunFinished): Promise<ClientRun | undefined> {
-    await run.next(); // the end: leaving would abort what is over
+    await run.events.next(); // the end: leaving would abort what is over
     const answer = await this.#output?.read(end.reason, run.reader, this.#conversation.lastText);
     for (let pending = run.continuation; pending; pending = run.continuation) {
       const next = await pending;
       if (next) return next;
       if (run.continuation === pending) run.continuation = undefined; // its request failed
     }
-    if (run.left.aborted) return undefined;
+    if (run.left.signal.aborted) return undefined;
     const usage = addUsage(run.firstTry?.usage, end.usage);
     if (!answer) return this.#finish(end.reason, usage);
     const { answerCall } = run.reader;
@@ -318,9 +321,9 @@ export class Client<const S extends InputSchema | undefined = undefined> impleme
     this.#conversation.failOpen("not used: the last one counts");
     if ("output" in answer) return this.#finish("completed", usage, answer);
     // The user's calls come first: after them, the model answers again and knows what was wrong.
-    if (this.#conversation.openCallIds.length > 0) return this.#finish("client_calls", usage);
+    if (this.#conversation.openCalls.length > 0) return this.#finish("client_calls", usage);
     if (!run.firstTry)
-      return this.#request(this.#life.restart(run), { role: "user", content: answer.correction }, { usage });
+      return this.#request(this.#life.start(true), { role: "user", content: answer.correction }, { usage });
     this.#finish(end.reason, usage);
     throw new InvalidOutputError(answer.problem, answer.text);
   }
@@ -337,24 +340,18 @@ export class Client<const S extends InputSchema | undefined = undefined> impleme
 
   /** Stops a run, or a query under way. Leaving the loop keeps the user's calls open; an interrupt cancels them. */
   async #end(state: Starting | Running, cancels: "ours" | "all", hasFailed = false): Promise<void> {
-    const runs = [state.run];
-    if (state.name === "starting") {
-      state.interrupted.abort();
-      runs.push(state.previous.run);
-    }
+    const isStarting = state.name === "starting";
+    if (isStarting) state.interrupted.abort();
+    const runs = isStarting ? [state.run, state.previous.run] : [state.run];
+    for (const run of runs) run?.left.abort();
     try {
-      await Promise.all(runs.map(async (run) => run?.leave()));
-      if (state.name === "starting") await state.after?.catch(() => {});
+      await Promise.all(runs.map(async (run) => run?.events.return()));
+      if (isStarting) await state.after?.catch(() => {});
     } finally {
       this.#conversation.failOpen("cancelled", cancels);
-      const hasAnswer = state.name === "running" || state.run?.firstTry;
-      const text = hasAnswer ? this.#conversation.lastText : "";
+      const text = isStarting && !state.run?.firstTry ? "" : this.#conversation.lastText;
       if (!hasFailed) this.#result = { text, output: undefined, usage: undefined, stopReason: "aborted" };
     }
-  }
-
-  #loopOptions(): LoopOptions {
-    return loopOptions(this.#options, this.#output, this.#hooks, this.#conversation);
   }
 
   /** The name of a tool as it was defined, from the name that models see. */

@@ -13,96 +13,85 @@ import { type TokenCalibration, tokenCalibration } from "./token-calibration.ts"
 const roles = ["system", "user", "assistant", "tool"];
 
 export class Conversation {
-  #messages: Message[] = [];
+  messages: Message[] = [];
+  /** Whether the last answer of the run under way has calls of the user's. */
+  awaitsUser = false;
   /**
    * The calls of the last answer that Rondo answers: the loop those that it runs or rejects, the client those of the
    * tool that is the final answer. All others are the user's, by `addToolResult()`.
    */
   #ours = new Set<string>();
-  /** Whether the last answer of the run under way has calls of the user's. */
-  #awaitsUser = false;
   /** Results of the loop whose errors are shown first. */
   #held: ToolMessage[] = [];
   readonly #calibration = tokenCalibration();
   /** The last request whose tokens the server reported, and how many of the messages it had. */
   #measured: { readonly messageCount: number; readonly inputTokens: number } | undefined;
 
-  get messages(): Message[] {
-    return this.#messages;
-  }
-
   /** The text of the last answer; empty if there is none since the last prompt. */
   get lastText(): string {
-    const last = this.#messages.findLast(({ role }) => role === "assistant" || role === "user");
+    const last = this.messages.findLast(({ role }) => role === "assistant" || role === "user");
     return last?.role === "assistant" ? (last.content ?? "") : "";
   }
 
   /** The calls that the user has to answer, in order. */
   get openCalls(): ToolCall[] {
-    return unansweredCalls(this.#messages).filter(({ id }) => !this.#ours.has(id));
-  }
-
-  get openCallIds(): string[] {
-    return this.openCalls.map(({ id }) => id);
-  }
-
-  /** Whether the model has answered with calls of the user's. */
-  get awaitsUser(): boolean {
-    return this.#awaitsUser;
+    return unansweredCalls(this.messages).filter(({ id }) => !this.#ours.has(id));
   }
 
   /** For a run that was accepted, with a prompt or as a continuation. */
   begin(prompt: UserMessage | undefined): void {
-    this.#awaitsUser = false;
-    if (prompt) this.#messages.push(prompt);
+    this.awaitsUser = false;
+    if (prompt) this.messages.push(prompt);
   }
 
   /** Adds a message of the loop. The result of a call is held until `releaseResults()`. */
   add(message: Message, isForUser: (call: ToolCall) => boolean): void {
     if (message.role === "tool") this.#held.push(message);
     else {
-      this.#messages.push(message);
+      this.messages.push(message);
       if (message.role !== "assistant") return;
       const calls = message.tool_calls ?? [];
-      this.#ours = new Set(calls.filter((call) => !isForUser(call)).map(({ id }) => id));
-      this.#awaitsUser = calls.some(isForUser);
+      const ours = calls.filter((call) => !isForUser(call));
+      this.#ours = new Set(ours.map(({ id }) => id));
+      this.awaitsUser = ours.length < calls.length;
     }
   }
 
   /** Adds the held results. A late one, of a tool that was left behind, is dropped: its call is answered. */
   releaseResults(): void {
     for (const message of this.#held.splice(0))
-      if (this.#open(message.tool_call_id)) this.#messages.push(message);
+      if (unansweredCalls(this.messages).some(({ id }) => id === message.tool_call_id))
+        this.messages.push(message);
   }
 
   /** Answers a call of the user's. */
   answer(id: string, content: unknown, name?: string): ToolCall {
-    const call = this.#open(id);
-    if (!call || this.#ours.has(id)) throw new UnknownToolCallError(id, this.openCallIds);
+    const call = this.openCalls.find((open) => open.id === id);
+    if (!call)
+      throw new UnknownToolCallError(
+        id,
+        this.openCalls.map((open) => open.id),
+      );
     this.#put(call, content, name?.replaceAll(".", "__")); // as on the wire
     return call;
   }
 
   /** Answers a call of ours, unless it has its answer. */
   answerOurs(id: string, content: string): void {
-    const call = this.#open(id);
+    const call = unansweredCalls(this.messages).find((open) => open.id === id);
     if (call) this.#put(call, content);
   }
 
   /** Answers the open calls, ours or all, with an error. */
   failOpen(error: string, whose: "ours" | "all" = "ours"): void {
     this.releaseResults();
-    for (const call of unansweredCalls(this.#messages))
+    for (const call of unansweredCalls(this.messages))
       if (whose === "all" || this.#ours.has(call.id))
         this.#put(call, failure(call.function.name, error).result);
   }
 
-  #open(id: string): ToolCall | undefined {
-    return unansweredCalls(this.#messages).find((call) => call.id === id);
-  }
-
   #put({ id, function: called }: ToolCall, content: unknown, wireName = called.name): void {
-    this.#messages.push(toToolMessage({ id, wireName }, content));
+    this.messages.push(toToolMessage({ id, wireName }, content));
   }
 
   replace(messages: unknown): void {
@@ -119,7 +108,7 @@ export class Conversation {
           expected: `a message whose role is one of ${roles.join(", ")}`,
           received: message,
         });
-    this.#messages = [...(messages as Message[])];
+    this.messages = [...(messages as Message[])];
     this.#ours = new Set();
     this.#measured = undefined;
   }
@@ -127,7 +116,7 @@ export class Conversation {
   /** Takes the tokens of the last answer's request, as the server counted them. */
   measure(inputTokens: number): void {
     // Neither the answer nor what follows it was sent.
-    const messageCount = this.#messages.findLastIndex(({ role }) => role === "assistant");
+    const messageCount = this.messages.findLastIndex(({ role }) => role === "assistant");
     if (messageCount >= 0) this.#measured = { messageCount, inputTokens };
   }
 
@@ -136,7 +125,7 @@ export class Conversation {
     // Lazy: to estimate a long history after each answer would cost more than the answer.
     if (this.#measured) {
       const { messageCount, inputTokens } = this.#measured;
-      const sent = [...preamble, ...this.#messages.slice(0, messageCount)];
+      const sent = [...preamble, ...this.messages.slice(0, messageCount)];
       this.#calibration.learn(estimateTokens(sent), inputTokens);
       this.#measured = undefined;
     }

@@ -1,10 +1,17 @@
 // Calls the hooks of a client, each with a copy of the current history.
 
+import { untilAborted } from "../async/until-aborted.ts";
 import { checkBoolean, checkOptions, checkString } from "../error/check.ts";
+import type { ReadyCall } from "../loop/events.ts";
 import type { CallDecision, PendingCall } from "../loop/options.ts";
 import type { ContentPart, Message } from "../model/message.ts";
 import { PromptBlockedError } from "./client-errors.ts";
-import type { ClientHookHandler, ClientHooks, HookDecision, PostToolUseEvent } from "./client-hooks.ts";
+import type { ClientHookHandler, ClientHooks, HookDecision } from "./client-hooks.ts";
+
+/** A call with its result. */
+interface AnsweredCall extends ReadyCall {
+  readonly result: unknown;
+}
 
 export class HookRunner {
   readonly #hooks: ClientHooks;
@@ -32,10 +39,16 @@ export class HookRunner {
     return decide(this.#hooks.pre_tool_use, event);
   }
 
-  /** Calls all handlers; what they return is ignored. */
-  async afterCall(call: Omit<PostToolUseEvent, "history">): Promise<void> {
-    for (const handler of this.#hooks.post_tool_use ?? [])
-      await handler({ ...call, history: this.#history() });
+  /** Calls all handlers with a result; what they return is ignored. They are not waited for once `left` is aborted. */
+  async afterCall({ id, name, input, result }: AnsweredCall, left?: AbortSignal): Promise<void> {
+    const event = { toolName: name, toolInput: input, toolUseId: id, toolResult: result };
+    for (const handler of this.#hooks.post_tool_use ?? []) {
+      const handled = Promise.resolve(handler({ ...event, history: this.#history() }));
+      await (left ? untilAborted(handled, left) : handled).catch((error: unknown) => {
+        if (!left?.aborted) throw error;
+      });
+      if (left?.aborted) return;
+    }
   }
 }
 

@@ -1,7 +1,26 @@
 // The life of a client: its states, and what each method does in each of them.
 
+import type { Run } from "../async/run.ts";
 import { SafeExecutionError } from "../error/execution-errors.ts";
-import type { ClientRun } from "./client-run.ts";
+import type { LoopEvent } from "../loop/events.ts";
+import type { Usage } from "../model/provider.ts";
+import type { BlockReader } from "./blocks.ts";
+
+/** One run of the loop, from its request to its end. */
+export interface ClientRun {
+  readonly events: Run<LoopEvent>;
+  /** Events that are read, but not received yet. */
+  readonly buffer: LoopEvent[];
+  readonly reader: BlockReader;
+  /** Aborted when the run is left or interrupted. */
+  readonly left: AbortController;
+  /** What the first try cost, if this is the second. */
+  readonly firstTry?: { readonly usage: Usage | undefined } | undefined;
+  /** Whether a loop over `receiveMessages()` reads it. */
+  isReceived: boolean;
+  /** Set by `query("")`: the run that continues this one, or nothing if its request failed. */
+  continuation?: Promise<ClientRun | undefined> | undefined;
+}
 
 /**
  * | method              | new      | idle     | starting | running               | stopping       |
@@ -43,6 +62,7 @@ export interface Running {
 /** Interrupted or left; tools clean up. */
 interface Stopping {
   readonly name: "stopping";
+  readonly run?: never;
   readonly done: Promise<void>;
 }
 
@@ -51,22 +71,17 @@ const idle: Resting = { name: "idle" };
 export class Lifecycle {
   #state: ClientState = { name: "new" };
 
-  /** For `query()`; `mayContinue` says whether it may continue the run under way. */
+  /** For a query or a second try; `mayContinue` says whether it may continue the run under way. */
   start(mayContinue: boolean): Starting {
     const state = this.#state;
-    if (state.name === "stopping") return this.#start(idle, state.done);
     if (state.name === "starting" || (state.name === "running" && !mayContinue))
       throw busyError("start another query");
-    return this.#start(state);
-  }
-
-  /** For a second request within a run, without the user. */
-  restart(run: ClientRun): Starting {
-    return this.#start({ name: "running", run });
-  }
-
-  #start(previous: Resting | Running, after?: Promise<void>): Starting {
-    const starting: Starting = { name: "starting", previous, after, interrupted: new AbortController() };
+    const starting: Starting = {
+      name: "starting",
+      previous: state.name === "stopping" ? idle : state,
+      after: state.name === "stopping" ? state.done : undefined,
+      interrupted: new AbortController(),
+    };
     this.#state = starting;
     return starting;
   }
@@ -88,20 +103,11 @@ export class Lifecycle {
     this.#state = idle;
   }
 
-  /** For `receiveMessages()`. */
-  checkReceivable(): void {
+  /** For `receiveMessages()`: what can be received. */
+  receivable(): Resting | Running | Stopping {
     if (this.#state.name === "new" || this.#state.name === "starting")
       throw new SafeExecutionError("There is nothing to receive yet: call query() first, and await it.");
-  }
-
-  /** The run that a loop over `receiveMessages()` reads, if there is one. */
-  receive(): ClientRun | undefined {
-    this.checkReceivable();
-    const run = this.#state.name === "running" ? this.#state.run : undefined;
-    if (run?.isReceived)
-      throw new SafeExecutionError("The messages are being received already, in another loop.");
-    if (run) run.isReceived = true;
-    return run;
+    return this.#state;
   }
 
   /** Ends whatever is under way, or only `run` and what continues it. Waits for a stop under way. */
