@@ -312,7 +312,7 @@ export class Client<const S extends InputSchema | undefined = undefined> impleme
       if (next) return next;
       if (run.continuation === pending) run.continuation = undefined; // its request failed
     }
-    if (run.left.signal.aborted) return undefined;
+    if (run.left.signal.aborted) return run; // the loop waits for its stop
     const usage = addUsage(run.firstTry?.usage, end.usage);
     if (!answer) return this.#finish(end.reason, usage);
     const { answerCall } = run.reader;
