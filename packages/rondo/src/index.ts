@@ -35,7 +35,6 @@ export {
   type UserPromptSubmitEvent,
 } from "./client/client-hooks.ts";
 export type { CanUseTool, ClientOptions } from "./client/client-options.ts";
-export { ContextBudgetError } from "./client/context-budget-error.ts";
 export { type EstimateOptions, estimateTokens } from "./client/estimate-tokens.ts";
 export { type ImageOptions, type ImagePart, image } from "./client/images.ts";
 export {
@@ -51,7 +50,7 @@ export {
 export { Agent } from "./client/thinking-agent.ts";
 export { type TokenCalibration, tokenCalibration } from "./client/token-calibration.ts";
 export { type TruncateOptions, truncateMessages } from "./client/truncate-messages.ts";
-export { type BudgetOptions, truncateToBudget } from "./client/truncate-to-budget.ts";
+export { type BudgetOptions, ContextBudgetError, truncateToBudget } from "./client/truncate-to-budget.ts";
 export { ContextItem, type ContextItemOptions } from "./context/context-item.ts";
 export { ContextPool, type ContextPoolOptions } from "./context/context-pool.ts";
 export {

@@ -1,4 +1,7 @@
-// What a client's answer is made of. The names are those that users of claude-agent-sdk know.
+// The blocks of an answer, and how the events of the loop become blocks. The names are those of claude-agent-sdk.
+
+import type { LoopEvent, ReadyCall } from "../loop/events.ts";
+import { errorText } from "../loop/tool-result.ts";
 
 export interface TextBlock {
   type: "text";
@@ -11,7 +14,7 @@ export interface ThinkingBlock {
   thinking: string;
 }
 
-/** The model wants a tool to run. In automatic mode it does; in manual mode that is up to you. */
+/** A call of the model. In automatic mode the client runs it, in manual mode you do. */
 export interface ToolUseBlock {
   type: "tool_use";
   id: string;
@@ -19,11 +22,11 @@ export interface ToolUseBlock {
   input: Record<string, unknown>;
 }
 
-/** A call that cannot run, was blocked, or has failed. The model is told. */
+/** A call that cannot run, was blocked, or failed. The error is reported to the model. */
 export interface ToolUseErrorBlock {
   type: "tool_use_error";
   error: string;
-  /** What the model wrote, or the input of the call, as text. */
+  /** The arguments as the model wrote them, or the input of the call as JSON. */
   raw_data: string | null;
   id: string;
   name: string;
@@ -37,7 +40,7 @@ export interface ToolResultBlock {
   is_error: boolean;
 }
 
-/** A piece of a call that is still being written. Only with `includeToolUseDeltas`. */
+/** A piece of the arguments of a call, with `includeToolUseDeltas`. */
 export interface ToolUseDeltaBlock {
   type: "tool_use_delta";
   id: string;
@@ -52,3 +55,70 @@ export type Block =
   | ToolUseErrorBlock
   | ToolResultBlock
   | ToolUseDeltaBlock;
+
+export class BlockReader {
+  readonly #answerToolName: string | undefined;
+  readonly #names = new Map<string, string>();
+  /** Calls whose error was shown when they came, and is not shown again with their result. */
+  readonly #rejected = new Set<string>();
+  /** The call that is the final answer, where the model answers through a tool. */
+  answerCall: ReadyCall | undefined;
+  /** What was wrong with the last such call that was rejected. */
+  answerProblem: string | undefined;
+
+  constructor(answerToolName?: string) {
+    this.#answerToolName = answerToolName;
+  }
+
+  /** The block of an event, if it has one. Of a result, it is the error; see `toResultBlock()`. */
+  read(event: LoopEvent): Block | undefined {
+    switch (event.type) {
+      case "text.delta":
+        return { type: "text", text: event.text };
+      case "thinking.delta":
+        return { type: "thinking", thinking: event.text };
+      case "call.started":
+        this.#names.set(event.id, event.name);
+        return undefined;
+      case "call.delta":
+        return {
+          type: "tool_use_delta",
+          id: event.id,
+          name: this.#names.get(event.id) ?? "",
+          partial_json: event.text,
+        };
+      case "call.ready":
+        if (event.name !== this.#answerToolName)
+          return { type: "tool_use", id: event.id, name: event.name, input: event.input };
+        this.answerCall = event;
+        return undefined;
+      case "call.rejected": {
+        const { id, name, error, raw } = event;
+        this.#rejected.add(id);
+        if (name !== this.#answerToolName) return { type: "tool_use_error", error, raw_data: raw, id, name };
+        this.answerProblem = error;
+        return undefined;
+      }
+      case "tool.finished":
+        if (!event.isError || this.#rejected.has(event.id)) return undefined;
+        return {
+          type: "tool_use_error",
+          error: isFailure(event.result) ? event.result.error : errorText(event.result),
+          raw_data: JSON.stringify(event.input),
+          id: event.id,
+          name: event.name,
+        };
+      default:
+        return undefined;
+    }
+  }
+}
+
+/** The block of a result, after that of its error. */
+export function toResultBlock(event: Extract<LoopEvent, { type: "tool.finished" }>): ToolResultBlock {
+  return { type: "tool_result", tool_use_id: event.id, content: event.result, is_error: event.isError };
+}
+
+function isFailure(result: unknown): result is { error: string } {
+  return typeof (result as { error?: unknown } | null)?.error === "string";
+}

@@ -1,8 +1,8 @@
-// What a client refuses, and why.
+// The errors of a client.
 
 import { brandError, RondoError } from "../error/rondo-error.ts";
 
-/** The query after the last allowed turn. */
+/** A query after the last allowed turn. */
 export class MaxTurnsError extends RondoError {
   static {
     brandError(MaxTurnsError, "MaxTurnsError");
@@ -18,7 +18,7 @@ export class MaxTurnsError extends RondoError {
   }
 }
 
-/** A new prompt while calls of the model are still without a result. */
+/** A query while calls of the model have no result yet. */
 export class UnansweredToolCallsError extends RondoError {
   static {
     brandError(UnansweredToolCallsError, "UnansweredToolCallsError");
@@ -34,7 +34,7 @@ export class UnansweredToolCallsError extends RondoError {
   }
 }
 
-/** A result for a call that the model has not made, or that has its result already. */
+/** A result for a call that does not exist, or is already answered. */
 export class UnknownToolCallError extends RondoError {
   static {
     brandError(UnknownToolCallError, "UnknownToolCallError");
@@ -43,14 +43,13 @@ export class UnknownToolCallError extends RondoError {
   readonly id: string;
 
   constructor(id: string, open: readonly string[]) {
-    const choice =
-      open.length === 0 ? "No call waits for a result." : `These calls wait: ${open.join(", ")}.`;
+    const choice = open.length === 0 ? "No call is open." : `Open calls: ${open.join(", ")}.`;
     super(`There is no open tool call '${id}'. ${choice}`);
     this.id = id;
   }
 }
 
-/** A `user_prompt_submit` hook has said no. Nothing was sent. */
+/** A `user_prompt_submit` hook blocked the prompt. Nothing was sent. */
 export class PromptBlockedError extends RondoError {
   static {
     brandError(PromptBlockedError, "PromptBlockedError");
@@ -64,13 +63,13 @@ export class PromptBlockedError extends RondoError {
   }
 }
 
-/** The model's answer does not have the shape that was asked for, also not at the second try. */
+/** The model's answer does not fit the output schema, nor does its second try. */
 export class InvalidOutputError extends RondoError {
   static {
     brandError(InvalidOutputError, "InvalidOutputError");
   }
   readonly code = "invalid_output";
-  /** What the model gave. */
+  /** The answer. */
   readonly text: string;
 
   constructor(problem: string, text: string) {

@@ -19,7 +19,7 @@ describe("permissions", () => {
     ]);
   });
 
-  test("canUseTool approves, denies or changes, and may take its time", async () => {
+  test("canUseTool approves, denies or changes a call, sync or async", async () => {
     using model = scriptedModel([{ calls: [callAdd, { name: "fail" }] }, "Done."]);
     const client = clientFor(model, {
       ...auto,
@@ -67,7 +67,7 @@ describe("permissions", () => {
 describe("hooks", () => {
   const auto = { autoExecuteTools: true };
 
-  test("user_prompt_submit can change the prompt; history has the changed one", async () => {
+  test("user_prompt_submit can change the prompt, also in history", async () => {
     using model = scriptedModel(["Fine."]);
     const client = clientFor(model, {
       hooks: { user_prompt_submit: [async ({ prompt }) => ({ modifiedPrompt: `${prompt} (safely)` })] },
@@ -85,7 +85,7 @@ describe("hooks", () => {
     expect(client.history).toEqual([]);
   });
 
-  test('an empty modification counts, a missing one does not; query("") asks no hook', async () => {
+  test('an empty modification counts, a missing one does not; query("") calls no hook', async () => {
     using model = scriptedModel([{ calls: [callAdd] }, "Fine."]);
     let prompts = 0;
     const client = clientFor(model, {
@@ -105,7 +105,7 @@ describe("hooks", () => {
     expect(prompts).toBe(1);
   });
 
-  test("pre_tool_use can block: one error block, and the model is told", async () => {
+  test("pre_tool_use can block: one error block, and an error result for the model", async () => {
     using model = scriptedModel([{ calls: [callAdd] }, "Sorry."]);
     const client = clientFor(model, {
       ...auto,
@@ -135,7 +135,7 @@ describe("hooks", () => {
     );
   });
 
-  test("run in order; the first that decides ends the row", async () => {
+  test("run in order until one decides", async () => {
     using model = scriptedModel([{ calls: [callAdd] }, "Done."]);
     const seen: string[] = [];
     const note = (name: string, decision?: object) => async () => {
@@ -152,7 +152,7 @@ describe("hooks", () => {
     expect(seen).toEqual(["one", "two"]);
   });
 
-  test("post_tool_use sees the result as it is and in history, in both modes, and changes nothing", async () => {
+  test("post_tool_use sees the raw result and the history with it, in both modes, and changes nothing", async () => {
     const seen: unknown[] = [];
     const hooks = {
       post_tool_use: [

@@ -1,4 +1,4 @@
-// Hooks of a client: they see prompts and tool calls, and can block or change them.
+// The hooks of a client: they can block or change prompts and tool calls.
 
 import { functionKind } from "../async/async-function.ts";
 import { InvalidArgumentError, InvalidTypeError } from "../error/argument-errors.ts";
@@ -10,15 +10,15 @@ export const HOOK_PRE_TOOL_USE = "pre_tool_use";
 export const HOOK_POST_TOOL_USE = "post_tool_use";
 export const HOOK_USER_PROMPT_SUBMIT = "user_prompt_submit";
 
-/** What a hook decides. Nothing at all, or `undefined`, lets things pass. Throwing ends the run. */
+/** The decision of a hook. No decision means continue. An error ends the run. */
 export interface HookDecision {
   /** `false` blocks. Default: true. */
   continue?: boolean;
   /** Replaces the input of the tool. */
   modifiedInput?: Record<string, unknown>;
-  /** Replaces the prompt; this is what history has then. */
+  /** Replaces the prompt, also in history. */
   modifiedPrompt?: string;
-  /** Why; the model reads the reason of a blocked call. */
+  /** The reason of a blocked call is reported to the model. */
   reason?: string;
 }
 
@@ -31,7 +31,7 @@ export interface PreToolUseEvent {
 }
 
 export interface PostToolUseEvent extends PreToolUseEvent {
-  /** As the tool gave it, or `{ error, tool }`. `history` includes it. */
+  /** The result of the tool, or `{ error, tool }`. `history` includes it. */
   toolResult: unknown;
 }
 
@@ -40,16 +40,16 @@ export interface UserPromptSubmitEvent {
   history: Message[];
 }
 
-// biome-ignore lint/suspicious/noConfusingVoidType: what a function that only looks on returns
-type Decided = HookDecision | undefined | null | void;
+// biome-ignore lint/suspicious/noConfusingVoidType: a handler may return nothing
+type MaybeDecision = HookDecision | undefined | null | void;
 
 /** A handler, async or not. */
-export type ClientHookHandler<E> = (event: E) => Decided | Promise<Decided>;
+export type ClientHookHandler<E> = (event: E) => MaybeDecision | Promise<MaybeDecision>;
 
-/** Handlers by hook. They run in order; the first that decides ends the row. */
+/** Handlers by hook. They run in order, until one decides. */
 export interface ClientHooks {
   pre_tool_use?: readonly ClientHookHandler<PreToolUseEvent>[];
-  /** Only looks on: what it returns changes nothing. */
+  /** Observes results: all handlers run, and their return values are ignored. */
   post_tool_use?: readonly ClientHookHandler<PostToolUseEvent>[];
   user_prompt_submit?: readonly ClientHookHandler<UserPromptSubmitEvent>[];
 }

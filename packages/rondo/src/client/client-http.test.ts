@@ -54,7 +54,7 @@ test("a conversation with tools over HTTP, split anywhere", async () => {
   expect(client.usage).toMatchObject({ totalTokens: 8 });
 });
 
-describe("the socket is closed, and what had come is kept", () => {
+describe("the socket is closed, and history keeps what was received", () => {
   const stalled = { text: "Half ", stall: true } as const;
 
   test("by a break", async () => {
@@ -149,7 +149,7 @@ describe("the socket is closed, and what had come is kept", () => {
     expect(server.requests[0]?.wasLeft).toBe(true);
   });
 
-  test("by a server that goes away", async () => {
+  test("by a server that disconnects", async () => {
     await using server = await startModelServer([{ text: ["Half ", "whole"], drop: 2 }]);
     const client = clientOf(server);
     await client.query("Hi");
@@ -158,8 +158,8 @@ describe("the socket is closed, and what had come is kept", () => {
   });
 });
 
-describe("a typed error with the endpoint and the next step, and history unchanged", () => {
-  test("for a server that is not there", async () => {
+describe("a typed error with the endpoint and a hint, and history unchanged", () => {
+  test("for an unreachable server", async () => {
     const server = await startModelServer([]);
     await server.close();
     expect(await refusalOf({ baseURL: server.url })).toMatchObject({

@@ -7,7 +7,7 @@ beforeEach(() => setLogger({ warn: () => {} }));
 afterEach(() => setLogger());
 
 describe("manual mode", () => {
-  test('gives the calls to you; results and query("") go on', async () => {
+  test('the user answers the calls; results and query("") continue', async () => {
     using model = scriptedModel([{ text: "So.", calls: [callAdd] }, "It is 42."]);
     const client = clientFor(model);
     const blocks = await ask(client, "What is 25 + 17?");
@@ -28,7 +28,7 @@ describe("manual mode", () => {
     expect(client.turnMetadata.turnCount).toBe(1);
   });
 
-  test('query("") inside the loop goes on in the same loop', async () => {
+  test('query("") inside the loop continues in the same loop', async () => {
     using model = scriptedModel([
       { calls: [callAdd] },
       { calls: [{ name: "add", input: { a: 42, b: 1 } }] },
@@ -51,7 +51,23 @@ describe("manual mode", () => {
     expect(roles(client.history)).toEqual(["user", "assistant", "tool", "assistant", "tool", "assistant"]);
   });
 
-  test('a new prompt, or query(""), over calls without results is refused, with their ids', async () => {
+  test('query("") inside the loop can be retried after its request failed', async () => {
+    using model = scriptedModel([{ calls: [callAdd] }, { error: new Error("no server") }, "It is 42."]);
+    const client = clientFor(model);
+    await client.query("What is 25 + 17?");
+    const seen: string[] = [];
+    for await (const block of client.receiveMessages()) {
+      seen.push(block.type);
+      if (block.type !== "tool_use") continue;
+      await client.addToolResult(block.id, 42);
+      await expect(client.query("")).rejects.toThrow("no server");
+      await client.query("");
+    }
+    expect(seen).toEqual(["tool_use", "text"]);
+    expect(client.result?.text).toBe("It is 42.");
+  });
+
+  test('a prompt or query("") is refused while calls have no result, with their ids', async () => {
     using model = scriptedModel([{ calls: [callAdd, callAdd] }, "Fine."]);
     const client = clientFor(model);
     await ask(client, "Go");
@@ -65,19 +81,19 @@ describe("manual mode", () => {
     await ask(client, "");
   });
 
-  test("a result for a call that is unknown or has one is refused", async () => {
+  test("a result for an unknown or answered call is refused", async () => {
     using model = scriptedModel([{ calls: [callAdd] }]);
     const client = clientFor(model);
     await ask(client, "Go");
     await expect(client.addToolResult("call_9", 1)).rejects.toThrow(
-      "no open tool call 'call_9'. These calls wait: call_1.",
+      "no open tool call 'call_9'. Open calls: call_1.",
     );
     await client.addToolResult("call_1", { list: [1] });
     expect(client.history.at(-1)).toMatchObject({ content: '{"list":[1]}', name: "add" });
     await expect(client.addToolResult("call_1", 1)).rejects.toMatchObject({ code: "unknown_tool_call" });
   });
 
-  test("tells which calls are open, under the names that you gave", async () => {
+  test("openCalls have the names of the tool definitions", async () => {
     const users = tool("users", "Users.", {}, () => "users");
     users.subtool({ name: "create", description: "Create." }, async () => "created");
     using model = scriptedModel([{ calls: [{ name: "users__create" }, { name: "users" }] }]);
@@ -96,7 +112,7 @@ describe("manual mode", () => {
     expect(client.history.slice(2)).toMatchObject([{ name: "users__create" }, { name: "users" }]);
   });
 
-  test("drops what a model writes for fixed arguments", async () => {
+  test("fixed arguments that a model writes are dropped", async () => {
     const call = tool(
       {
         name: "call_api",
@@ -113,7 +129,7 @@ describe("manual mode", () => {
     expect(client.openCalls[0]?.input).toEqual({ path: "/x" });
   });
 
-  test("a call that cannot run is an error block, and answered", async () => {
+  test("a call that cannot run becomes an error block and is answered", async () => {
     using model = scriptedModel([
       { calls: [{ name: "add", arguments: "nonsense" }, { name: "nothing" }] },
       "Sorry.",
@@ -126,7 +142,7 @@ describe("manual mode", () => {
     await ask(client, "");
   });
 
-  test("leaving at a call lets you answer it later", async () => {
+  test("a call can be answered after leaving the loop", async () => {
     using model = scriptedModel([{ calls: [callAdd] }, "It is 42."]);
     const client = clientFor(model);
     await client.query("Go");
@@ -161,7 +177,7 @@ describe("automatic mode", () => {
     expect(kinds(await ask(client, "Again"))).toEqual(["tool_use", "tool_result", "text"]);
   });
 
-  test("tells of a tool that fails before its result is in history, and goes on", async () => {
+  test("shows the error of a failing tool before its result enters history, and continues", async () => {
     using model = scriptedModel([{ calls: [{ name: "fail" }] }, "Sorry."]);
     const client = clientFor(model, auto);
     await client.query("Go");
@@ -176,7 +192,7 @@ describe("automatic mode", () => {
     expect(client.history[2]?.content).toBe('{"error":"broken","tool":"fail"}');
   });
 
-  test("stops at maxToolIterations: the last calls are shown, answered, and not run", async () => {
+  test("stops at maxToolIterations: the last calls are shown and answered, but not run", async () => {
     using model = scriptedModel([1, 2, 3, 4].map((a) => ({ calls: [{ name: "add", input: { a, b: 0 } }] })));
     const client = clientFor(model, { ...auto, maxToolIterations: 3 });
     const blocks = await ask(client, "Go");
@@ -200,7 +216,7 @@ describe("automatic mode", () => {
     expect(results).toEqual([0, 1, 2, 3].map((n) => n >= runs));
   });
 
-  test("passes pieces of calls on only if asked to", async () => {
+  test("yields pieces of calls only with includeToolUseDeltas", async () => {
     const script: ScriptedStep[] = [{ calls: [{ name: "add", arguments: ['{"a":1,', '"b":2}'] }] }, "3."];
     using plain = scriptedModel(script);
     expect(kinds(await ask(clientFor(plain, auto), "Go"))).not.toContain("tool_use_delta");

@@ -1,4 +1,4 @@
-// What a client can be told, and the checks of that.
+// The options of a client, and their checks.
 
 import { InvalidArgumentError, InvalidTypeError } from "../error/argument-errors.ts";
 import {
@@ -23,81 +23,15 @@ import { ClientTools } from "./client-tools.ts";
 /** A decision about a call, with a reason or another input. */
 type ToolPermission = Omit<HookDecision, "modifiedPrompt">;
 
-/** Says whether a tool may run: `true`, `false`, or a decision with a reason or another input. */
+/** Whether a tool may run: `true`, `false`, or a decision with a reason or another input. */
 export type CanUseTool = (
   call: Pick<PendingCall, "id" | "name" | "input" | "signal">,
 ) => Promise<boolean | ToolPermission> | boolean | ToolPermission;
 
-/** The type of an answer whose shape a schema gives; anything, where there is none. */
+/** The type of the output, from its schema; `unknown` without one. */
 export type ShapedBy<S extends InputSchema | undefined> = [S] extends [undefined] ? unknown : ParsedInput<S>;
 
-export interface ClientOptions<S extends InputSchema | undefined = InputSchema | undefined>
-  extends Partial<
-    Pick<
-      OpenAICompatibleOptions,
-      | "baseURL"
-      | "apiKey"
-      | "headers"
-      | "profile"
-      | "maxConcurrency"
-      | "retry"
-      | "timeoutMs"
-      | "idleTimeoutMs"
-      | "maxAnswerBytes"
-      | "maxCallsPerAnswer"
-      | "fetch"
-    >
-  > {
-  /** A model, such as `ollama("qwen3:8b")`, or a name, with `baseURL`. Default: the environment's `RONDO_MODEL`. */
-  model?: ModelProvider | string;
-  /** What the model is told first. Default: nothing. */
-  systemPrompt?: string;
-  /**
-   * The tools that the model is offered, with their subtools, and sources of tools, such as `mcpServer()` of
-   * `rondo/mcp`, which are asked before each run. Default: none.
-   */
-  tools?: Iterable<AnyTool | ToolSource>;
-  /** Whether tools run by themselves. Default: false, you run them. */
-  autoExecuteTools?: boolean;
-  /** In automatic mode, how often tools are run for one prompt. Default: 5. */
-  maxToolIterations?: number;
-  /**
-   * In automatic mode, how often in a row a call may have the same arguments and the same result before it is not
-   * run again, and how many answers in a row may have no call that can run. `Infinity`: no limit. Default: 3.
-   */
-  maxRepeats?: number;
-  /** How many prompts the client takes. Default: no limit. */
-  maxTurns?: number;
-  /** Default: 4,096; `null` leaves it to the server. */
-  maxTokens?: number | null;
-  /** From 0 to 2. Default: 0.7. */
-  temperature?: number;
-  /** More settings of the request. */
-  settings?: ModelSettings;
-  /** Whether calls of one answer run at the same time. Default: true. */
-  parallelToolCalls?: boolean;
-  /** Names of the tools that may be used. Default: all. */
-  allowedTools?: readonly string[];
-  /** Names of tools that may not be used. Default: none. */
-  disallowedTools?: readonly string[];
-  /** Asked before each call: approval by a person, for example. Default: all may run. */
-  canUseTool?: CanUseTool;
-  hooks?: ClientHooks;
-  /** The shape of the answer: it is validated, asked for once more if it does not fit, and given as `output`. */
-  output?: S;
-  /**
-   * Whether arguments of calls that are not quite JSON are repaired; otherwise the model is asked for proper JSON.
-   * Default: what the model's profile says, which is true if it says nothing.
-   */
-  repairArguments?: boolean;
-  /** Whether pieces of calls are passed on as `tool_use_delta` blocks. Default: false. */
-  includeToolUseDeltas?: boolean;
-  /** How long an aborted tool may clean up before it is left behind. Default: 1,000. */
-  graceMs?: number;
-  /** Ends what is under way, like `interrupt()`, and refuses what comes later. */
-  signal?: AbortSignal;
-}
-
+/** The options of a connection, for a model that is given by its name. */
 const transportKeys = [
   "baseURL",
   "apiKey",
@@ -111,101 +45,148 @@ const transportKeys = [
   "maxCallsPerAnswer",
   "fetch",
 ] as const;
+type TransportOptions = Pick<OpenAICompatibleOptions, (typeof transportKeys)[number]>;
 
-const knownKeys = [
-  ...transportKeys,
-  "model",
-  "systemPrompt",
-  "tools",
-  "autoExecuteTools",
-  "maxToolIterations",
-  "maxRepeats",
-  "maxTurns",
-  "maxTokens",
-  "temperature",
-  "settings",
-  "parallelToolCalls",
-  "allowedTools",
-  "disallowedTools",
-  "canUseTool",
-  "hooks",
-  "output",
-  "repairArguments",
-  "includeToolUseDeltas",
-  "graceMs",
-  "signal",
-];
+export interface ClientOptions<S extends InputSchema | undefined = InputSchema | undefined>
+  extends Partial<TransportOptions> {
+  /** A model, such as `ollama("qwen3:8b")`, or a name, with `baseURL`. Default: the environment's `RONDO_MODEL`. */
+  model?: ModelProvider | string;
+  /** The system message. Default: none. */
+  systemPrompt?: string;
+  /**
+   * The tools that the model is offered, with their subtools, and tool sources, such as `mcpServer()` of
+   * `rondo/mcp`, which are asked for their tools before each run. Default: none.
+   */
+  tools?: Iterable<AnyTool | ToolSource>;
+  /** Whether the client runs the tools. Default: false, you run them. */
+  autoExecuteTools?: boolean;
+  /** In automatic mode, how often tools are run for one prompt. Default: 5. */
+  maxToolIterations?: number;
+  /**
+   * In automatic mode, how often in a row a call may have the same arguments and the same result before it is not
+   * run again, and how many answers in a row may have no call that can run. `Infinity`: no limit. Default: 3.
+   */
+  maxRepeats?: number;
+  /** How many prompts the client accepts. Default: no limit. */
+  maxTurns?: number;
+  /** The longest answer. Default: 4,096; `null`: the server's. */
+  maxTokens?: number | null;
+  /** From 0 to 2. Default: 0.7. */
+  temperature?: number;
+  /** More settings of the request. */
+  settings?: ModelSettings;
+  /** Whether the calls of one answer run in parallel. Default: true. */
+  parallelToolCalls?: boolean;
+  /** Names of the tools that may be used. Default: all. */
+  allowedTools?: readonly string[];
+  /** Names of tools that may not be used. Default: none. */
+  disallowedTools?: readonly string[];
+  /** Asked before each call, for approval by a person for example. Default: all may run. */
+  canUseTool?: CanUseTool;
+  hooks?: ClientHooks;
+  /** The schema of the answer, which is validated, retried once if it does not fit, and given as `output`. */
+  output?: S;
+  /**
+   * Whether invalid JSON in the arguments of calls is repaired; otherwise the error is reported to the model.
+   * Default: as in the model's profile, else true.
+   */
+  repairArguments?: boolean;
+  /** Whether pieces of calls become `tool_use_delta` blocks. Default: false. */
+  includeToolUseDeltas?: boolean;
+  /** How long an aborted tool may clean up before it is left behind. Default: 1,000. */
+  graceMs?: number;
+  /** Interrupts the run under way, like `interrupt()`, and refuses later queries. */
+  signal?: AbortSignal;
+}
 
-/** The options of a client, all checked and with their defaults. */
-export interface CheckedOptions {
+const noSettings: ModelSettings = {};
+
+/** The check of each option, with its default. */
+const checks = {
+  systemPrompt: optional(checkString, ""),
+  tools: (_field: string, value: unknown) => new ClientTools(value ?? []),
+  autoExecuteTools: optional(checkBoolean, false),
+  maxToolIterations: optional(checkCount, 5),
+  maxRepeats: optional(checkCount, undefined), // the loop's
+  maxTurns: optional(checkCount, Number.POSITIVE_INFINITY),
+  maxTokens: optional((field, value) => (value === null ? null : checkLimit(field, value)), 4096),
+  temperature: optional(checkTemperature, 0.7),
+  settings: optional(toSettings, noSettings),
+  parallelToolCalls: optional(checkBoolean, true),
+  allowedTools: optional(checkNames, undefined),
+  disallowedTools: optional(checkNames, undefined),
+  canUseTool: optional(checkCanUseTool, undefined),
+  hooks: (_field: string, value: unknown) => checkClientHooks(value),
+  output: (_field: string, value: unknown) => value, // StructuredOutput compiles it
+  repairArguments: optional(checkBoolean, undefined),
+  includeToolUseDeltas: optional(checkBoolean, false),
+  graceMs: optional(checkGrace, undefined),
+  signal: checkSignal,
+} satisfies { [K in keyof Omit<ClientOptions, "model" | keyof TransportOptions>]-?: Check<unknown> };
+
+type Check<T> = (field: string, value: unknown) => T;
+type Checked = { readonly [K in keyof typeof checks]: ReturnType<(typeof checks)[K]> };
+
+/** The options of a client, checked and with their defaults. */
+export interface CheckedOptions
+  extends Omit<Checked, "maxTokens" | "temperature" | "allowedTools" | "disallowedTools" | "output"> {
   readonly model: ModelProvider;
-  readonly systemPrompt: string;
-  readonly tools: ClientTools;
-  readonly autoExecuteTools: boolean;
-  readonly maxToolIterations: number;
-  /** Default: the loop's. */
-  readonly maxRepeats: number | undefined;
-  readonly maxTurns: number;
-  readonly settings: ModelSettings;
-  readonly parallelToolCalls: boolean;
   readonly isAllowed: (tool: AnyTool) => boolean;
-  readonly canUseTool: CanUseTool | undefined;
-  readonly hooks: ClientHooks;
   readonly output: InputSchema | undefined;
-  readonly repairArguments: boolean | undefined;
-  readonly includeToolUseDeltas: boolean;
-  readonly graceMs: number | undefined;
-  readonly signal: AbortSignal | undefined;
 }
 
 export function checkClientOptions(options: ClientOptions): CheckedOptions {
-  checkOptions("options", options, knownKeys);
-  const { maxTokens = 4096, temperature = 0.7, canUseTool } = options;
-  if (options.settings !== undefined) checkSettings("settings", options.settings);
+  checkOptions("options", options, [...transportKeys, "model", ...Object.keys(checks)]);
+  const entries = Object.entries(checks).map(([field, check]) => [
+    field,
+    check(field, options[field as keyof typeof checks]),
+  ]);
+  const { maxTokens, temperature, allowedTools, disallowedTools, ...checked } = Object.fromEntries(
+    entries,
+  ) as Checked;
   for (const field of ["temperature", "maxTokens"] as const)
-    if (options[field] !== undefined && options.settings?.[field] !== undefined)
+    if (options[field] !== undefined && checked.settings[field] !== undefined)
       throw new InvalidArgumentError({
         field: `settings.${field}`,
-        expected: `nothing, for ${field} is given beside settings too`,
-        received: options.settings[field],
+        expected: `nothing, because ${field} is given beside settings too`,
+        received: checked.settings[field],
       });
-  if (typeof temperature !== "number" || !(temperature >= 0 && temperature <= 2))
-    throw new InvalidArgumentError({
-      field: "temperature",
-      expected: "a number from 0 to 2",
-      received: temperature,
-    });
-  if (canUseTool !== undefined && typeof canUseTool !== "function")
-    throw new InvalidTypeError({ field: "canUseTool", expected: "a function", received: canUseTool });
-  const tools = new ClientTools(options.tools ?? []);
-  const limit = (field: "maxToolIterations" | "maxRepeats" | "maxTurns", value: number) =>
-    value === Number.POSITIVE_INFINITY ? value : checkLimit(field, value);
   return {
+    ...checked,
     model: toModel(options),
-    systemPrompt: checkString("systemPrompt", options.systemPrompt ?? ""),
-    tools,
-    autoExecuteTools: checkBoolean("autoExecuteTools", options.autoExecuteTools ?? false),
-    maxToolIterations: limit("maxToolIterations", options.maxToolIterations ?? 5),
-    maxRepeats: options.maxRepeats === undefined ? undefined : limit("maxRepeats", options.maxRepeats),
-    maxTurns: limit("maxTurns", options.maxTurns ?? Number.POSITIVE_INFINITY),
-    settings: {
-      temperature,
-      ...(maxTokens !== null && { maxTokens: checkLimit("maxTokens", maxTokens) }),
-      ...options.settings,
-    },
-    parallelToolCalls: checkBoolean("parallelToolCalls", options.parallelToolCalls ?? true),
-    isAllowed: permission(options, tools),
-    canUseTool,
-    hooks: checkClientHooks(options.hooks),
     output: options.output,
-    repairArguments:
-      options.repairArguments === undefined
-        ? undefined
-        : checkBoolean("repairArguments", options.repairArguments),
-    includeToolUseDeltas: checkBoolean("includeToolUseDeltas", options.includeToolUseDeltas ?? false),
-    graceMs: options.graceMs === undefined ? undefined : checkGrace("graceMs", options.graceMs),
-    signal: checkSignal("signal", options.signal),
+    settings: { temperature, ...(maxTokens !== null && { maxTokens }), ...checked.settings },
+    isAllowed: permission(allowedTools, disallowedTools, checked.tools),
   };
+}
+
+function optional<T, Default>(check: Check<T>, byDefault: Default): Check<T | Default> {
+  return (field, value) => (value === undefined ? byDefault : check(field, value));
+}
+
+function checkCount(field: string, value: unknown): number {
+  return value === Number.POSITIVE_INFINITY ? value : checkLimit(field, value);
+}
+
+function checkTemperature(field: string, value: unknown): number {
+  if (typeof value === "number" && value >= 0 && value <= 2) return value;
+  throw new InvalidArgumentError({ field, expected: "a number from 0 to 2", received: value });
+}
+
+function toSettings(field: string, value: unknown): ModelSettings {
+  checkSettings(field, value as ModelSettings);
+  return value as ModelSettings;
+}
+
+function checkCanUseTool(field: string, value: unknown): CanUseTool {
+  if (typeof value === "function") return value as CanUseTool;
+  throw new InvalidTypeError({ field, expected: "a function", received: value });
+}
+
+function checkNames(field: string, value: unknown): string[] {
+  if (!Array.isArray(value))
+    throw new InvalidTypeError({ field, expected: "a list of tool names", received: value });
+  return value.map((name, index) => checkString(`${field}[${index}]`, name));
 }
 
 function toModel(options: ClientOptions): ModelProvider {
@@ -222,7 +203,7 @@ function toModel(options: ClientOptions): ModelProvider {
   if (given.length > 0)
     throw new InvalidArgumentError({
       field: given[0] as string,
-      expected: "nothing, for the model was given with its connection",
+      expected: "nothing, because the model was given with its connection",
       received: options[given[0] as "baseURL"],
       hint: "Give such options to the model, or name the model and its baseURL here.",
     });
@@ -230,32 +211,26 @@ function toModel(options: ClientOptions): ModelProvider {
 }
 
 function permission(
-  { allowedTools, disallowedTools }: ClientOptions,
+  allowed: readonly string[] | undefined,
+  disallowed: readonly string[] = [],
   tools: ClientTools,
 ): (tool: AnyTool) => boolean {
   const known = tools.all.flatMap(withSubtools).map(({ name }) => name);
-  const list = (field: string, names: readonly string[] | undefined) => {
-    if (names === undefined) return undefined;
-    if (!Array.isArray(names))
-      throw new InvalidTypeError({ field, expected: "a list of tool names", received: names });
-    // What sources will give is not known yet.
+  for (const [field, names] of Object.entries({ allowedTools: allowed ?? [], disallowedTools: disallowed }))
     for (const [index, name] of names.entries())
-      if (!known.includes(checkString(`${field}[${index}]`, name)) && !tools.hasSources)
+      if (!known.includes(name) && !tools.hasSources)
+        // the tools of sources are not known yet
         throw new InvalidArgumentError({
           field: `${field}[${index}]`,
           expected: `one of the tools: ${known.join(", ") || "none"}`,
           received: name,
         });
-    return new Set(names);
-  };
-  const allowed = list("allowedTools", allowedTools);
-  const disallowed = list("disallowedTools", disallowedTools);
-  const both = allowed && [...allowed].find((name) => disallowed?.has(name));
+  const both = disallowed.find((name) => allowed?.includes(name));
   if (both !== undefined)
     throw new InvalidArgumentError({
       field: "disallowedTools",
       expected: "none of the tools that are in allowedTools",
       received: both,
     });
-  return ({ name }) => (allowed?.has(name) ?? true) && !disallowed?.has(name);
+  return ({ name }) => (allowed?.includes(name) ?? true) && !disallowed.includes(name);
 }

@@ -8,7 +8,7 @@ beforeEach(() => setLogger({ warn: () => {} }));
 afterEach(() => setLogger());
 
 describe("interrupt()", () => {
-  test("in mid-answer closes the stream, keeps the text, and the client goes on", async () => {
+  test("in mid-answer closes the stream and keeps the text, and the client stays usable", async () => {
     const gate = Promise.withResolvers<void>();
     using model = scriptedModel([{ text: ["Half ", gate.promise, "whole"] }, "Again."]);
     const client = clientFor(model);
@@ -84,7 +84,7 @@ describe("interrupt()", () => {
     await ask(client, "Again");
   });
 
-  test("before receiving yields nothing; again and with nothing under way it does nothing", async () => {
+  test("before receiving leaves nothing to receive; repeated or idle, it does nothing", async () => {
     using model = scriptedModel(["Hello.", "Again."]);
     const client = clientFor(model);
     await client.interrupt();
@@ -116,6 +116,22 @@ describe("interrupt()", () => {
   });
 });
 
+test("a loop that was interrupted in its body does not end the run of a later query", async () => {
+  using model = scriptedModel([{ text: ["Half ", "whole"] }, { text: ["Second ", "answer."] }]);
+  const client = clientFor(model);
+  await client.query("Hi");
+  const interrupted = client.receiveMessages();
+  await interrupted.next();
+  await client.interrupt();
+  await client.query("Again");
+  expect(await interrupted.next()).toMatchObject({ done: true });
+  expect(await blocksOf(client)).toEqual([
+    { type: "text", text: "Second " },
+    { type: "text", text: "answer." },
+  ]);
+  expect(client.stopReason).toBe("completed");
+});
+
 describe("a signal", () => {
   test("in mid-answer ends the run like interrupt(), and refuses later queries", async () => {
     const gate = Promise.withResolvers<void>();
@@ -135,7 +151,7 @@ describe("a signal", () => {
     expect(getEventListeners(controller.signal, "abort")).toEqual([]);
   });
 
-  test("while the server is still thinking throws its reason and changes nothing", async () => {
+  test("before the server accepts the request throws its reason and changes nothing", async () => {
     const gate = Promise.withResolvers<void>();
     using model = scriptedModel([{ text: "Late.", waitFor: gate.promise }]);
     const controller = new AbortController();
@@ -149,7 +165,7 @@ describe("a signal", () => {
 });
 
 describe("leaving the loop", () => {
-  test("closes the stream and keeps what had come", async () => {
+  test("closes the stream and keeps what was received", async () => {
     const gate = Promise.withResolvers<void>();
     using model = scriptedModel([{ text: ["Half ", gate.promise, "whole"] }]);
     await using client = clientFor(model);

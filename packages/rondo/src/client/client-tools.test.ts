@@ -31,8 +31,8 @@ async function ask(client: Client, prompt: string) {
   return Array.fromAsync(client.receiveMessages());
 }
 
-describe("a source of tools", () => {
-  test("is asked before each run, and its tools run like others", async () => {
+describe("a tool source", () => {
+  test("is asked for its tools before each run", async () => {
     const changing = source("changing", [named("first")], [named("first"), named("second")]);
     using model = scriptedModel(["Hello.", { calls: [{ name: "second" }] }, "Done."]);
     const client = new Client({ model, tools: [named("own"), changing], autoExecuteTools: true });
@@ -54,22 +54,22 @@ describe("a source of tools", () => {
     using model = scriptedModel(["Hello."]);
     const asked = query({ prompt: "Hi", options: { model, tools: [broken, named("own")] } });
     expect(await asked.result()).toMatchObject({ text: "Hello.", stopReason: "completed" });
-    expect(warn).toHaveBeenCalledWith("The tools of broken are missing. Not there.", undefined);
+    expect(warn).toHaveBeenCalledWith("The tools of broken are unavailable. Not there.", undefined);
   });
 
-  test("gets its name in front of a name that another has, and is left out if that does not help", async () => {
+  test("prefixes a tool whose name is taken, and leaves it out if the prefixed name is taken too", async () => {
     using model = scriptedModel(["Hello."]);
     const tools = [source("a", [named("x"), named("y")]), named("x"), source("b", [named("y")], [])];
     const client = new Client({ model, tools: [...tools, { tools: async () => [named("x")] }] });
     await ask(client, "Hi");
     expect(client.toolNames).toEqual(["x", "a__x", "y", "b__y"]);
     expect(warn).toHaveBeenCalledWith(
-      "The tool 'x' of a tool source is left out: another has its name.",
+      "The tool 'x' of a tool source is left out: its name is taken.",
       undefined,
     );
   });
 
-  test("gives only what is allowed", async () => {
+  test("offers only the allowed tools", async () => {
     using model = scriptedModel(["Hello."]);
     const options = { model, tools: [source("s", [named("a"), named("b")])], disallowedTools: ["b"] };
     const client = new Client(options);
@@ -77,7 +77,7 @@ describe("a source of tools", () => {
     expect(client.toolNames).toEqual(["a"]);
   });
 
-  test("that takes its time is not waited for after an interrupt, nor after the client's signal", async () => {
+  test("is not waited for after an interrupt, nor after the client's signal", async () => {
     const signals: (AbortSignal | undefined)[] = [];
     const slow: ToolSource = {
       tools: (signal) => {
@@ -103,7 +103,7 @@ describe("a source of tools", () => {
     await expect(waiting).rejects.toThrow("over");
   });
 
-  test("is told from what is none", () => {
+  test("is checked", () => {
     using model = scriptedModel([]);
     expect(() => new Client({ model, tools: [{} as ToolSource] })).toThrow(
       "tools[0]: expected a tool made by tool(), or a source of tools",
@@ -111,7 +111,7 @@ describe("a source of tools", () => {
   });
 });
 
-test("arguments are repaired unless that is turned off", async () => {
+test("arguments are repaired unless repairArguments is false", async () => {
   for (const repairArguments of [undefined, true, false]) {
     using model = scriptedModel([{ calls: [{ name: "say", arguments: "{'text': 'x'}" }] }, "Done."]);
     const said: string[] = [];

@@ -47,7 +47,7 @@ describe("a client", () => {
     }).toThrow("messageHistory[0]: expected a message whose role is one of system, user, assistant, tool");
   });
 
-  test("counts tokens per run and in total, and says when the server did not tell", async () => {
+  test("counts tokens per run and in total; unreported ones are undefined", async () => {
     const usage = { inputTokens: 10, outputTokens: 5, totalTokens: 15 };
     using model = scriptedModel([{ text: "One.", usage }, { text: "Two." }, { text: "Three.", usage }]);
     const client = clientFor(model);
@@ -61,7 +61,7 @@ describe("a client", () => {
     expect(client.result).toEqual({ text: "Three.", output: undefined, usage, stopReason: "completed" });
   });
 
-  test("learns from the server how many tokens its history really has", async () => {
+  test("calibrates estimates from the usage that the server reports", async () => {
     const usage = { inputTokens: 400, outputTokens: 5, totalTokens: 405 };
     using model = scriptedModel([{ text: "Fine.", usage }]);
     const client = clientFor(model, { tools: [] });
@@ -70,7 +70,7 @@ describe("a client", () => {
     expect(estimateTokens(client.history, { calibration: client.calibration })).toBeGreaterThan(plain);
   });
 
-  test("takes parts with images as a prompt", async () => {
+  test("accepts content parts with images as a prompt", async () => {
     using model = scriptedModel(["A cat."]);
     const client = clientFor(model);
     const parts = [
@@ -83,7 +83,7 @@ describe("a client", () => {
   });
 });
 
-test("a prompt that is none is refused, and nothing is sent", async () => {
+test("an invalid prompt is refused, and nothing is sent", async () => {
   using model = scriptedModel([]);
   const client = clientFor(model);
   for (const [prompt, message] of [
@@ -106,7 +106,7 @@ describe("a request that fails", () => {
     expect(roles(client.history)).toEqual(["user", "assistant"]);
   });
 
-  test("in mid-stream keeps what had come", async () => {
+  test("in mid-stream keeps what was received", async () => {
     using model = scriptedModel([{ text: "Half", error: new Error("dropped") }, "Whole."]);
     const client = clientFor(model);
     await client.query("Hi");
@@ -125,6 +125,16 @@ describe("one run at a time", () => {
     expect(() => clientFor(model).receiveMessages()).toThrow("call query() first");
   });
 
+  test("receiving while query() is not awaited is refused, also after an earlier run", async () => {
+    using model = scriptedModel(["One.", "Two."]);
+    const client = clientFor(model);
+    await ask(client, "1");
+    const asking = client.query("2");
+    expect(() => client.receiveMessages()).toThrow("call query() first, and await it");
+    await asking;
+    expect(await blocksOf(client)).toEqual([{ type: "text", text: "Two." }]);
+  });
+
   test("a second query while an answer is under way is refused", async () => {
     using model = scriptedModel([{ text: ["One ", "two."] }]);
     const client = clientFor(model);
@@ -134,7 +144,7 @@ describe("one run at a time", () => {
     await blocksOf(client);
   });
 
-  test("a second query while a hook still looks at the first is refused", async () => {
+  test("a second query while a hook handles the first is refused", async () => {
     using model = scriptedModel(["Fine."]);
     const gate = Promise.withResolvers<void>();
     const client = clientFor(model, { hooks: { user_prompt_submit: [() => gate.promise] } });
@@ -154,7 +164,7 @@ describe("one run at a time", () => {
     await expect(client.query("3")).rejects.toMatchObject({ code: "turns_used_up", maxTurns: 2 });
   });
 
-  test('query("") with nothing to go on from is refused', async () => {
+  test('query("") with an empty history is refused', async () => {
     using model = scriptedModel([]);
     await expect(clientFor(model).query("")).rejects.toThrow("prompt: expected a prompt to begin with");
   });

@@ -1,11 +1,11 @@
-// What a client remembers: the messages, and what the server has told about their tokens.
+// The messages of a client, and who answers each open call: the user, or Rondo.
 
 import { InvalidTypeError } from "../error/argument-errors.ts";
 import { isPlainObject } from "../error/check.ts";
 import { objectIn } from "../json/object-in.ts";
 import { failure, toToolMessage } from "../loop/tool-result.ts";
 import { unansweredCalls } from "../loop/unanswered.ts";
-import type { Message, ToolCall, ToolMessage } from "../model/message.ts";
+import type { Message, ToolCall, ToolMessage, UserMessage } from "../model/message.ts";
 import { UnknownToolCallError } from "./client-errors.ts";
 import { estimateTokens } from "./estimate-tokens.ts";
 import { type TokenCalibration, tokenCalibration } from "./token-calibration.ts";
@@ -13,89 +13,85 @@ import { type TokenCalibration, tokenCalibration } from "./token-calibration.ts"
 const roles = ["system", "user", "assistant", "tool"];
 
 export class Conversation {
-  #messages: Message[] = [];
-  /** Results that belong to the conversation, but whose errors are told first. */
+  messages: Message[] = [];
+  /** Whether the last answer of the run under way has calls of the user's. */
+  awaitsUser = false;
+  /**
+   * The calls of the last answer that Rondo answers: the loop those that it runs or rejects, the client those of the
+   * tool that is the final answer. All others are the user's, by `addToolResult()`.
+   */
+  #ours = new Set<string>();
+  /** Results of the loop whose errors are shown first. */
   #held: ToolMessage[] = [];
-  /** The calls of the last answer that the client itself answers: they run here, cannot run, or are the answer. */
-  #own = new Set<string>();
-  /** The calls of the last answer whose results are still to come, from wherever. */
-  #awaited = new Set<string>();
   readonly #calibration = tokenCalibration();
-  /** The last request whose tokens the server has told, and how many of the messages it had. */
+  /** The last request whose tokens the server reported, and how many of the messages it had. */
   #measured: { readonly messageCount: number; readonly inputTokens: number } | undefined;
-
-  get messages(): Message[] {
-    return this.#messages;
-  }
 
   /** The text of the last answer; empty if there is none since the last prompt. */
   get lastText(): string {
-    const last = this.#messages.findLast(({ role }) => role === "assistant" || role === "user");
+    const last = this.messages.findLast(({ role }) => role === "assistant" || role === "user");
     return last?.role === "assistant" ? (last.content ?? "") : "";
   }
 
-  /** The calls that wait for a result of the user's, in order. */
+  /** The calls that the user has to answer, in order. */
   get openCalls(): ToolCall[] {
-    return unansweredCalls(this.#messages).filter(({ id }) => !this.#own.has(id));
+    return unansweredCalls(this.messages).filter(({ id }) => !this.#ours.has(id));
   }
 
-  get openCallIds(): string[] {
-    return this.openCalls.map(({ id }) => id);
+  /** For a run that was accepted, with a prompt or as a continuation. */
+  begin(prompt: UserMessage | undefined): void {
+    this.awaitsUser = false;
+    if (prompt) this.messages.push(prompt);
   }
 
-  /** Takes a message of the loop. The result of a call waits until it is released. */
-  add(message: Message, isYours: (call: ToolCall) => boolean): void {
+  /** Adds a message of the loop. The result of a call is held until `releaseResults()`. */
+  add(message: Message, isForUser: (call: ToolCall) => boolean): void {
     if (message.role === "tool") this.#held.push(message);
     else {
-      this.#messages.push(message);
+      this.messages.push(message);
       if (message.role !== "assistant") return;
       const calls = message.tool_calls ?? [];
-      this.#own = new Set(calls.filter((call) => !isYours(call)).map(({ id }) => id));
-      this.#awaited = new Set(calls.map(({ id }) => id));
+      const ours = calls.filter((call) => !isForUser(call));
+      this.#ours = new Set(ours.map(({ id }) => id));
+      this.awaitsUser = ours.length < calls.length;
     }
   }
 
-  /** What comes too late, from a tool that was left behind, is dropped: its call has its answer. */
+  /** Adds the held results. A late one, of a tool that was left behind, is dropped: its call is answered. */
   releaseResults(): void {
-    for (const message of this.#held)
-      if (this.#awaited.delete(message.tool_call_id)) this.#messages.push(message);
-    this.#held = [];
+    for (const message of this.#held.splice(0))
+      if (unansweredCalls(this.messages).some(({ id }) => id === message.tool_call_id))
+        this.messages.push(message);
   }
 
-  /** Gives an open call its result. */
+  /** Answers a call of the user's. */
   answer(id: string, content: unknown, name?: string): ToolCall {
     const call = this.openCalls.find((open) => open.id === id);
-    if (!call) throw new UnknownToolCallError(id, this.openCallIds);
-    // On the wire, a name has no dots.
-    const wireName = name?.replaceAll(".", "__") ?? call.function.name;
-    this.#put({ id, wireName }, content);
+    if (!call)
+      throw new UnknownToolCallError(
+        id,
+        this.openCalls.map((open) => open.id),
+      );
+    this.#put(call, content, name?.replaceAll(".", "__")); // as on the wire
     return call;
   }
 
-  /** Gives a call that the client answers itself its result. */
-  answerOwn(id: string, content: string): void {
-    const call = unansweredCalls(this.#messages).find((open) => open.id === id);
-    if (call) this.#put({ id, wireName: call.function.name }, content);
+  /** Answers a call of ours, unless it has its answer. */
+  answerOurs(id: string, content: string): void {
+    const call = unansweredCalls(this.messages).find((open) => open.id === id);
+    if (call) this.#put(call, content);
   }
 
-  /** Fails the calls that the client answers itself and that have no result yet. */
-  failOwn(error: string): void {
-    for (const call of unansweredCalls(this.#messages)) if (this.#own.has(call.id)) this.#fail(call, error);
+  /** Answers the open calls, ours or all, with an error. */
+  failOpen(error: string, whose: "ours" | "all" = "ours"): void {
+    this.releaseResults();
+    for (const call of unansweredCalls(this.messages))
+      if (whose === "all" || this.#ours.has(call.id))
+        this.#put(call, failure(call.function.name, error).result);
   }
 
-  /** Fails every call that has no result yet. */
-  failAll(error: string): void {
-    for (const call of unansweredCalls(this.#messages)) this.#fail(call, error);
-  }
-
-  #fail(call: ToolCall, error: string): void {
-    const { name } = call.function;
-    this.#put({ id: call.id, wireName: name }, failure(name, error).result);
-  }
-
-  #put(call: { readonly id: string; readonly wireName: string }, content: unknown): void {
-    this.#awaited.delete(call.id);
-    this.#messages.push(toToolMessage(call, content));
+  #put({ id, function: called }: ToolCall, content: unknown, wireName = called.name): void {
+    this.messages.push(toToolMessage({ id, wireName }, content));
   }
 
   replace(messages: unknown): void {
@@ -112,25 +108,24 @@ export class Conversation {
           expected: `a message whose role is one of ${roles.join(", ")}`,
           received: message,
         });
-    this.#messages = [...(messages as Message[])];
-    this.#own = new Set();
-    this.#awaited = new Set();
+    this.messages = [...(messages as Message[])];
+    this.#ours = new Set();
     this.#measured = undefined;
   }
 
-  /** Notes what the last answer's request has cost. */
+  /** Takes the tokens of the last answer's request, as the server counted them. */
   measure(inputTokens: number): void {
-    // The answer itself was not sent, nor what has followed it since.
-    const messageCount = this.#messages.findLastIndex(({ role }) => role === "assistant");
+    // Neither the answer nor what follows it was sent.
+    const messageCount = this.messages.findLastIndex(({ role }) => role === "assistant");
     if (messageCount >= 0) this.#measured = { messageCount, inputTokens };
   }
 
-  /** What the model's tokens are like. `preamble` is what was sent before the messages. */
+  /** How far estimates are off for this model. `preamble` was sent before the messages. */
   calibrate(preamble: readonly Message[]): TokenCalibration {
-    // Worked out when it is asked for: estimating a long history at each answer would cost more than the answer.
+    // Lazy: to estimate a long history after each answer would cost more than the answer.
     if (this.#measured) {
       const { messageCount, inputTokens } = this.#measured;
-      const sent = [...preamble, ...this.#messages.slice(0, messageCount)];
+      const sent = [...preamble, ...this.messages.slice(0, messageCount)];
       this.#calibration.learn(estimateTokens(sent), inputTokens);
       this.#measured = undefined;
     }
@@ -138,7 +133,7 @@ export class Conversation {
   }
 }
 
-/** The arguments of a call as a value, for those who look on. */
+/** The arguments of a call as a value; empty if they are not an object. */
 export function argumentsOf(call: ToolCall): Record<string, unknown> {
   return objectIn(call.function.arguments) ?? {};
 }

@@ -1,4 +1,4 @@
-// What lets calls and prompts pass must say so in words that are understood.
+// Only a valid decision lets a call or a prompt pass.
 
 import { describe, expect, test } from "vitest";
 import { tool } from "../index.ts";
@@ -8,9 +8,9 @@ import { Client } from "./client.ts";
 const add = tool("add", "Add two numbers.", { a: Number, b: Number }, ({ a, b }) => a + b);
 const callAdd = { name: "add", input: { a: 1, b: 2 } };
 
-describe("a decision that is not understood", () => {
+describe("an invalid decision", () => {
   test.each([{ behavior: "deny", message: "no" }, { continue: "no" }, undefined, "deny"])(
-    "lets no call pass: canUseTool gives %j",
+    "denies the call: canUseTool gives %j",
     async (decision) => {
       let hasRun = false;
       const spy = tool("spy", "Looks on.", {}, () => {
@@ -29,7 +29,7 @@ describe("a decision that is not understood", () => {
     },
   );
 
-  test("lets no call and no prompt pass: hooks give the words of another library", async () => {
+  test("of a hook, in the terms of another library, denies calls and prompts", async () => {
     using model = scriptedModel([{ calls: [callAdd] }]);
     const other = () => ({ continue_: false }) as never;
     const calls = new Client({ model, tools: [add], hooks: { pre_tool_use: [other] } });

@@ -87,7 +87,7 @@ test.each([
   expect(() => estimateTokens([user("x")], options as object)).toThrow(message);
 });
 
-test("what is no list is refused", () => {
+test("anything but a list is refused", () => {
   expect(() => estimateTokens("text" as never)).toThrow('messages: expected a list of messages, got "text".');
 });
 
@@ -95,13 +95,13 @@ describe("a calibration", () => {
   const messages = [user("word ".repeat(1_000))];
   const plain = estimateTokens(messages);
 
-  test("changes nothing before it has learned", () => {
+  test("changes nothing before it learns", () => {
     const calibration = tokenCalibration();
     expect(calibration.ratio).toBe(1);
     expect(estimateTokens(messages, { calibration })).toBe(plain);
   });
 
-  test("comes near to what the server counts, also when that changes", () => {
+  test("approaches what the server counts, also when that changes", () => {
     const calibration = tokenCalibration();
     for (let round = 0; round < 5; round++) calibration.learn(plain, plain * 1.5);
     expect(calibration.ratio).toBeCloseTo(1.5, 1);
@@ -110,7 +110,7 @@ describe("a calibration", () => {
     expect(calibration.ratio).toBeCloseTo(0.8, 1);
   });
 
-  test("is not upset by one short or one odd request", () => {
+  test("changes little with one short or one odd request", () => {
     const calibration = tokenCalibration();
     calibration.learn(10, 40);
     expect(calibration.ratio).toBeLessThan(1.3);
@@ -119,7 +119,7 @@ describe("a calibration", () => {
     expect(calibration.ratio).toBeLessThan(1.5);
   });
 
-  test("stays within its bounds, and takes 0 as unknown", () => {
+  test("stays within its bounds, and ignores 0", () => {
     const calibration = tokenCalibration();
     calibration.learn(0, 100);
     calibration.learn(100, 0);

@@ -1,4 +1,4 @@
-// Estimates how many tokens messages cost, to know when a conversation nears its model's limit.
+// Estimates the tokens of messages, to know when a conversation nears the context window of its model.
 
 import { InvalidTypeError } from "../error/argument-errors.ts";
 import { checkOptions, isPlainObject } from "../error/check.ts";
@@ -9,13 +9,13 @@ import { TokenCalibration } from "./token-calibration.ts";
 export interface EstimateOptions {
   /** Counts the tokens of a text. Default: a guess by the kinds of its characters. */
   tokenizer?: (text: string) => number;
-  /** What was learned of the model's tokenizer; see `tokenCalibration()`. Default: nothing. */
+  /** How far estimates are off for the model; see `tokenCalibration()`. Default: none. */
   calibration?: TokenCalibration;
 }
 
 export const estimateOptionNames: readonly (keyof EstimateOptions)[] = ["tokenizer", "calibration"];
 
-/** What the marks around a message cost in the templates of most models. */
+/** The overhead of a message in the templates of most models. */
 const messageTokens = 4;
 const imageTokens = { low: 85, auto: 200, high: 300 };
 
@@ -35,7 +35,7 @@ export function estimateTokens(messages: readonly Message[], options: EstimateOp
   return roundUp(messages.reduce<number>((sum, message) => sum + estimate(message), 0));
 }
 
-/** Rounds up, but not for what adding in another order may change. */
+/** Rounds up, but ignores the rounding errors of a sum. */
 export function roundUp(tokens: number): number {
   return Math.max(0, Math.ceil(tokens - 1e-6));
 }

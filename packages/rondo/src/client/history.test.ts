@@ -1,4 +1,4 @@
-// Whatever happens to a run, and whenever: history is valid, and the client can be asked again.
+// However a run ends, history is valid and the client can be used again.
 
 import fc from "fast-check";
 import { afterEach, beforeEach, expect, test } from "vitest";

@@ -1,10 +1,17 @@
-// Calls a client's hooks, with a copy of the history as it is at that moment.
+// Calls the hooks of a client, each with a copy of the current history.
 
+import { untilAborted } from "../async/until-aborted.ts";
 import { checkBoolean, checkOptions, checkString } from "../error/check.ts";
+import type { ReadyCall } from "../loop/events.ts";
 import type { PendingCall } from "../loop/options.ts";
 import type { ContentPart, Message } from "../model/message.ts";
 import { PromptBlockedError } from "./client-errors.ts";
-import type { ClientHookHandler, ClientHooks, HookDecision, PostToolUseEvent } from "./client-hooks.ts";
+import type { ClientHookHandler, ClientHooks, HookDecision } from "./client-hooks.ts";
+
+/** A call with its result. */
+interface AnsweredCall extends ReadyCall {
+  readonly result: unknown;
+}
 
 export class HookRunner {
   readonly #hooks: ClientHooks;
@@ -15,7 +22,7 @@ export class HookRunner {
     this.#history = history;
   }
 
-  /** The prompt that is sent in the end; throws if a hook blocks it. Only text is shown to hooks. */
+  /** The prompt to send; throws if a hook blocks it. Hooks see only prompts that are text. */
   async submit(prompt: string | ContentPart[]): Promise<string | ContentPart[]> {
     if (typeof prompt !== "string") return prompt;
     const decision = await decide(this.#hooks.user_prompt_submit, () => ({
@@ -32,17 +39,16 @@ export class HookRunner {
     return decide(this.#hooks.pre_tool_use, event);
   }
 
-  /** All handlers look on, whatever they return. Gives `undefined` where there are none. */
-  afterCall(call: Omit<PostToolUseEvent, "history">): Promise<void> | undefined {
-    const handlers = this.#hooks.post_tool_use ?? [];
-    return handlers.length === 0 ? undefined : this.#lookOn(handlers, call);
-  }
-
-  async #lookOn(
-    handlers: readonly ClientHookHandler<PostToolUseEvent>[],
-    call: Omit<PostToolUseEvent, "history">,
-  ): Promise<void> {
-    for (const handler of handlers) await handler({ ...call, history: this.#history() });
+  /** Calls all handlers with a result; what they return is ignored. They are not waited for once `left` is aborted. */
+  async afterCall({ id, name, input, result }: AnsweredCall, left?: AbortSignal): Promise<void> {
+    const event = { toolName: name, toolInput: input, toolUseId: id, toolResult: result };
+    for (const handler of this.#hooks.post_tool_use ?? []) {
+      const handled = Promise.resolve(handler({ ...event, history: this.#history() }));
+      await (left ? untilAborted(handled, left) : handled).catch((error: unknown) => {
+        if (!left?.aborted) throw error;
+      });
+      if (left?.aborted) return;
+    }
   }
 }
 

@@ -15,7 +15,7 @@ describe("image.fromUrl", () => {
     expect(image.fromUrl(url)).toEqual({ type: "image_url", image_url: { url } });
   });
 
-  test("keeps the detail that is given", () => {
+  test("keeps the given detail", () => {
     expect(image.fromUrl("https://example.org/cat.png", { detail: "low" })).toEqual({
       type: "image_url",
       image_url: { url: "https://example.org/cat.png", detail: "low" },
@@ -87,7 +87,7 @@ describe("image.fromBase64", () => {
     image.fromBase64("A".repeat(4 * 3_333_333), "image/png");
     expect(warnings).toEqual([]);
     image.fromBase64("A".repeat(4 * 4_000_000), "image/png");
-    expect(warnings).toEqual(["An image has 12 MB, which most servers refuse: make it smaller."]);
+    expect(warnings).toEqual(["An image has 12 MB, which most servers reject: make it smaller."]);
   });
 });
 
@@ -109,13 +109,13 @@ describe("image.fromBytes", () => {
     );
   });
 
-  test("takes what a file was read into", async () => {
+  test("accepts the Buffer of a file", async () => {
     const file = new URL(import.meta.url);
     const { image_url: made } = image.fromBytes(await readFile(file), "image/png");
     expect(Buffer.from(made.url.split(",")[1] ?? "", "base64")).toEqual(await readFile(file));
   });
 
-  test("refuses what is no bytes, or none", () => {
+  test("refuses anything but bytes, and no bytes", () => {
     expect(() => image.fromBytes("cat.png" as never, "image/png")).toThrow(
       'bytes: expected a Uint8Array, got "cat.png".',
     );

@@ -1,4 +1,4 @@
-// Images for a user's message, checked before a model server has to make sense of them.
+// Images for a user's message, checked before they are sent.
 
 import { InvalidArgumentError, InvalidTypeError } from "../error/argument-errors.ts";
 import { checkOptions, checkString } from "../error/check.ts";
@@ -17,7 +17,7 @@ const longestUrl = 2_000;
 const mostBytes = 10_000_000;
 
 /**
- * Makes parts of a user's message out of images.
+ * Makes parts of a user's message from images.
  *
  * ```ts
  * import { readFile } from "node:fs/promises";
@@ -73,7 +73,7 @@ function checkUrl(url: unknown): void {
   if (/\p{Cc}/u.test(text) || !/^https?:\/\//i.test(text) || !URL.canParse(text)) throw refuse();
   if (text.length > longestUrl)
     warn(
-      `The URL of an image has ${text.length} characters, which some servers refuse: ${text.slice(0, 100)}…`,
+      `The URL of an image has ${text.length} characters, which some servers reject: ${text.slice(0, 100)}…`,
     );
 }
 
@@ -94,10 +94,10 @@ function checkBase64(field: string, data: unknown): void {
     });
   const bytes = (text.length / 4) * 3;
   if (bytes > mostBytes)
-    warn(`An image has ${Math.round(bytes / 1_000_000)} MB, which most servers refuse: make it smaller.`);
+    warn(`An image has ${Math.round(bytes / 1_000_000)} MB, which most servers reject: make it smaller.`);
 }
 
-/** `btoa` takes characters, and a function cannot take the arguments for all bytes of an image at once. */
+/** `btoa` takes characters, and all bytes of an image are too many arguments for one call. */
 function toBase64(bytes: Uint8Array): string {
   const size = 0x8000;
   let characters = "";

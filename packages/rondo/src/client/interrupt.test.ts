@@ -1,20 +1,34 @@
-// interrupt() comes from elsewhere, at any moment: what is being received or sent ends, and all is in order.
+// interrupt() from another task, at any moment.
 
-import { setTimeout as sleep } from "node:timers/promises";
+import { setImmediate as nextTick } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
 import { query, tool } from "../index.ts";
 import { scriptedModel } from "../testing/index.ts";
 import { Client } from "./client.ts";
 
-const never = () => new Promise<never>(() => {});
-/** Takes its time to clean up. */
-const slow = tool(
-  { name: "slow", description: "Waits.", input: {}, registry: false },
-  async (_input, { signal }) => {
-    await sleep(10_000, undefined, { signal }).catch(() => sleep(20));
-    signal.throwIfAborted();
-  },
-);
+/** Waits for ever; `begun` resolves when it is called. */
+function endless() {
+  const { promise: begun, resolve } = Promise.withResolvers<void>();
+  const wait = () => {
+    resolve();
+    return new Promise<never>(() => {});
+  };
+  return { begun, wait };
+}
+/** Ends only some ticks after its abort. */
+function slowTool() {
+  const { promise: begun, resolve } = Promise.withResolvers<void>();
+  const slow = tool(
+    { name: "slow", description: "Waits.", input: {}, registry: false },
+    async (_input, { signal }) => {
+      resolve();
+      await new Promise((aborted) => signal.addEventListener("abort", aborted));
+      for (let tick = 0; tick < 5; tick += 1) await nextTick();
+      signal.throwIfAborted();
+    },
+  );
+  return { begun, slow };
+}
 const twoCalls = { text: "So.", calls: [{ name: "slow" }, { name: "slow" }] };
 
 async function receiveAll(client: Client): Promise<void> {
@@ -26,14 +40,16 @@ describe("interrupt() while another task receives", () => {
     "%s: its loop ends with a complete history",
     async (what) => {
       using model = scriptedModel([twoCalls, "Second."]);
+      const { slow, begun } = slowTool();
+      const approval = endless();
       const client = new Client({
         model,
         tools: [slow],
         autoExecuteTools: true,
-        ...(what === "a person is asked" && { canUseTool: never }),
+        ...(what === "a person is asked" && { canUseTool: approval.wait }),
       });
       await client.query("First");
-      setTimeout(() => void client.interrupt(), 20);
+      void Promise.race([begun, approval.begun]).then(() => client.interrupt());
       await receiveAll(client);
       expect(client.history.map(({ role }) => role)).toEqual(["user", "assistant", "tool", "tool"]);
       expect(client.stopReason).toBe("aborted");
@@ -43,34 +59,38 @@ describe("interrupt() while another task receives", () => {
     },
   );
 
-  test("a hook that never ends holds neither the loop nor the client", async () => {
+  test("a hook that never ends blocks neither the loop nor the client", async () => {
     using model = scriptedModel([{ calls: [{ name: "quick" }] }, "Second."]);
     const quick = tool("quick", "Quick.", {}, () => 1);
+    const hook = endless();
     const client = new Client({
       model,
       tools: [quick],
       autoExecuteTools: true,
-      hooks: { post_tool_use: [never] },
+      hooks: { post_tool_use: [hook.wait] },
     });
     await client.query("First");
-    setTimeout(() => void client.interrupt(), 20);
+    void hook.begun.then(() => client.interrupt());
     await receiveAll(client);
     await client.query("Second");
     await receiveAll(client);
     expect(client.result?.text).toBe("Second.");
   });
 
-  test("while an answer is checked: nothing more is asked, and no error comes of it", async () => {
+  test("while an output is validated: no second try, and no error", async () => {
     using model = scriptedModel([{ calls: [{ name: "final_answer", input: { x: 1 } }] }], {
       profile: { outputMode: "tool" },
     });
+    const { promise: validating, resolve: begin } = Promise.withResolvers<void>();
+    const { promise: interrupted, resolve: goOn } = Promise.withResolvers<void>();
     const jsonSchema = { type: "object", properties: { x: { type: "number" } }, required: ["x"] };
     const output = {
       "~standard": {
         version: 1,
         vendor: "test",
         validate: async () => {
-          await sleep(20);
+          begin();
+          await interrupted;
           return { issues: [{ message: "too small" }] };
         },
         jsonSchema: { input: () => jsonSchema, output: () => jsonSchema },
@@ -79,21 +99,23 @@ describe("interrupt() while another task receives", () => {
     const client = new Client({ model, output });
     await client.query("Answer");
     const receiving = receiveAll(client);
-    while (client.history.length < 2) await sleep(5);
+    await validating;
     await client.interrupt();
+    goOn();
     await receiving;
     expect(client.history.map(({ role }) => role)).toEqual(["user", "assistant", "tool"]);
     expect(client.stopReason).toBe("aborted");
   });
 });
 
-describe("interrupt() while query() is on its way", () => {
+describe("interrupt() while query() is pending", () => {
   test.each(["at once", "while a hook takes its time"])("%s: nothing is sent", async (when) => {
     using model = scriptedModel([{ text: "First." }]);
-    const hooks = { user_prompt_submit: when === "at once" ? [] : [never] };
+    const hook = endless();
+    const hooks = { user_prompt_submit: when === "at once" ? [] : [hook.wait] };
     const client = new Client({ model, hooks });
     const asking = client.query("Hi");
-    if (when !== "at once") await sleep(10);
+    if (when !== "at once") await hook.begun;
     await client.interrupt();
     await asking;
     await receiveAll(client);
@@ -106,7 +128,7 @@ describe("interrupt() while query() is on its way", () => {
     await receiveAll(other);
   });
 
-  test.each(["before", "after"])("a query that is interrupted %s it begins asks nothing", async (when) => {
+  test.each(["before", "after"])("a query that is interrupted %s it begins sends nothing", async (when) => {
     using model = scriptedModel([]);
     const answer = query({ prompt: "Hi", options: { model } });
     const early = when === "after" ? answer.result() : undefined;

@@ -39,7 +39,7 @@ describe("query", () => {
     ]);
   });
 
-  test("runs tools if it is to, with their results as messages of the user", async () => {
+  test("runs tools with autoExecuteTools, with their results as user messages", async () => {
     using model = scriptedModel([{ calls: [callAdd] }, "42."]);
     const messages = await messagesOf(
       query({ prompt: "Go", options: { model, tools: [add], autoExecuteTools: true } }),
@@ -52,7 +52,7 @@ describe("query", () => {
     ]);
   });
 
-  test("gives just the result to who awaits that", async () => {
+  test("result() gives just the result", async () => {
     using model = scriptedModel(["Hello."]);
     expect(await query({ prompt: "Hi", options: { model } }).result()).toEqual({
       text: "Hello.",
@@ -91,7 +91,7 @@ describe("leaving a query", () => {
     expect(model.requests[0]?.wasLeft).toBe(true);
   });
 
-  test("before the server has accepted it ends the request", async () => {
+  test("before the server accepts it ends the request", async () => {
     const gate = Promise.withResolvers<void>();
     using model = scriptedModel([{ text: "Late.", waitFor: gate.promise }]);
     const asked = query({ prompt: "Hi", options: { model } });
@@ -102,7 +102,7 @@ describe("leaving a query", () => {
     expect(model.requests[0]?.wasLeft).toBe(true);
   });
 
-  test("by interrupt() ends with what had come, and says `aborted`", async () => {
+  test("by interrupt() ends with the text so far, and the result says `aborted`", async () => {
     const gate = Promise.withResolvers<void>();
     using model = scriptedModel([{ text: ["Half", gate.promise] }]);
     const asked = query({ prompt: "Hi", options: { model } });

@@ -1,11 +1,9 @@
-// One prompt, one answer: messages as they come, and a result at the end.
+// One prompt and its answer: messages as they come, then the result.
 
 import { checkPrompt } from "../agent/check-prompt.ts";
 import { Run } from "../async/run.ts";
 import { checkOptions, checkPlainObject } from "../error/check.ts";
-import type { RunReason } from "../loop/events.ts";
 import type { ContentPart } from "../model/message.ts";
-import type { Usage } from "../model/provider.ts";
 import type { InputSchema } from "../tool/infer.ts";
 import type { Block, ToolResultBlock } from "./blocks.ts";
 import { Client, type RunResult } from "./client.ts";
@@ -21,7 +19,7 @@ export interface SystemMessage {
   tools: string[];
 }
 
-/** Something new that the model has said: a piece of text or thinking, or a tool call. */
+/** A piece of the model's answer: text, thinking or a tool call. */
 export interface AssistantMessage {
   type: "assistant";
   role: "assistant";
@@ -38,12 +36,8 @@ export interface UserMessage {
 }
 
 /** The last message. */
-export interface ResultMessage<Output = unknown> {
+export interface ResultMessage<Output = unknown> extends RunResult<Output> {
   type: "result";
-  text: string;
-  output: Output | undefined;
-  usage: Usage | undefined;
-  stopReason: RunReason;
 }
 
 export type QueryMessage<Output = unknown> =
@@ -60,33 +54,50 @@ export interface QueryOptions<S extends InputSchema | undefined = InputSchema | 
 /** The answer to a query: iterate its messages, or await `result()`. */
 export class Query<Output = unknown> extends Run<QueryMessage<Output>> {
   readonly #client: Client;
-  readonly #state: { isInterrupted: boolean };
+  /** Also set if it is interrupted before it begins. */
+  #isInterrupted = false;
 
   constructor(prompt: string | ContentPart[], options: ClientOptions) {
-    const client: Client = new Client(options);
-    const state = { isInterrupted: false };
-    const start = (signal: AbortSignal) => messages(client, prompt, signal, state);
-    super(start as (signal: AbortSignal) => AsyncGenerator<QueryMessage<Output>, void, void>, {
-      graceMs: options.graceMs,
-    });
-    this.#client = client;
-    this.#state = state;
+    super((signal) => this.#messages(prompt, signal), { graceMs: options.graceMs });
+    this.#client = new Client(options);
   }
 
   /** Ends the answer: the connection closes, tools are aborted, and the result says `aborted`. */
   async interrupt(): Promise<void> {
-    this.#state.isInterrupted = true; // also if it has not begun
+    this.#isInterrupted = true;
     await this.#client.interrupt();
   }
 
-  /** Just the result, once it is there. */
+  /** Waits for the result. */
   async result(): Promise<RunResult<Output>> {
     for await (const message of this)
       if (message.type === "result") {
         const { text, output, usage, stopReason } = message;
         return { text, output, usage, stopReason };
       }
-    return (this.#client.result ?? interrupted) as RunResult<Output>;
+    return this.#result;
+  }
+
+  async *#messages(
+    prompt: string | ContentPart[],
+    signal: AbortSignal,
+  ): AsyncGenerator<QueryMessage<Output>, void, void> {
+    const client = this.#client;
+    if (!this.#isInterrupted) {
+      // Leaving must also end a request that is not accepted yet.
+      signal.addEventListener("abort", () => void this.interrupt().catch(() => {}), { once: true });
+      await client.query(prompt);
+      const { model, toolNames: tools } = client;
+      if (!this.#isInterrupted)
+        yield { type: "system", role: "system", subtype: "init", model: model.name, tools };
+      for await (const block of client.receiveMessages()) yield toMessage(block);
+    }
+    yield { type: "result", ...this.#result };
+  }
+
+  get #result(): RunResult<Output> {
+    const interrupted = { text: "", output: undefined, usage: undefined, stopReason: "aborted" } as const;
+    return (this.#client.result as RunResult<Output> | undefined) ?? interrupted;
   }
 }
 
@@ -102,34 +113,7 @@ export function query<const S extends InputSchema | undefined = undefined>(
   return new Query(asked.prompt, checkPlainObject("options", asked.options));
 }
 
-async function* messages(
-  client: Client,
-  prompt: string | ContentPart[],
-  signal: AbortSignal,
-  state: { readonly isInterrupted: boolean },
-): AsyncGenerator<QueryMessage, void, void> {
-  if (state.isInterrupted) {
-    yield { type: "result", ...interrupted };
-    return;
-  }
-  // Leaving must also end a request that has not been accepted yet.
-  signal.addEventListener("abort", () => void client.interrupt().catch(() => {}), { once: true });
-  await client.query(prompt);
-  if (!state.isInterrupted)
-    yield {
-      type: "system",
-      role: "system",
-      subtype: "init",
-      model: client.model.name,
-      tools: client.toolNames,
-    };
-  for await (const block of client.receiveMessages()) yield toMessage(block);
-  yield { type: "result", ...(client.result ?? interrupted) };
-}
-
-const interrupted: RunResult = { text: "", output: undefined, usage: undefined, stopReason: "aborted" };
-
-function toMessage(block: Block): QueryMessage {
+function toMessage(block: Block): AssistantMessage | UserMessage {
   if (block.type === "tool_result") return { type: "user", role: "user", content: [block] };
   return {
     type: "assistant",

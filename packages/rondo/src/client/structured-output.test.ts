@@ -11,7 +11,7 @@ describe("structured output", () => {
   const output = z.object({ sum: z.number() });
   const native = { profile: { outputMode: "native" as const } };
 
-  test("is validated and given as a value", async () => {
+  test("is validated and parsed", async () => {
     using model = scriptedModel(['{"sum": 42}'], native);
     const client = clientFor(model, { output });
     await ask(client, "Go");
@@ -19,7 +19,7 @@ describe("structured output", () => {
     expect(model.requests[0]?.output).toMatchObject({ schema: { properties: { sum: { type: "number" } } } });
   });
 
-  test("that does not fit is asked for once more, with the error", async () => {
+  test("that does not fit is retried once, with the error", async () => {
     using model = scriptedModel(['{"total": 42}', '{"sum": 42}'], native);
     const client = clientFor(model, { output });
     await ask(client, "Go");
@@ -34,7 +34,7 @@ describe("structured output", () => {
     await expect(blocksOf(client)).rejects.toMatchObject({ code: "invalid_output", text: "Never." });
   });
 
-  test("is asked for in words where the server cannot enforce it", async () => {
+  test("is asked for in the system prompt where the server cannot enforce it", async () => {
     using model = scriptedModel(['Here:\n```json\n{"sum": 42}\n```'], { profile: { outputMode: "prompt" } });
     const client = clientFor(model, { output, systemPrompt: "Be brief." });
     await ask(client, "Go");
@@ -42,7 +42,7 @@ describe("structured output", () => {
     expect(model.requests[0]?.messages[0]?.content).toContain("JSON Schema");
   });
 
-  test("through a tool that does not fit is asked for once more, and does not show", async () => {
+  test("through a tool that does not fit is retried once, without a block", async () => {
     using model = scriptedModel(
       [
         { calls: [{ name: "final_answer", input: { total: 42 } }] },

@@ -1,5 +1,6 @@
-// An answer of a given shape: how the model is asked for it, and how its answer is read.
+// Structured output: how the model is asked for it, and how its answer is parsed.
 
+import type { RunReason } from "../loop/events.ts";
 import { parseArguments } from "../model/parse-arguments.ts";
 import type { ModelProfile } from "../model/profile.ts";
 import type { OutputFormat } from "../model/provider.ts";
@@ -7,13 +8,19 @@ import { tool } from "../tool/define.ts";
 import type { InputSchema } from "../tool/infer.ts";
 import { type CompiledInput, compileInput } from "../tool/input-schema.ts";
 import type { AnyTool } from "../tool/tool.ts";
+import type { BlockReader } from "./blocks.ts";
 
 const answerToolName = "final_answer";
+
+/** An answer, with its output, or with what is wrong with it and how the model is asked again. */
+type OutputAnswer =
+  | { readonly text: string; readonly output: unknown }
+  | { readonly text: string; readonly problem: string; readonly correction: string };
 
 export class StructuredOutput {
   readonly #compiled: CompiledInput;
   readonly #mode: ModelProfile["outputMode"];
-  /** The tool through which a model answers that cannot be made to answer in JSON. */
+  /** The tool through which a model answers, if its profile says so. */
   readonly answerTool: AnyTool | undefined;
 
   constructor(schema: InputSchema, mode: ModelProfile["outputMode"]) {
@@ -39,23 +46,30 @@ export class StructuredOutput {
     return `Answer with one JSON object and nothing else. It must fit this JSON Schema: ${schema}`;
   }
 
-  /** Reads an answer that came as text. */
-  async parseText(text: string): Promise<{ output: unknown } | { problem: string }> {
+  /** The output of a run that ended with `text` or a call; nothing where it ended without an answer. */
+  async read(
+    reason: RunReason,
+    { answerCall, answerProblem }: Pick<BlockReader, "answerCall" | "answerProblem">,
+    text: string,
+  ): Promise<OutputAnswer | undefined> {
+    if (reason !== "completed" && reason !== "client_calls") return undefined;
+    if (answerCall) return this.#parse(JSON.stringify(answerCall.input), answerCall.input);
+    if (reason === "client_calls")
+      return answerProblem === undefined ? undefined : this.#refuse(text, answerProblem);
     const { parse, jsonSchema } = this.#compiled;
     const parsed = await parseArguments(text, async (value) => "value" in (await parse(value)), jsonSchema);
-    return "input" in parsed ? this.parseValue(parsed.input) : { problem: parsed.error };
+    return "input" in parsed ? this.#parse(text, parsed.input) : this.#refuse(text, parsed.error);
   }
 
-  /** Reads an answer that came as the arguments of a call. */
-  async parseValue(value: Record<string, unknown>): Promise<{ output: unknown } | { problem: string }> {
+  async #parse(text: string, value: Record<string, unknown>): Promise<OutputAnswer> {
     const result = await this.#compiled.parse(value);
-    if ("value" in result) return { output: result.value };
+    if ("value" in result) return { text, output: result.value };
     const list = result.issues.map(({ path, message }) => (path === "" ? message : `${path}: ${message}`));
-    return { problem: `${list.join("; ")}.` };
+    return this.#refuse(text, `${list.join("; ")}.`);
   }
 
-  /** What a model is told whose answer does not fit. */
-  correction(problem: string): string {
-    return `Your answer does not have the required shape: ${problem} Give the whole answer again. ${this.instruction}`.trim();
+  #refuse(text: string, problem: string): OutputAnswer {
+    const correction = `Your answer does not have the required shape: ${problem} Give the whole answer again. ${this.instruction}`;
+    return { text, problem, correction: correction.trim() };
   }
 }

@@ -32,7 +32,7 @@ describe("an agent that thinks", () => {
     ]);
   });
 
-  test("fires its turn hooks for each tool call, and tells the model of a failure", async () => {
+  test("fires its turn hooks for each tool call, and reports a failure to the model", async () => {
     const fail = tool("fail", "Fails.", {}, () => {
       throw new Error("broken");
     });
@@ -46,7 +46,7 @@ describe("an agent that thinks", () => {
     expect(values).toContainEqual(expect.objectContaining({ type: "tool_result", is_error: true }));
   });
 
-  test("routes a turn and a context item that a tool gives, and tells the model", async () => {
+  test("routes a turn and a context item that a tool returns, and reports it to the model", async () => {
     const plan = tool("plan", "Plans.", {}, () => new Turn(add, { a: 1, b: 2 }));
     const note = tool("note", "Notes.", {}, () => new ContextItem({ content: "noted" }));
     using model = scriptedModel([{ calls: [{ name: "plan" }, { name: "note" }] }, "Done."]);
@@ -58,7 +58,7 @@ describe("an agent that thinks", () => {
     expect(model.requests[1]?.messages.slice(-2).map(({ content }) => content)).toEqual(["queued", "noted"]);
   });
 
-  test("tells the model what it knows, in words that can be replaced", async () => {
+  test("describes its context to the model, by default or with describeContext", async () => {
     using model = scriptedModel(["One.", "Two.", "Three."]);
     const agent = new Agent({ name: "thinker", model, tools: [], registry: false });
     await agent.contextPool.add(
@@ -130,7 +130,7 @@ describe("maxRepeats of an agent", () => {
       return type === "tool_result" ? [is_error] : [];
     });
 
-  test("is how often the same call with the same result runs; a branch and a saved agent can have it", async () => {
+  test("limits how often the same call with the same result runs, also in a branch and a restored agent", async () => {
     const options = { name: "thinker", tools: [add], registry: false, maxRepeats: 2 } as const;
     using model = scriptedModel([...stuck, ...stuck, ...stuck]);
     const agent = new Agent({ ...options, model });
@@ -148,7 +148,7 @@ describe("maxRepeats of an agent", () => {
   });
 });
 
-test("ask() refuses what is no prompt, and queues nothing", async () => {
+test("ask() refuses an invalid prompt, and queues nothing", async () => {
   using model = scriptedModel([]);
   const agent = new Agent({ name: "thinker", model, tools: [], registry: false });
   await expect(agent.ask(["x"] as never)).rejects.toThrow("prompt[0]: expected { type");

@@ -1,4 +1,4 @@
-// How an agent thinks: the one loop with the agent's tools, as one turn of a streaming tool.
+// An agent's thinking: the one loop with the agent's tools, as one turn of a streaming tool.
 
 import type { ModelSetup, Prompt } from "../agent/thinking.ts";
 import { ContextItem } from "../context/context-item.ts";
@@ -6,13 +6,12 @@ import { run } from "../loop/run.ts";
 import type { Message } from "../model/message.ts";
 import type { ToolContext } from "../tool/tool-context.ts";
 import { Turn } from "../turn/turn.ts";
-import { BlockReader } from "./block-reader.ts";
-import type { Block } from "./blocks.ts";
+import { type Block, BlockReader, toResultBlock } from "./blocks.ts";
 import type { ResultMessage } from "./query.ts";
 
 /**
- * Yields blocks as they come, and the turns and context items that tools give, for the agent to route. Gives the
- * result, and remembers question and answer as a context item.
+ * Yields blocks as they come, the turns and context items of tools, which the agent routes, and last a context item
+ * with the prompt and the answer. Returns the result.
  */
 export async function* think(
   { model, instructions, settings, maxToolIterations, maxRepeats, describeContext }: ModelSetup,
@@ -48,8 +47,7 @@ export async function* think(
     if (block) yield block;
     yield* toRoute.splice(0);
     if (event.type === "model.finished") text = event.message.content ?? "";
-    if (event.type === "tool.finished")
-      yield { type: "tool_result", tool_use_id: event.id, content: event.result, is_error: event.isError };
+    if (event.type === "tool.finished") yield toResultBlock(event);
     if (event.type !== "run.finished") continue;
     signal.throwIfAborted();
     yield new ContextItem({

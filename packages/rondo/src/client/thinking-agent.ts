@@ -1,4 +1,4 @@
-// `agent/` knows nothing of the loop; here the two come together.
+// Gives agents the loop to think with: `agent/` itself does not import it.
 
 import { Agent } from "../agent/agent.ts";
 import { provideThinking } from "../agent/thinking.ts";

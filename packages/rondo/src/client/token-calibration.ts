@@ -1,30 +1,30 @@
-// Learns from the usage that a server reports how far estimates are off for its model.
+// Learns how far estimates are off for a model, from the usage that its server reports.
 
 import { InvalidTypeError } from "../error/argument-errors.ts";
 
-/** The bounds of the ratio: beyond them it is not the tokenizer that differs, but the request. */
+/** The bounds of the ratio: beyond them, the request differs and not the tokenizer. */
 const [lowest, highest] = [0.25, 4];
-/** So many tokens speak for a ratio of 1 from the start: a first, short answer does not count for much. */
+/** The weight of the initial ratio of 1, in tokens, so that one short request does not change much. */
 const priorTokens = 100;
-/** How much of what was learned remains when something new is learned. */
+/** The weight of earlier requests when a new one is learned. */
 const memory = 0.8;
 
-/** Scales estimates by what it has learned. Made by `tokenCalibration()`; one for each model. */
+/** Scales estimates by a learned ratio. Made by `tokenCalibration()`, one per model. */
 export class TokenCalibration {
   #estimated = 0;
   #actual = 0;
 
-  /** By how much estimates are to be multiplied: 1 at first, never below 0.25 or above 4. */
+  /** The factor for estimates: 1 at first, never below 0.25 or above 4. */
   get ratio(): number {
     const ratio = (this.#actual + priorTokens) / (this.#estimated + priorTokens);
     return Math.min(Math.max(ratio, lowest), highest);
   }
 
   /**
-   * Learns from one request. Long ones count for more than short ones, new ones for more than old ones.
+   * Learns from one request. Long requests count more than short ones, new ones more than old ones.
    *
    * @param estimated What `estimateTokens()` says of its messages, *without* this calibration.
-   * @param actual The input tokens that the server has counted. 0 is taken as unknown, and changes nothing.
+   * @param actual The input tokens that the server counted. 0 means unknown and is ignored.
    */
   learn(estimated: number, actual: number): void {
     checkTokens("estimated", estimated);
@@ -36,7 +36,7 @@ export class TokenCalibration {
 }
 
 /**
- * Makes a calibration, which knows nothing yet.
+ * Makes a calibration with the ratio 1.
  *
  * ```ts
  * const calibration = tokenCalibration();

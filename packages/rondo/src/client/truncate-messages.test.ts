@@ -17,14 +17,14 @@ test("a list that is short enough comes back as a copy", () => {
   expect(copy).not.toBe(messages);
 });
 
-test("else the system message and the last ones stay: 10, if not told otherwise", () => {
+test("a longer one keeps the system message and the last messages: 10 by default", () => {
   const messages = [system, ...turns(20)];
   expect(truncateMessages(messages)).toEqual([system, ...messages.slice(-10)]);
   expect(truncateMessages(messages, { keep: 2 })).toEqual([system, ...messages.slice(-2)]);
   expect(truncateMessages(messages, { keep: 20 })).toEqual(messages);
 });
 
-test("the system message stays only if it is the first, and wanted", () => {
+test("the system message stays only if it is the first, and with preserveSystem", () => {
   const messages = [system, ...turns(4)];
   expect(truncateMessages(messages, { keep: 2, preserveSystem: false })).toEqual(messages.slice(-2));
   const late = [...turns(4), system, ...turns(4)];
@@ -55,7 +55,7 @@ test.each([
   expect(() => truncateMessages([], options as object)).toThrow(message);
 });
 
-test("what is no list is refused", () => {
+test("anything but a list is refused", () => {
   expect(() => truncateMessages("text" as never)).toThrow(
     'messages: expected a list of messages, got "text".',
   );

@@ -1,4 +1,4 @@
-// Keeps the last messages of a conversation, and nothing cleverer than that.
+// Keeps the last messages of a conversation.
 
 import { InvalidArgumentError, InvalidTypeError } from "../error/argument-errors.ts";
 import { checkBoolean, checkOptions } from "../error/check.ts";
@@ -12,8 +12,8 @@ export interface TruncateOptions {
 }
 
 /**
- * A copy of the list with its last messages, and the system message before them. Does not look at what it
- * cuts: a tool's result may lose its call, which servers refuse. `truncateToBudget()` keeps them together.
+ * A copy of the list with its last messages, after the system message. A tool's result may lose its call, which
+ * servers refuse; `truncateToBudget()` keeps them together.
  */
 export function truncateMessages(messages: readonly Message[], options: TruncateOptions = {}): Message[] {
   checkOptions("options", options, ["keep", "preserveSystem"]);

@@ -1,10 +1,9 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { Message } from "../model/message.ts";
-import { ContextBudgetError } from "./context-budget-error.ts";
 import { estimateTokens } from "./estimate-tokens.ts";
 import { tokenCalibration } from "./token-calibration.ts";
-import { truncateToBudget } from "./truncate-to-budget.ts";
+import { ContextBudgetError, truncateToBudget } from "./truncate-to-budget.ts";
 
 /** One token for each letter, and the 4 of the message: easy to add up. */
 const tokenizer = (text: string) => text.length;
@@ -41,19 +40,17 @@ describe("a conversation", () => {
     expect(cut(cost([system, ...newest]))).toEqual([system, ...newest]);
   });
 
-  test("whose newest turn does not fit is refused, with what it takes", () => {
+  test("whose newest turn does not fit is refused, with the tokens needed", () => {
     const least = cost([system, ...newest]);
     const cut = () => truncateToBudget(all, { maxTokens: least - 1, tokenizer });
     expect(cut).toThrow(ContextBudgetError);
-    expect(cut).toThrow(
-      `cannot be cut to ${least - 1} tokens: what has to stay of it alone has about ${least}.`,
-    );
+    expect(cut).toThrow(`cannot be cut to ${least - 1} tokens: what must stay has about ${least}.`);
     expect(cut).toThrow(
       expect.objectContaining({ code: "context_budget", maxTokens: least - 1, neededTokens: least }),
     );
   });
 
-  test("may lose the oldest rounds of its newest turn, if that is wanted and needed", () => {
+  test("may lose the oldest rounds of its newest turn with cutNewestTurn, if needed", () => {
     const long = [
       system,
       ...middle,
@@ -73,7 +70,7 @@ describe("a conversation", () => {
     expect(() => cut(cost(least) - 1)).toThrow(ContextBudgetError);
   });
 
-  test("keeps what leads to the first user's message, unless it has to be shorter", () => {
+  test("keeps the messages before the first user's message, if they fit", () => {
     const greeting = [system, system, says("Hello!"), user("a"), says("b"), user("c")];
     expect(truncateToBudget(greeting, { maxTokens: cost(greeting), tokenizer })).toEqual(greeting);
     expect(truncateToBudget(greeting, { maxTokens: cost(greeting) - 1, tokenizer })).toEqual([

@@ -1,19 +1,41 @@
-// Drops the oldest turns of a conversation until it fits into a number of tokens.
+// Drops the oldest turns of a conversation until it fits into a token budget.
 
 import { InvalidTypeError } from "../error/argument-errors.ts";
 import { checkBoolean, checkLimit, checkOptions } from "../error/check.ts";
+import { brandError, RondoError } from "../error/rondo-error.ts";
 import type { Message } from "../model/message.ts";
-import { ContextBudgetError } from "./context-budget-error.ts";
 import { type EstimateOptions, estimateOptionNames, estimatorOf, roundUp } from "./estimate-tokens.ts";
 
 export interface BudgetOptions extends EstimateOptions {
-  /** How many tokens may remain, as `estimateTokens()` counts. Leave room for tools and for the answer. */
+  /** The budget, as `estimateTokens()` counts. Leave room for tools and for the answer. */
   maxTokens: number;
   /**
-   * Whether the newest turn may lose its oldest calls and results, if that is the only way. Its question and
-   * its last round stay. Default: false.
+   * Whether the newest turn may lose its oldest rounds, if nothing else helps. Its prompt and its last round stay.
+   * Default: false.
    */
   cutNewestTurn?: boolean;
+}
+
+/** The part of a conversation that must stay does not fit into the budget. */
+export class ContextBudgetError extends RondoError {
+  static {
+    brandError(ContextBudgetError, "ContextBudgetError");
+  }
+  readonly code = "context_budget";
+  /** The budget. */
+  readonly maxTokens: number;
+  /** The estimated tokens of what must stay. */
+  readonly neededTokens: number;
+
+  constructor(maxTokens: number, neededTokens: number) {
+    super(
+      `The conversation cannot be cut to ${maxTokens} tokens: what must stay has about ${neededTokens}. ` +
+        "Raise maxTokens, shorten the newest messages, such as long results of tools, or let " +
+        "truncateToBudget() cut into the newest turn too, with cutNewestTurn: true.",
+    );
+    this.maxTokens = maxTokens;
+    this.neededTokens = neededTokens;
+  }
 }
 
 /**

@@ -1,4 +1,4 @@
-// What the tests of the client share: two tools, a client for a scripted model, and ways to ask it.
+// Shared by the tests of the client: two tools, a client for a scripted model, and helpers.
 
 import { Client, type ClientOptions, type Message, tool } from "../../index.ts";
 import type { ScriptedModel } from "../../testing/index.ts";

@@ -1,4 +1,4 @@
-// Each call has one who answers it: the user, in manual mode, or the client. Neither may do the other's part.
+// Who answers an open call: the user, in manual mode, or the client; never both.
 
 import { describe, expect, test } from "vitest";
 import { tool } from "../index.ts";
@@ -22,7 +22,7 @@ async function blocksOf(client: Client): Promise<Block[]> {
 }
 
 describe("a call that the client answers", () => {
-  test("takes no result of the user's in automatic mode", async () => {
+  test("accepts no result from the user in automatic mode", async () => {
     using model = scriptedModel([{ calls: [callAdd] }, "3."]);
     const client = new Client({ model, tools: [add], autoExecuteTools: true });
     await client.query("Add");
@@ -34,7 +34,7 @@ describe("a call that the client answers", () => {
     expect(answered(client.history)).toEqual(["add_1"]);
   });
 
-  test("takes none in manual mode either, when it cannot run", async () => {
+  test("accepts none in manual mode either, if it cannot run", async () => {
     using model = scriptedModel([{ calls: [{ name: "nope", id: "nope_1" }, callAdd] }]);
     const client = new Client({ model, tools: [add] });
     await client.query("Add");
@@ -48,29 +48,32 @@ describe("a call that the client answers", () => {
     expect(answered(client.history)).toEqual(["add_1", "nope_1"]);
   });
 
-  test.each([0, 1])('does not keep query("") in the loop from going on, wherever it is', async (place) => {
-    const calls = [callAdd].toSpliced(place, 0, { name: "nope", id: "nope_1", input: { a: 0, b: 0 } });
-    using model = scriptedModel([
-      { calls, usage },
-      { text: "3.", usage },
-    ]);
-    const client = new Client({ model, tools: [add] });
-    await client.query("Add");
-    const kinds: string[] = [];
-    for await (const block of client.receiveMessages()) {
-      kinds.push(block.type);
-      if (block.type !== "tool_use") continue;
-      await client.addToolResult(block.id, 3);
-      await client.query("");
-    }
-    expect(kinds.toSorted()).toEqual(["text", "tool_result", "tool_use", "tool_use_error"]);
-    expect(answered(model.requests[1]?.messages ?? [])).toEqual(["add_1", "nope_1"]);
-    expect(client.usage).toEqual({ inputTokens: 20, outputTokens: 10, totalTokens: 30 });
-  });
+  test.each([0, 1])(
+    'does not keep query("") inside the loop from continuing, first or last',
+    async (place) => {
+      const calls = [callAdd].toSpliced(place, 0, { name: "nope", id: "nope_1", input: { a: 0, b: 0 } });
+      using model = scriptedModel([
+        { calls, usage },
+        { text: "3.", usage },
+      ]);
+      const client = new Client({ model, tools: [add] });
+      await client.query("Add");
+      const kinds: string[] = [];
+      for await (const block of client.receiveMessages()) {
+        kinds.push(block.type);
+        if (block.type !== "tool_use") continue;
+        await client.addToolResult(block.id, 3);
+        await client.query("");
+      }
+      expect(kinds.toSorted()).toEqual(["text", "tool_result", "tool_use", "tool_use_error"]);
+      expect(answered(model.requests[1]?.messages ?? [])).toEqual(["add_1", "nope_1"]);
+      expect(client.usage).toEqual({ inputTokens: 20, outputTokens: 10, totalTokens: 30 });
+    },
+  );
 });
 
-describe("the call that is the answer", () => {
-  test("gets its result also when it is made twice", async () => {
+describe("the call that is the final answer", () => {
+  test("is answered also when it is made twice", async () => {
     using model = scriptedModel(
       [{ calls: [finalAnswer({ x: 1 }, "a"), finalAnswer({ x: 2 }, "b")] }],
       answersByTool,
@@ -82,7 +85,7 @@ describe("the call that is the answer", () => {
     expect(answered(client.history)).toEqual(["a", "b"]);
   });
 
-  test("gets its result also when the loop is left before", async () => {
+  test("is answered also when the loop is left before", async () => {
     using model = scriptedModel([{ calls: [callAdd, finalAnswer({ x: 1 }, "a")] }], answersByTool);
     const client = new Client({ model, tools: [add], autoExecuteTools: true, output: { x: Number } });
     await client.query("Answer");
@@ -91,7 +94,23 @@ describe("the call that is the answer", () => {
     expect(client.openCalls).toEqual([]);
   });
 
-  test("is not asked for again over calls that wait for the user", async () => {
+  test("is answered also when the client's signal ends the run", async () => {
+    using model = scriptedModel([{ calls: [callAdd, finalAnswer({ x: 1 }, "a")] }], answersByTool);
+    const controller = new AbortController();
+    const client = new Client({
+      model,
+      tools: [add],
+      autoExecuteTools: true,
+      output: { x: Number },
+      signal: controller.signal,
+    });
+    await client.query("Answer");
+    for await (const _ of client.receiveMessages()) controller.abort();
+    expect(client.stopReason).toBe("aborted");
+    expect(answered(client.history)).toEqual(["a", "add_1"]);
+  });
+
+  test("is not retried while calls of the user are open", async () => {
     using model = scriptedModel(
       [
         { calls: [callAdd, finalAnswer({ x: "one" }, "a")] },
@@ -112,7 +131,7 @@ describe("the call that is the answer", () => {
     expect(client.result?.output).toEqual({ x: 3 });
   });
 
-  test("is no tool of the user's: nobody is asked about it, and no hook sees it", async () => {
+  test("is not a tool of the user's: it needs no approval, and no hook sees it", async () => {
     using model = scriptedModel(
       [{ calls: [finalAnswer({ x: "one" })] }, { calls: [finalAnswer({ x: 1 })] }],
       answersByTool,
