@@ -9,5 +9,7 @@ export type { ExecuteContext, ToolCall, ToolExecutor, ToolKind, ToolResult } fro
 export { ListenError } from "./http/listen-error.ts";
 export type { LogFields, Logger } from "./http/log.ts";
 export { type RunningServer, type StartOptions, startServer } from "./http/server.ts";
+export type { ExtensionEvent } from "./protocol/events.ts";
+export type { ExtensionItem } from "./protocol/items.ts";
 export type { ToolDefinition } from "./protocol/tools.ts";
 export { StoreError, type StoreErrorCode } from "./store/store-error.ts";

@@ -41,8 +41,8 @@ test("a background request with stream is queued, and then followed from its fir
 });
 
 test.each<[method: string, path: string, name: string, args: unknown[]]>([
-  ["GET", "/v1/responses/resp_9", "get", ["local", "resp_9", []]],
-  ["GET", "/v1/responses/resp_9?include[]=a&include[]=b", "get", ["local", "resp_9", ["a", "b"]]],
+  ["GET", "/v1/responses/resp_9", "get", ["local", "resp_9"]],
+  ["GET", "/v1/responses/resp_9?include[]=a&include[]=b", "get", ["local", "resp_9"]],
   ["DELETE", "/v1/responses/resp_9", "remove", ["local", "resp_9"]],
   ["POST", "/v1/responses/resp_9/cancel", "cancel", ["local", "resp_9"]],
   [

@@ -11,7 +11,7 @@ import type { Authenticate, Caller } from "./auth.ts";
 import { meterBody } from "./body.ts";
 import { type BrowserGuard, browserGuard } from "./browser-guard.ts";
 import { type ChatRoutesOptions, chatRoutes } from "./chat/chat-routes.ts";
-import { type ConversationsApi, conversationRoutes } from "./conversation-routes.ts";
+import { conversationRoutes } from "./conversation-routes.ts";
 import { answerError, stopping } from "./errors.ts";
 import { Exchange, Exchanges } from "./exchange.ts";
 import type { Logger } from "./log.ts";
@@ -19,8 +19,7 @@ import type { Metrics } from "./metrics.ts";
 import type { OwnerLimits } from "./owner-limits.ts";
 import { requestId } from "./request-id.ts";
 import { responseRoutes } from "./response-routes.ts";
-import type { ResponsesApi } from "./responses-api.ts";
-import type { Route } from "./route.ts";
+import type { ConversationsApi, ResponsesApi, Route } from "./route.ts";
 import { serverRoutes } from "./server-routes.ts";
 
 export interface AppOptions {

@@ -1,13 +1,9 @@
 // The routes of conversations and their items.
 
 import type { HonoRequest } from "hono";
-import { parsePageQuery } from "../protocol/query.ts";
-import type { Conversations } from "../run/conversations.ts";
+import { pageQuerySchema, parseQuery } from "../protocol/query.ts";
 import { hasBody, readJson } from "./body.ts";
-import { ownerOf, queryOf, type Route } from "./route.ts";
-
-/** What the routes need of the service. */
-export type ConversationsApi = Pick<Conversations, keyof Conversations>;
+import { type ConversationsApi, ownerOf, queryOf, type Route } from "./route.ts";
 
 export interface ConversationRoutesOptions {
   conversations: ConversationsApi;
@@ -60,7 +56,7 @@ export function conversationRoutes({ conversations, bodyBytes }: ConversationRou
       method: "GET",
       path: "/v1/conversations/:id/items",
       async handle(exchange, request) {
-        const query = parsePageQuery(queryOf(request));
+        const query = parseQuery(pageQuerySchema, queryOf(request));
         exchange.json(200, await conversations.items(ownerOf(exchange), part(request, "id"), query));
       },
     },

@@ -1,13 +1,12 @@
 // The routes of the Responses API.
 
 import type { HonoRequest } from "hono";
-import { parseListQuery, parsePageQuery, parseRetrieveQuery } from "../protocol/query.ts";
+import { listQuerySchema, pageQuerySchema, parseQuery, retrieveQuerySchema } from "../protocol/query.ts";
 import type { RepeatKey } from "../run/repeat.ts";
 import { readJson, readJsonText } from "./body.ts";
 import type { Exchange } from "./exchange.ts";
 import { repeatKeyOf } from "./repeat-key.ts";
-import type { ResponsesApi } from "./responses-api.ts";
-import { ownerOf, queryOf, type Route } from "./route.ts";
+import { ownerOf, queryOf, type ResponsesApi, type Route } from "./route.ts";
 import { answerStream, type StreamOptions } from "./stream.ts";
 
 export interface ResponseRoutesOptions extends StreamOptions {
@@ -80,7 +79,10 @@ export function responseRoutes(options: ResponseRoutesOptions): Route[] {
       method: "GET",
       path: "/v1/responses",
       async handle(exchange, request) {
-        exchange.json(200, await responses.list(ownerOf(exchange), parseListQuery(queryOf(request))));
+        exchange.json(
+          200,
+          await responses.list(ownerOf(exchange), parseQuery(listQuerySchema, queryOf(request))),
+        );
       },
     },
     {
@@ -104,9 +106,9 @@ export function responseRoutes(options: ResponseRoutesOptions): Route[] {
       path: "/v1/responses/:id",
       async handle(exchange, request) {
         const id = idOf(exchange, request);
-        const query = parseRetrieveQuery(queryOf(request));
+        const query = parseQuery(retrieveQuerySchema, queryOf(request));
         if (query.stream && request.method !== "HEAD") await follow(exchange, id, query.starting_after ?? -1);
-        else exchange.json(200, await responses.get(ownerOf(exchange), id, query.include));
+        else exchange.json(200, await responses.get(ownerOf(exchange), id));
       },
     },
     {
@@ -128,7 +130,7 @@ export function responseRoutes(options: ResponseRoutesOptions): Route[] {
       path: "/v1/responses/:id/input_items",
       async handle(exchange, request) {
         const id = idOf(exchange, request);
-        const query = parsePageQuery(queryOf(request));
+        const query = parseQuery(pageQuerySchema, queryOf(request));
         exchange.json(200, await responses.inputItems(ownerOf(exchange), id, query));
       },
     },

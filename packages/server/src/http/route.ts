@@ -1,7 +1,13 @@
 // What a route is. The table of routes is data, so that 405 and `Allow` come from the same place.
 
 import type { HonoRequest } from "hono";
+import type { Conversations } from "../run/conversations.ts";
+import type { Responses } from "../run/responses.ts";
 import type { Exchange } from "./exchange.ts";
+
+/** What clients can do with responses; the server alone drains them. */
+export type ResponsesApi = Omit<Responses, "drain">;
+export type ConversationsApi = Omit<Conversations, never>;
 
 export interface Route {
   readonly method: "GET" | "POST" | "DELETE";

@@ -5,8 +5,7 @@ import { notFound } from "../protocol/api-error.ts";
 import type { Exchanges } from "./exchange.ts";
 import type { Logger } from "./log.ts";
 import type { Metrics } from "./metrics.ts";
-import type { ResponsesApi } from "./responses-api.ts";
-import type { Route } from "./route.ts";
+import type { ResponsesApi, Route } from "./route.ts";
 
 export interface ServerRoutesOptions {
   responses: ResponsesApi;

@@ -5,7 +5,7 @@ import type { ContentPart, Message, ModelRequest, ToolCall } from "rondo";
 import { z } from "zod";
 import { invalidRequest } from "./api-error.ts";
 import { modelName } from "./create-request-schema.ts";
-import { fieldError } from "./field-error.ts";
+import { parseField } from "./field-error.ts";
 import { checkMessageUrls, checkUrls, defaultUrlRules, type UrlRules } from "./input-urls.ts";
 import { checkSize } from "./json-size.ts";
 
@@ -87,8 +87,7 @@ const maxEntries = 100_000;
 /** Reads where a request goes, and refuses what no model server should get. Throws an `ApiError` (400). */
 export function parseChatFrame(body: unknown, urls: UrlRules = defaultUrlRules): ChatFrame {
   checkSize(body, maxEntries);
-  const { success, data, error } = frame.safeParse(body);
-  if (!success) throw fieldError(error, body);
+  const data = parseField(frame, body);
   const { tools: _schemas, ...rest } = data;
   checkUrls(rest, urls);
   checkMessageUrls(rest["messages"], urls);
@@ -97,8 +96,7 @@ export function parseChatFrame(body: unknown, urls: UrlRules = defaultUrlRules):
 
 /** Reads all that a model needs. Throws an `ApiError` (400). */
 export function parseChatRequest(body: unknown): ChatRequest {
-  const { success, data, error } = chatRequestSchema.safeParse(body);
-  if (!success) throw fieldError(error, body);
+  const data = parseField(chatRequestSchema, body);
   const tools = (data.tools ?? []).map(({ function: given }) => ({
     type: "function" as const,
     function: {

@@ -1,5 +1,4 @@
 import { describe, expect, test } from "vitest";
-import { defaultLimits, parseInputTokensRequest } from "./create-request.ts";
 import { read, refusal, refusalOf, warningsOf } from "./testkit/requests.ts";
 
 describe("a request", () => {
@@ -291,6 +290,16 @@ describe("what is not known", () => {
     expect(warningsOf({ tools: body.tools }, { isKnownTool })).toHaveLength(1);
   });
 
+  test("passes without a warning, also in strict mode, as an item that an executor makes", () => {
+    const item = { type: "acme.search_call", id: "s_1", status: "completed", hits: [{ url: "u" }] };
+    const isKnownItem = (type: string) => type === "acme.search_call";
+    expect(read({ input: [item] }).input).toEqual([item]);
+    expect(warningsOf({ input: [item] }, { isKnownItem, isStrict: true })).toEqual([]);
+    expect(refusalOf({ input: [{ ...item, type: "other.call" }] }, { isKnownItem, isStrict: true })[0]).toBe(
+      "input[0].type",
+    );
+  });
+
   test.each([
     [{ surprise: 1 }, "surprise"],
     [{ input: body.input }, "input[1].type"],
@@ -326,27 +335,5 @@ describe("what is not known", () => {
       prompt_cache_retention: "24h",
     };
     expect(warningsOf(known, { isStrict: true })).toEqual([]);
-  });
-});
-
-describe("a request to count tokens", () => {
-  const options = { limits: defaultLimits, isStrict: true };
-
-  test("is read like one for a response, as far as it decides about the input", () => {
-    const body = {
-      model: "m",
-      input: "Hi",
-      instructions: "Be brief.",
-      temperature: "hot",
-      personality: "friendly",
-    };
-    expect(parseInputTokensRequest(body, options)).toEqual({
-      request: read({ model: "m", instructions: "Be brief." }),
-      warnings: [],
-    });
-  });
-
-  test.each([[null], [[]], [{ input: 5 }], [{}]])("is refused like it: %j", (body) => {
-    expect(() => parseInputTokensRequest(body, options)).toThrow(/expected/);
   });
 });

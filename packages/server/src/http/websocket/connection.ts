@@ -8,16 +8,16 @@ import type { Exchange } from "../exchange.ts";
 import type { Logger } from "../log.ts";
 import type { Metrics } from "../metrics.ts";
 import type { OwnerLimits, RequestSlot } from "../owner-limits.ts";
+import type { ResponsesApi } from "../route.ts";
 import { type ClientFrame, readFrame } from "./frame.ts";
 import { FrameRate } from "./frame-rate.ts";
 import { Memory, type MemoryLimits, type SharedMemory } from "./memory.ts";
 import { Sender } from "./sender.ts";
-import type { SocketApi } from "./socket-api.ts";
 import { Turn } from "./turn.ts";
 import { UnfinishedMessage } from "./unfinished-message.ts";
 
 export interface ConnectionSettings {
-  readonly responses: SocketApi;
+  readonly responses: ResponsesApi;
   readonly logger: Logger;
   readonly metrics: Metrics;
   /** How often the client is asked whether it is still there. */

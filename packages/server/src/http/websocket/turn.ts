@@ -4,15 +4,16 @@ import type { Entry } from "../../engine/conversation.ts";
 import type { EventSink } from "../../engine/event-sink.ts";
 import { ApiError } from "../../protocol/api-error.ts";
 import type { OutputItem } from "../../protocol/items.ts";
+import type { PreparedRun } from "../../run/responses.ts";
+import type { ResponsesApi } from "../route.ts";
 import type { ClientFrame } from "./frame.ts";
 import type { Memory } from "./memory.ts";
 import type { Sender } from "./sender.ts";
-import type { SocketApi, SocketPrepared } from "./socket-api.ts";
 
 export interface TurnOptions {
   readonly frame: Extract<ClientFrame, { type: "create" }>;
   readonly owner: string;
-  readonly responses: SocketApi;
+  readonly responses: ResponsesApi;
   readonly memory: Memory;
   readonly sender: Sender;
 }
@@ -22,7 +23,7 @@ const terminal: readonly string[] = ["response.completed", "response.incomplete"
 export class Turn {
   readonly #options: TurnOptions;
   readonly #controller = new AbortController();
-  #prepared: SocketPrepared | undefined;
+  #prepared: PreparedRun | undefined;
   /** The event that it has ended with. */
   #last: string | undefined;
   #isMuted = false;
@@ -88,7 +89,7 @@ export class Turn {
     await this.#cancelPrepared(this.#prepared);
   }
 
-  async #cancelPrepared({ id }: SocketPrepared): Promise<void> {
+  async #cancelPrepared({ id }: PreparedRun): Promise<void> {
     const { responses, owner } = this.#options;
     if (this.isFollowing) await responses.cancel(owner, id);
     else this.stop(new Error("The client has cancelled the response."));
@@ -135,7 +136,7 @@ export class Turn {
     const { response } = JSON.parse(last) as { response: { status: string; output: OutputItem[] } };
     if (response.status === "failed") return false;
     const { frame, memory } = this.#options;
-    const { id, request, planned } = this.#prepared as SocketPrepared;
+    const { id, request, planned } = this.#prepared as PreparedRun;
     if (request.store && frame.generates) return true;
     const isClosed = request.tool_choice === "none";
     const output = response.output.map((item): Entry => ({ item, isClosed }));
