@@ -26,16 +26,14 @@ export function meterBody(incoming: IncomingMessage, meter: BodyMeter): void {
   meters.set(incoming, meter);
 }
 
-/** The body as a JSON value. Throws an `ApiError`: 400, 413 or 415. */
-export async function readJson(incoming: IncomingMessage, limitBytes: number): Promise<unknown> {
-  return (await readJsonText(incoming, limitBytes)).value;
+/** JSON as it came, and parsed. */
+export interface JsonText {
+  readonly text: string;
+  readonly value: unknown;
 }
 
-/** The body as it came, and as a JSON value. Throws as `readJson`. */
-export async function readJsonText(
-  incoming: IncomingMessage,
-  limitBytes: number,
-): Promise<{ text: string; value: unknown }> {
+/** The JSON body. Throws an `ApiError`: 400, 413 or 415. */
+export async function readJson(incoming: IncomingMessage, limitBytes: number): Promise<JsonText> {
   checkType(incoming.headers["content-type"]);
   const isPacked = checkEncoding(incoming.headers["content-encoding"]);
   if (Number(incoming.headers["content-length"] ?? 0) > limitBytes) throw tooLarge(limitBytes);
@@ -118,7 +116,7 @@ async function unpack(packed: Buffer, limitBytes: number): Promise<Buffer> {
 }
 
 /** Reads JSON. Throws a 400 that says where it is wrong; `what` it is begins the message. */
-export function parseJson(bytes: Buffer, what = "The body"): { text: string; value: unknown } {
+export function parseJson(bytes: Buffer, what = "The body"): JsonText {
   if (!isUtf8(bytes)) throw badJson(`${what} is not valid UTF-8.`);
   const text = bytes.toString("utf8", bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? 3 : 0);
   try {

@@ -43,7 +43,7 @@ export function internalError(requestId: string, cause: unknown): ApiError {
 }
 
 /** Answers with an error. When nobody is there to be told, or the answer has begun, it does nothing. */
-export function answerError(error: unknown, exchange: Exchange, logger: Logger): void {
+export function replyWithError(error: unknown, exchange: Exchange, logger: Logger): void {
   if (error instanceof ClientGone) return;
   // A run that stops because its client has gone is no fault.
   if (exchange.stopReason && exchange.outgoing.destroyed && !(error instanceof StoreError)) return;

@@ -6,7 +6,6 @@ import { ConfiguredModels, type Models } from "../config/models.ts";
 import { packageVersion } from "../config/package-version.ts";
 import type { ConfigInput, ServerConfig } from "../config/schema.ts";
 import { McpTools } from "../executor/mcp/mcp-tools.ts";
-import { openapiDocument } from "../protocol/openapi.ts";
 import { Conversations } from "../run/conversations.ts";
 import { Responses } from "../run/responses.ts";
 import { startWatchdog } from "../run/watchdog/watchdog.ts";
@@ -86,7 +85,7 @@ export async function startServer(input: ConfigInput, options: StartOptions = {}
       urls: config.urls,
       models,
       exchanges,
-      openapi: () => openapiDocument({ version: packageVersion() }),
+      version: packageVersion(),
     });
     metrics.watchQueue(() => store.countBackground());
     const { host, port, stallMs } = config;

@@ -17,7 +17,7 @@ export interface StreamOptions {
  * Lets `run` send its events. What it throws before the first one is thrown on, and can be answered as an error;
  * what it throws later becomes an `error` event. `firstSequence` is the number of the first event.
  */
-export async function answerStream(
+export async function replyWithStream(
   exchange: Exchange,
   { keepAliveMs, logger, metrics }: StreamOptions,
   run: (sink: EventSink, signal: AbortSignal) => Promise<void>,

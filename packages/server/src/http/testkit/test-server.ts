@@ -45,7 +45,7 @@ export async function testServer(
     authenticate: async () => ({ owner: "local" }),
     logger,
     metrics,
-    openapi: () => ({ openapi: "3.1.0" }),
+    version: "1.2.3",
     isOpenOnLoopback: true,
     exchanges,
     ...options,

@@ -7,7 +7,7 @@ import { type WebSocket, WebSocketServer } from "ws";
 import { ApiError, invalidRequest, notFound, tooManyRequests } from "../../protocol/api-error.ts";
 import type { Authenticate, Caller } from "../auth.ts";
 import { type BrowserGuard, browserGuard } from "../browser-guard.ts";
-import { answerError, stopping } from "../errors.ts";
+import { replyWithError, stopping } from "../errors.ts";
 import { Exchange } from "../exchange.ts";
 import { GuardedResponse, headerLines } from "../guarded-response.ts";
 import { requestId } from "../request-id.ts";
@@ -178,7 +178,7 @@ export class WebSockets {
     outgoing.shouldKeepAlive = false;
     outgoing.assignSocket(stream as Parameters<ServerResponse["assignSocket"]>[0]);
     outgoing.once("finish", end);
-    answerError(error, exchange, this.#options.logger);
+    replyWithError(error, exchange, this.#options.logger);
     this.#count(exchange, outgoing.statusCode);
     this.#log(exchange, outgoing.statusCode);
   }

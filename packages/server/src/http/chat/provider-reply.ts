@@ -9,7 +9,7 @@ import type { Exchange } from "../exchange.ts";
 import { sseWriter } from "../sse.ts";
 import type { StreamOptions } from "../stream.ts";
 
-export interface ByProviderOptions {
+export interface ProviderReplyOptions {
   /** The model's name, as the client knows it. */
   readonly name: string;
   readonly provider: ModelProvider;
@@ -18,10 +18,10 @@ export interface ByProviderOptions {
 }
 
 /** Throws an `ApiError` as long as the answer has not begun. */
-export async function answerByProvider(
+export async function replyFromProvider(
   exchange: Exchange,
   options: StreamOptions,
-  { name, provider, body, stream }: ByProviderOptions,
+  { name, provider, body, stream }: ProviderReplyOptions,
 ): Promise<void> {
   const { request, includesUsage } = parseChatRequest(body);
   const answer = new ChatAnswer({ model: name, createdAtMs: Date.now() });
