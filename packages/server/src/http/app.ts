@@ -182,7 +182,6 @@ function otherRequests(routes: readonly Route[], guard: BrowserGuard): Handle {
     exchange.headers["allow"] = allow;
     throw new ApiError(`${request.path} does not take ${request.method}. It takes ${allow}.`, {
       status: 405,
-      type: "invalid_request_error",
       code: "method_not_allowed",
     });
   };

@@ -67,13 +67,12 @@ function looksLikeToken(text: string): boolean {
 }
 
 function refused(message: string): ApiError {
-  return new ApiError(message, { status: 401, type: "invalid_request_error", code: "invalid_api_key" });
+  return new ApiError(message, { status: 401, code: "invalid_api_key" });
 }
 
 function unavailable(cause: Error): ApiError {
   return new ApiError("Tokens cannot be checked at the moment: their issuer does not answer. Try again.", {
     status: 503,
-    type: "server_error",
     code: "auth_unavailable",
     retryAfterMs: 5000,
     cause,

@@ -141,7 +141,6 @@ function tooLarge(limitBytes: number, cause?: unknown): ApiError {
   const message = `The body is larger than ${limitBytes} bytes, this server's limit (limits.bodyBytes).`;
   return new ApiError(message, {
     status: 413,
-    type: "invalid_request_error",
     code: "request_too_large",
     cause,
   });
@@ -150,7 +149,6 @@ function tooLarge(limitBytes: number, cause?: unknown): ApiError {
 function unsupported(message: string): ApiError {
   return new ApiError(message, {
     status: 415,
-    type: "invalid_request_error",
     code: "unsupported_media_type",
   });
 }

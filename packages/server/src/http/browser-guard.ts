@@ -80,5 +80,5 @@ function foreignOrigin(origin: string): ApiError {
 }
 
 function forbidden(message: string): ApiError {
-  return new ApiError(message, { status: 403, type: "permission_error", code: "forbidden_origin" });
+  return new ApiError(message, { status: 403, code: "forbidden_origin" });
 }

@@ -26,7 +26,7 @@ export function toApiError(error: unknown, exchange: Exchange, logger: Logger): 
       logger.error("The store does not work.", { requestId: exchange.id }, error);
       return new ApiError(
         "The server's store does not work at the moment. What was acknowledged before is kept. Try again; if that does not help, its operator finds the reason in the log.",
-        { status: 503, type: "server_error", code: "store_unavailable", retryAfterMs: 1000, cause: error },
+        { status: 503, code: "store_unavailable", retryAfterMs: 1000, cause: error },
       );
     }
   }
@@ -38,7 +38,7 @@ export function toApiError(error: unknown, exchange: Exchange, logger: Logger): 
 export function internalError(requestId: string, cause: unknown): ApiError {
   return new ApiError(
     `The server has made a mistake. Its operator finds the reason in the log under the request id ${requestId}.`,
-    { status: 500, type: "server_error", code: "internal_error", cause },
+    { status: 500, code: "internal_error", cause },
   );
 }
 
@@ -66,7 +66,6 @@ export function errorBody({ message, type, param, code }: ApiError): {
 export function stopping(): ApiError {
   return new ApiError("The server is stopping. Try again in a moment.", {
     status: 503,
-    type: "server_error",
     code: "server_stopping",
     retryAfterMs: 1000,
   });

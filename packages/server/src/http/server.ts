@@ -90,9 +90,9 @@ export async function startServer(input: ConfigInput, options: StartOptions = {}
     metrics.watchQueue(() => store.countBackground());
     const { host, port, stallMs } = config;
     const { keptResponses, keptBytes, keptBytesPerOwner, ...socketLimits } = config.webSocket;
-    const kept = { responses: keptResponses, bytes: keptBytes, ownerBytes: keptBytesPerOwner };
+    const recent = { responses: keptResponses, bytes: keptBytes, ownerBytes: keptBytesPerOwner };
     const { connections, headersMs, requestMs } = config.limits;
-    const webSockets = new WebSockets({ ...shared, ...socketLimits, stallMs, requestMs, kept });
+    const webSockets = new WebSockets({ ...shared, ...socketLimits, stallMs, requestMs, recent });
     const limits = { stallMs, connections, headersMs, requestMs };
     const listening = await listen({ app, exchanges, webSockets, logger, host, port, ...limits });
     mcp.start();
