@@ -115,10 +115,10 @@ function queryOf({ url }: HonoRequest): URLSearchParams {
   return new URLSearchParams(start < 0 ? "" : url.slice(start + 1));
 }
 
-// What timers can hold; above it they would fire at once.
+// The longest delay of a timer; above it, timers fire at once.
 const longestMs = 2 ** 31 - 1;
 
-/** Gives an exchange its place among those of its owner, until it ends. Throws a 429 when there is none. */
+/** Counts an exchange towards the limits of its owner until it ends. Throws a 429 at the limit. */
 function admit(
   exchange: Exchange,
   { owner, expiresAtMs = Infinity }: Caller,
@@ -131,36 +131,21 @@ function admit(
   }
   const validMs = expiresAtMs - Date.now();
   if (validMs > longestMs) return;
-  // A run that has begun may end; following one could go on for as long as there are runs.
+  // A run that has begun may finish; following one could go on for ever.
   const expire = () => exchange.isFollowing && exchange.stop(new Error("The token has expired."));
   const timer = setTimeout(expire, validMs);
   exchange.onEnd(() => clearTimeout(timer));
 }
 
 function finished(exchange: Exchange, isPublic: boolean, logger: Logger, metrics: Metrics): void {
-  const { incoming, outgoing, route, id, owner, responseId, model } = exchange;
-  // 499 is what others write when the client has left before there was an answer.
-  const status = outgoing.headersSent ? outgoing.statusCode : 499;
-  const ms = performance.now() - exchange.startedAtMs;
-  const method = incoming.method ?? "";
-  metrics.requestEnded(route, method, status, ms / 1000);
-  // The query is left out: nobody knows what clients put there.
-  const path = (incoming.url ?? "").split("?", 1)[0]?.slice(0, 200);
+  const { outgoing, route } = exchange;
+  // 499 is the usual status for a client that left before there was a reply.
+  const fields = exchange.logFields(outgoing.headersSent ? outgoing.statusCode : 499);
+  metrics.requestEnded(route, fields.method, fields.status, fields.ms / 1000);
   const isCut = outgoing.headersSent && !outgoing.writableFinished ? true : undefined;
-  const fields = {
-    method,
-    path,
-    status,
-    ms: Math.round(ms * 10) / 10,
-    requestId: id,
-    owner,
-    responseId,
-    model,
-    isCut,
-  };
-  // Probes come every few seconds.
-  if (isPublic && status < 500) logger.debug("request", fields);
-  else logger.info("request", fields);
+  // Health checks come every few seconds.
+  const level = isPublic && fields.status < 500 ? "debug" : "info";
+  logger[level]("request", { ...fields, isCut });
 }
 
 /** Handles what no route does: preflights, wrong methods and unknown paths. */

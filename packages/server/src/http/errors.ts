@@ -1,4 +1,4 @@
-// The one place where anything that was thrown becomes an answer: `{ error: { message, type, param, code } }`.
+// Turns anything thrown into an error reply: `{ error: { message, type, param, code } }`.
 
 import { ApiError, invalidRequest } from "../protocol/api-error.ts";
 import { StoreError } from "../store/store-error.ts";
@@ -6,7 +6,7 @@ import { ClientGone } from "./body.ts";
 import type { Exchange } from "./exchange.ts";
 import type { Logger } from "./log.ts";
 
-/** Why exchanges are stopped when the server stops. */
+/** The reason that exchanges are aborted with when the server stops. */
 export class ServerStopping extends Error {
   override readonly name = "ServerStopping";
 
@@ -15,7 +15,7 @@ export class ServerStopping extends Error {
   }
 }
 
-/** What a client is told, and for our own faults also what the log is told. */
+/** The error for the client. Our own faults are logged. */
 export function toApiError(error: unknown, exchange: Exchange, logger: Logger): ApiError {
   if (error instanceof ApiError) return error;
   const isStopping = error instanceof ServerStopping || exchange.stopReason instanceof ServerStopping;
@@ -34,7 +34,7 @@ export function toApiError(error: unknown, exchange: Exchange, logger: Logger): 
   return internalError(exchange.id, error);
 }
 
-/** A fault of ours, told without what is inside. */
+/** A fault of the server, without its details. */
 export function internalError(requestId: string, cause: unknown): ApiError {
   return new ApiError(
     `The server has made a mistake. Its operator finds the reason in the log under the request id ${requestId}.`,
@@ -42,10 +42,10 @@ export function internalError(requestId: string, cause: unknown): ApiError {
   );
 }
 
-/** Answers with an error. When nobody is there to be told, or the answer has begun, it does nothing. */
+/** Replies with an error. Does nothing if the client is gone, or the reply has begun. */
 export function replyWithError(error: unknown, exchange: Exchange, logger: Logger): void {
   if (error instanceof ClientGone) return;
-  // A run that stops because its client has gone is no fault.
+  // A run that stops because its client is gone is not a fault.
   if (exchange.stopReason && exchange.outgoing.destroyed && !(error instanceof StoreError)) return;
   const problem = toApiError(error, exchange, logger);
   const headers: Record<string, string> = {};
@@ -55,14 +55,14 @@ export function replyWithError(error: unknown, exchange: Exchange, logger: Logge
   exchange.json(problem.status, errorBody(problem), headers);
 }
 
-/** The body of an error answer. */
+/** The body of an error reply. */
 export function errorBody({ message, type, param, code }: ApiError): {
   error: { message: string; type: string; param: string | null; code: string | null };
 } {
   return { error: { message, type, param, code } };
 }
 
-/** The answer to new requests while the server stops, and to those that it had to stop. */
+/** The error for new requests while the server stops, and for those that it aborted. */
 export function stopping(): ApiError {
   return new ApiError("The server is stopping. Try again in a moment.", {
     status: 503,

@@ -1,4 +1,4 @@
-// Why the server could not start to listen, in words.
+// Why the server cannot listen, with what to do about it.
 
 export class ListenError extends Error {
   override readonly name = "ListenError";

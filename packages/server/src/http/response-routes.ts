@@ -15,7 +15,7 @@ import type { RepeatKey } from "../run/repeat.ts";
 import type { Exchange } from "./exchange.ts";
 import { idempotencyKeyHeader, idempotencyKeyOf } from "./idempotency-key.ts";
 import { modelErrors, type ResponsesApi, type Route, route } from "./route.ts";
-import { replyWithStream, type StreamOptions } from "./stream.ts";
+import { replyWithStream, type StreamOptions, sendErrorEvent } from "./stream.ts";
 
 export interface ResponseRoutesOptions extends StreamOptions {
   responses: ResponsesApi;
@@ -36,7 +36,7 @@ export function responseRoutes(options: ResponseRoutesOptions): Route[] {
       exchange,
       options,
       (sink, signal) => responses.follow(owner, id, startingAfter, sink, signal),
-      startingAfter + 1,
+      (writer, error) => sendErrorEvent(writer, error, startingAfter + 1),
     );
   };
 

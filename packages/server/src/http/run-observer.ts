@@ -1,4 +1,4 @@
-// Tells the log and the numbers what happens in runs.
+// Reports what happens in runs to the log and the metrics.
 
 import { ModelError, TimeoutError } from "rondo";
 import { ApiError } from "../protocol/api-error.ts";

@@ -1,4 +1,4 @@
-// Answers a chat request by a model that has no server: what its provider says, in the words of the API.
+// Replies to a chat request from a model without a server: the answer of its provider, in the format of the API.
 
 import type { ModelProvider } from "rondo";
 import { toApiError } from "../../engine/failure.ts";
@@ -6,8 +6,7 @@ import { ChatAnswer } from "../../protocol/chat-answer.ts";
 import { parseChatRequest } from "../../protocol/chat-request.ts";
 import { errorBody } from "../errors.ts";
 import type { Exchange } from "../exchange.ts";
-import { sseWriter } from "../sse.ts";
-import type { StreamOptions } from "../stream.ts";
+import { replyWithStream, type StreamOptions } from "../stream.ts";
 
 export interface ProviderReplyOptions {
   /** The model's name, as the client knows it. */
@@ -17,7 +16,7 @@ export interface ProviderReplyOptions {
   readonly stream: boolean;
 }
 
-/** Throws an `ApiError` as long as the answer has not begun. */
+/** Throws an `ApiError` as long as the reply has not begun. */
 export async function replyFromProvider(
   exchange: Exchange,
   options: StreamOptions,
@@ -26,49 +25,33 @@ export async function replyFromProvider(
   const { request, includesUsage } = parseChatRequest(body);
   const answer = new ChatAnswer({ model: name, createdAtMs: Date.now() });
   const { signal } = exchange;
-  const deltas = provider.stream({ ...request, wholeAnswer: !stream, signal });
-  try {
-    if (stream) await streamDeltas(exchange, options, { answer, deltas, includesUsage });
-    else {
-      for await (const delta of deltas) answer.accept(delta);
-      exchange.json(200, answer.whole());
+  /** The chunks of the answer; what fails is an `ApiError`. */
+  async function* chunks() {
+    try {
+      for await (const delta of provider.stream({ ...request, wholeAnswer: !stream, signal }))
+        yield answer.accept(delta);
+    } catch (error) {
+      throw signal.aborted ? error : toApiError(error);
     }
-  } catch (error) {
-    throw signal.aborted ? error : toApiError(error);
   }
-}
-
-interface Streamed {
-  readonly answer: ChatAnswer;
-  readonly deltas: ReturnType<ModelProvider["stream"]>;
-  readonly includesUsage: boolean;
-}
-
-async function streamDeltas(
-  { outgoing, headers, signal }: Exchange,
-  { keepAliveMs, metrics }: StreamOptions,
-  { answer, deltas, includesUsage }: Streamed,
-): Promise<void> {
-  const writer = sseWriter(outgoing, { keepAliveMs, headers });
-  const send = (chunk: object) => writer.send("", JSON.stringify(chunk));
-  metrics.streamOpened();
-  try {
-    let isFirst = true;
-    for await (const delta of deltas) {
-      if (isFirst) send(answer.start());
-      isFirst = false;
-      const chunk = answer.accept(delta);
-      if (chunk) send(chunk);
-      await writer.drained;
-    }
-    if (includesUsage) send(answer.usageChunk());
-    writer.end();
-  } catch (error) {
-    if (signal.aborted || !writer.isStarted) throw error;
-    // As model servers do it: the clients of this API look for it.
-    send(errorBody(toApiError(error)));
-    writer.end();
-  } finally {
-    metrics.streamClosed();
+  if (!stream) {
+    for await (const _chunk of chunks());
+    exchange.json(200, answer.whole());
+    return;
   }
+  await replyWithStream(
+    exchange,
+    options,
+    async (writer) => {
+      const send = (chunk: object) => writer.send("", JSON.stringify(chunk));
+      for await (const chunk of chunks()) {
+        if (writer.count === 0) send(answer.start());
+        if (chunk) send(chunk);
+        await writer.drained;
+      }
+      if (includesUsage) send(answer.usageChunk());
+    },
+    // As model servers do it: the clients of this API expect it.
+    (writer, error) => writer.send("", JSON.stringify(errorBody(error))),
+  );
 }

@@ -188,17 +188,7 @@ export class WebSockets {
   }
 
   #log(exchange: Exchange, status: number): void {
-    const { startedAtMs, id, owner } = exchange;
-    const ms = performance.now() - startedAtMs;
-    this.#options.logger.info("request", {
-      method: "GET",
-      path,
-      status,
-      ms: Math.round(ms * 10) / 10,
-      requestId: id,
-      owner,
-      isWebSocket: true,
-    });
+    this.#options.logger.info("request", { ...exchange.logFields(status), isWebSocket: true });
   }
 }
 
