@@ -2,9 +2,10 @@ import { Validator } from "@cfworker/json-schema";
 import type { JsonObject, JsonValue } from "rondo";
 import { describe, expect, test } from "vitest";
 import { openapiDocument } from "./openapi.ts";
-import { tableOfRoutes } from "./testkit/table-of-routes.ts";
+import { allRoutes } from "./routes.ts";
+import { testOptions } from "./testkit/test-server.ts";
 
-const document = openapiDocument(tableOfRoutes(), "1.2.3");
+const document = openapiDocument(allRoutes(testOptions()), "1.2.3");
 
 /** Every object in a value, with the path to it. */
 function* objectsIn(value: JsonValue | undefined, path = "#"): Generator<[string, JsonObject]> {

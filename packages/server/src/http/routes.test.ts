@@ -5,10 +5,10 @@ import { describe, expect, test } from "vitest";
 import { notFound } from "../protocol/api-error.ts";
 import { authenticator } from "./auth.ts";
 import { hashKey, newKey } from "./auth-keys.ts";
-import { tableOfRoutes } from "./testkit/table-of-routes.ts";
-import { testServer } from "./testkit/test-server.ts";
+import { allRoutes } from "./routes.ts";
+import { testOptions, testServer } from "./testkit/test-server.ts";
 
-const routes = tableOfRoutes();
+const routes = allRoutes(testOptions());
 const key = newKey();
 const authenticate = authenticator({ keys: [{ owner: "ann", hash: hashKey(key) }] });
 const models = { resolve: () => Promise.reject(notFound("There are no models.", "model_not_found")) };

@@ -3,7 +3,7 @@ import type { ServerResponse } from "node:http";
 import { setImmediate as nextTick } from "node:timers/promises";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { type SseOptions, type SseWriter, sseWriter } from "./sse.ts";
+import { type SseOptions, SseWriter } from "./sse.ts";
 import { RawClient, serveNode } from "./testkit/raw-http.ts";
 
 const quiet: SseOptions = { keepAliveMs: 0 };
@@ -12,7 +12,7 @@ const quiet: SseOptions = { keepAliveMs: 0 };
 async function open(options: SseOptions = quiet) {
   const { promise, resolve } = Promise.withResolvers<{ writer: SseWriter; outgoing: ServerResponse }>();
   const server = await serveNode((_incoming, outgoing) =>
-    resolve({ outgoing, writer: sseWriter(outgoing, options) }),
+    resolve({ outgoing, writer: new SseWriter(outgoing, options) }),
   );
   const client = await RawClient.connect(server.port);
   client.request("GET", "/");
@@ -165,7 +165,7 @@ test("a writer for a client that has gone already drops everything", async () =>
   const outgoing = await promise;
   client.socket.destroy();
   await once(outgoing, "close");
-  const writer = sseWriter(outgoing, { keepAliveMs: 1 });
+  const writer = new SseWriter(outgoing, { keepAliveMs: 1 });
   writer.send("a", "1");
   writer.end();
   expect(writer.drained).toBeUndefined();

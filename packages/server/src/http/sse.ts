@@ -11,19 +11,6 @@ export interface SseOptions {
   headers?: Readonly<Record<string, string>>;
 }
 
-export interface SseWriter extends EventSink {
-  /** Sends an event; with an empty type, one of data only. */
-  send(type: string, json: string): void;
-  /** Whether something was sent, so that the reply cannot become an error any more. */
-  readonly isStarted: boolean;
-  /** How many events were sent. */
-  readonly count: number;
-  /** Ends the stream with `data: [DONE]`. */
-  end(): void;
-  /** Ends the stream as it is: the response goes on elsewhere. */
-  cut(): void;
-}
-
 // Above this, frames are written before the end of the tick, so that the socket can apply back-pressure.
 const maxPendingChars = 65_536;
 
@@ -31,11 +18,7 @@ const maxPendingChars = 65_536;
  * Opens a stream on a reply that has not begun. The head is sent with the first event, so that a failure before it can
  * still become an error reply. Never throws: when the client is gone, events are dropped.
  */
-export function sseWriter(outgoing: ServerResponse, options: SseOptions): SseWriter {
-  return new Writer(outgoing, options);
-}
-
-class Writer implements SseWriter {
+export class SseWriter implements EventSink {
   readonly #outgoing: ServerResponse;
   readonly #headers: Readonly<Record<string, string>>;
   readonly #keepAlive: NodeJS.Timeout | undefined;
@@ -57,10 +40,12 @@ class Writer implements SseWriter {
     if (keepAliveMs > 0) this.#keepAlive = setTimeout(this.#comment, keepAliveMs);
   }
 
+  /** Whether something was sent, so that the reply cannot become an error any more. */
   get isStarted(): boolean {
     return this.#count > 0 || this.#outgoing.headersSent;
   }
 
+  /** How many events were sent. */
   get count(): number {
     return this.#count;
   }
@@ -71,6 +56,7 @@ class Writer implements SseWriter {
     return this.#drain.promise;
   }
 
+  /** Sends an event; with an empty type, one of data only. */
   send(type: string, json: string): void {
     if (this.#isOver) return;
     this.#count++;
@@ -80,10 +66,12 @@ class Writer implements SseWriter {
     else this.#flushing ??= setImmediate(this.#flush);
   }
 
+  /** Ends the stream with `data: [DONE]`. */
   end(): void {
     this.#finish("data: [DONE]\n\n");
   }
 
+  /** Ends the stream as it is: the response goes on elsewhere. */
   cut(): void {
     this.#finish("");
   }

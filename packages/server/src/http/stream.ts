@@ -5,7 +5,7 @@ import { toApiError } from "./errors.ts";
 import type { Exchange } from "./exchange.ts";
 import type { Logger } from "./log.ts";
 import type { Metrics } from "./metrics.ts";
-import { type SseWriter, sseWriter } from "./sse.ts";
+import { SseWriter } from "./sse.ts";
 
 export interface StreamOptions {
   keepAliveMs: number;
@@ -24,7 +24,7 @@ export async function replyWithStream(
   sendError: (writer: SseWriter, error: ApiError) => void = sendErrorEvent,
 ): Promise<void> {
   const { outgoing, headers, signal } = exchange;
-  const writer = sseWriter(outgoing, { keepAliveMs, headers });
+  const writer = new SseWriter(outgoing, { keepAliveMs, headers });
   metrics.streamOpened();
   try {
     await run(writer, signal);

@@ -153,7 +153,7 @@ export class Connection {
       const bytes = toBuffer(data);
       this.#handle(readFrame(bytes), bytes.length);
     } catch (error) {
-      this.#sendFault(error);
+      this.#sendError(error);
     }
     this.#applyBackpressure();
   };
@@ -200,7 +200,7 @@ export class Connection {
         const { responseId } = frame;
         const isMatch = responseId === undefined || current?.responseId === responseId;
         if (!current || current.isOver || !isMatch) throw nothingToCancel(responseId);
-        current.cancel().catch((error: unknown) => this.#sendFault(error));
+        current.cancel().catch((error: unknown) => this.#sendError(error));
         return;
       }
       default:
@@ -217,7 +217,7 @@ export class Connection {
       void this.#begin(frame, slot);
     } catch (error) {
       slot?.release();
-      this.#sendFault(error, frame.streamId);
+      this.#sendError(error, frame.streamId);
     }
   }
 
@@ -245,7 +245,7 @@ export class Connection {
       if (!this.#isOpen) return;
       await response.run();
     } catch (error) {
-      if (this.#isOpen) this.#sendFault(error, frame.streamId);
+      if (this.#isOpen) this.#sendError(error, frame.streamId);
     } finally {
       metrics.streamClosed();
       this.#log(response, startedAtMs);
@@ -265,12 +265,9 @@ export class Connection {
     void drained.then(() => socket.resume());
   }
 
-  #sendFault(error: unknown, streamId?: string): void {
+  #sendError(error: unknown, streamId?: string): void {
     const { exchange, logger } = this.#options;
-    this.#sendError(toApiError(error, exchange, logger), streamId);
-  }
-
-  #sendError(problem: ApiError, streamId?: string): void {
+    const problem = toApiError(error, exchange, logger);
     const mark = streamId === undefined ? {} : { stream_id: streamId };
     this.#sender.send(
       JSON.stringify({ type: "error", status: problem.status, ...errorBody(problem), ...mark }),
