@@ -139,7 +139,7 @@ function queryParameters(query: z.ZodObject | undefined): JsonObject[] {
   const { properties = {} } = query ? z.toJSONSchema(query, schemaOptions) : {};
   return Object.entries(properties).map(([name, property]) => {
     const { description, ...schema } = property as JsonObject;
-    return { name, in: "query", required: false, schema, ...(description && { description }) } as JsonObject;
+    return { name, in: "query", required: false, schema, ...(description && { description }) };
   });
 }
 

@@ -60,7 +60,7 @@ export function route<Query extends z.ZodObject, Param extends string = never>(
     handle(request: RouteRequest<z.infer<Query>, Param>): Promise<unknown>;
   },
 ): Route {
-  return definition as unknown as Route;
+  return definition;
 }
 
 /** Error replies of routes that call a model. */

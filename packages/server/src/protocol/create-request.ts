@@ -175,7 +175,7 @@ function toRequest(given: z.infer<typeof frame>, body: JsonObject): CreateReques
 
 function optionalsOf(given: z.infer<typeof frame>): OptionalFields {
   const found = optionalFields.filter((field) => given[field] != null);
-  return Object.fromEntries(found.map((field) => [field, given[field]])) as OptionalFields;
+  return Object.fromEntries(found.map((field) => [field, given[field]]));
 }
 
 /** Faults of one field together with another. */

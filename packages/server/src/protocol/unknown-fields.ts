@@ -40,8 +40,9 @@ export function findUnknown(body: JsonObject, { isStrict, isKnownTool, isKnownIt
   for (const [index, item] of entries(body["input"])) {
     const known = itemFields.get(item["type"] ?? "message");
     if (known && isStrict) noteFields(["input", index], item, known);
-    if (!known && !isKnownItem?.(String(item["type"])))
-      note(["input", index, "type"], `the item type ${describeValue(item["type"])}`);
+    const { type } = item;
+    if (!known && !(typeof type === "string" && isKnownItem?.(type)))
+      note(["input", index, "type"], `the item type ${describeValue(type)}`);
   }
   for (const [index, tool] of entries(body["tools"])) {
     const known = toolFields.get(tool["type"]);

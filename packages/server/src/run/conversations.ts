@@ -114,7 +114,7 @@ function toObject({ id, createdAtMs, metadata }: StoredConversation): Conversati
 }
 
 function shown(item: ConversationItem): InputItem {
-  return expandInputItem(item as unknown as InputItem);
+  return expandInputItem(item);
 }
 
 function unknown(id: string): ApiError {

@@ -484,7 +484,7 @@ export class Responses {
 
   /** Another process may have to go on with the run, and then needs them. */
   #sealedCredentials(owner: string, { tools }: CreateRequest, { input }: Planned): string | undefined {
-    const found = credentialsOf({ tools, input: input as readonly InputItem[] });
+    const found = credentialsOf({ tools, input });
     return found && sealer(this.#planner.secrets, owner).seal("credentials", found);
   }
 

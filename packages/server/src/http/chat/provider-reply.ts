@@ -25,17 +25,16 @@ export async function replyFromProvider(
   const { request, includesUsage } = parseChatRequest(body);
   const answer = new ChatAnswer({ model: name, createdAtMs: Date.now() });
   const { signal } = exchange;
-  /** The chunks of the answer; what fails is an `ApiError`. */
-  async function* chunks() {
+  /** The deltas of the answer. A failure of the model is an `ApiError`. */
+  async function* deltas() {
     try {
-      for await (const delta of provider.stream({ ...request, wholeAnswer: !stream, signal }))
-        yield answer.accept(delta);
+      yield* provider.stream({ ...request, wholeAnswer: !stream, signal });
     } catch (error) {
       throw signal.aborted ? error : toApiError(error);
     }
   }
   if (!stream) {
-    for await (const _chunk of chunks());
+    for await (const delta of deltas()) answer.accept(delta);
     exchange.json(200, answer.whole());
     return;
   }
@@ -44,8 +43,9 @@ export async function replyFromProvider(
     options,
     async (writer) => {
       const send = (chunk: object) => writer.send("", JSON.stringify(chunk));
-      for await (const chunk of chunks()) {
+      for await (const delta of deltas()) {
         if (writer.count === 0) send(answer.start());
+        const chunk = answer.accept(delta);
         if (chunk) send(chunk);
         await writer.drained;
       }

@@ -55,7 +55,7 @@ export function fakeResponses(methods: Partial<ResponsesApi> = {}): FakeResponse
 }
 
 /** A run with just enough in it. */
-export function fakeRun(id: string, body: unknown): PreparedRun {
+function fakeRun(id: string, body: unknown): PreparedRun {
   const { model, stream = false, background = false } = Object(body) as Partial<PreparedRun["request"]>;
   return { id, request: { model, stream, background } } as PreparedRun;
 }
