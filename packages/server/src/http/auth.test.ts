@@ -65,7 +65,7 @@ describe("a key", () => {
     expect(message).toMatch(expected);
   });
 
-  test("that is refused is never in the message", async () => {
+  test("that is rejected is never in the message", async () => {
     await fc.assert(
       fc.asyncProperty(fc.string({ unit: "binary", minLength: 8 }), async (text) => {
         const { status, message } = await refusalOf(`Bearer ${text}`);

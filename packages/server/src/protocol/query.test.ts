@@ -72,7 +72,7 @@ describe("the query of one response", () => {
     },
   );
 
-  test("is refused with a number that there cannot be", () => {
+  test("is rejected with a negative number", () => {
     expect(refusal(retrieveQuerySchema, "starting_after=-1")).toBe(
       "starting_after | starting_after: expected a number of at least 0, got -1.",
     );

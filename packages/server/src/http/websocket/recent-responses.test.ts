@@ -30,7 +30,7 @@ test("entries that two conversations share count once", () => {
   expect(recent.bytes).toBe(0);
 });
 
-test("a conversation that alone is too large is not kept", () => {
+test("a conversation above the limit is not kept", () => {
   const recent = new RecentResponses({ responses: 10, bytes: 100, ownerBytes: Infinity });
   recent.add("a", [entry("x".repeat(200))]);
   expect(recent.get("a")).toBeUndefined();
