@@ -45,7 +45,7 @@ describe("a token", () => {
     const token = await issuer.sign({ claims: { email: "a@example.org" } });
     expect(await check(token)).toMatchObject({ owner: `jwt:${issuer.url}:a@example.org` });
     expect((await refusalOf(check(await issuer.sign()))).message).toBe(
-      "The token is refused. It has no claim email.",
+      "The token is rejected. It has no claim email.",
     );
   });
 
@@ -105,7 +105,7 @@ describe("a token", () => {
     expect({ status, code, message }).toEqual({
       status: 401,
       code: "invalid_api_key",
-      message: `The token is refused. ${expected}`,
+      message: `The token is rejected. ${expected}`,
     });
   });
 
@@ -120,7 +120,7 @@ describe("a token", () => {
     const check = accepting({ issuer: issuer.url, jwksUrl: issuer.jwksUrl });
     const { privateKey } = await issuer.newKey("first");
     const forged = await issuer.sign({ key: privateKey });
-    expect((await refusalOf(check(forged))).message).toBe("The token is refused. Its signature is wrong.");
+    expect((await refusalOf(check(forged))).message).toBe("The token is rejected. Its signature is wrong.");
     const [header, , signature] = (await issuer.sign()).split(".");
     const [, payload] = (await issuer.sign({ subject: "bob" })).split(".");
     expect((await refusalOf(check(`${header}.${payload}.${signature}`))).message).toContain(
@@ -172,7 +172,7 @@ describe("a public key", () => {
     const key = new TextEncoder().encode(pem);
     const forged = await issuer.sign({ issuer: "me", key, header: { alg: "HS256" } });
     expect((await refusalOf(check(forged))).message).toBe(
-      "The token is refused. It is signed in a way that is not allowed here.",
+      "The token is rejected. Its algorithm is not allowed here.",
     );
   });
 
@@ -241,7 +241,7 @@ describe("the keys of an issuer", () => {
       code: "auth_unavailable",
       retryAfterMs: 5000,
     });
-    expect(message).toBe("Tokens cannot be checked at the moment: their issuer does not answer. Try again.");
+    expect(message).toBe("Tokens cannot be verified at the moment: their issuer is unavailable. Try again.");
     return { check, warning: warnings.join("\n") };
   }
 
@@ -314,7 +314,7 @@ describe("the time of a token", () => {
     const { status, message } = await refusalOf(accepting({ issuer: "me", secret })(await signText(claims)));
     expect({ status, message }).toEqual({
       status: 401,
-      message: `The token is refused. Its claim ${claim} must be a finite number.`,
+      message: `The token is rejected. Its claim ${claim} must be a finite number.`,
     });
   });
 

@@ -72,11 +72,10 @@ function reasonOf(error: unknown): string {
     if (error.claim === "nbf") return "It is not valid yet.";
     return `Its claim ${error.claim} is wrong.`;
   }
-  if (error instanceof errors.JOSEAlgNotAllowed) return "It is signed in a way that is not allowed here.";
+  if (error instanceof errors.JOSEAlgNotAllowed) return "Its algorithm is not allowed here.";
   if (error instanceof errors.JWSSignatureVerificationFailed) return "Its signature is wrong.";
   if (error instanceof errors.JWKSNoMatchingKey)
     return "It is signed with a key that the issuer does not have.";
-  if (error instanceof errors.JWKSMultipleMatchingKeys)
-    return "It does not say with which key it is signed (kid).";
+  if (error instanceof errors.JWKSMultipleMatchingKeys) return "It does not name its key (kid).";
   return "It is not a signed token.";
 }

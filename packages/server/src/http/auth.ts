@@ -37,15 +37,14 @@ export function authenticator(
   const verifyToken = auth.jwt && tokenVerifier(auth.jwt);
   return async (headers) => {
     const given = credentialIn(headers);
-    if (given.length > maxLength) throw unauthorized("The API key or token is too long to be one.");
+    if (given.length > maxLength) throw unauthorized("The API key or token is too long.");
     const owner = ownerOfKey(given);
     if (owner !== undefined) return { owner: `key:${owner}` };
-    if (verifyToken === undefined || !looksLikeToken(given))
-      throw unauthorized("The API key is not known here.");
+    if (verifyToken === undefined || !looksLikeToken(given)) throw unauthorized("The API key is unknown.");
     try {
       return await verifyToken(given);
     } catch (error) {
-      if (error instanceof TokenRejected) throw unauthorized(`The token is refused. ${error.message}`);
+      if (error instanceof TokenRejected) throw unauthorized(`The token is rejected. ${error.message}`);
       if (!(error instanceof IssuerUnavailable)) throw error;
       onWarning(error.message);
       throw unavailable(error);
@@ -59,7 +58,7 @@ function credentialIn(headers: Parameters<Authenticate>[0]): string {
   const how = "Send `Authorization: Bearer KEY`; clients of the API do so with the option `apiKey`.";
   if (!header) throw unauthorized(`An API key is needed. ${how}`);
   const [, credential] = /^bearer +(\S+) *$/i.exec(header.slice(0, maxLength + 100)) ?? [];
-  if (credential === undefined) throw unauthorized(`The header Authorization cannot be read. ${how}`);
+  if (credential === undefined) throw unauthorized(`The Authorization header is malformed. ${how}`);
   return credential;
 }
 
@@ -72,7 +71,7 @@ function unauthorized(message: string): ApiError {
 }
 
 function unavailable(cause: Error): ApiError {
-  return new ApiError("Tokens cannot be checked at the moment: their issuer does not answer. Try again.", {
+  return new ApiError("Tokens cannot be verified at the moment: their issuer is unavailable. Try again.", {
     status: 503,
     code: "auth_unavailable",
     retryAfterMs: 5000,

@@ -65,9 +65,7 @@ function checkEncoding(encoding: string | undefined): boolean {
   const name = encoding.trim().toLowerCase();
   if (name === "gzip" || name === "x-gzip") return true;
   if (name === "identity" || name === "") return false;
-  throw unsupported(
-    `Expected a body that is not packed, or packed with gzip, but the Content-Encoding is "${encoding}".`,
-  );
+  throw unsupported(`Expected an uncompressed or gzipped body, but the Content-Encoding is "${encoding}".`);
 }
 
 function readBytes(incoming: IncomingMessage, limitBytes: number): Promise<Buffer> {
@@ -78,7 +76,7 @@ function readBytes(incoming: IncomingMessage, limitBytes: number): Promise<Buffe
     const onGone = () => {
       if (isSettled) return;
       isSettled = true;
-      reject(new ClientGone("The client has gone before its body was complete."));
+      reject(new ClientGone("The client disconnected before its body was complete."));
     };
     if (incoming.destroyed) return onGone();
     // They stay: later errors of the socket need a listener. The rest of a body that is too large is discarded, and the
@@ -111,7 +109,7 @@ async function decompress(compressed: Buffer, limitBytes: number): Promise<Buffe
     return await unzip(compressed, { maxOutputLength: limitBytes });
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "ERR_BUFFER_TOO_LARGE") throw tooLarge(limitBytes, error);
-    throw badJson("The body is not gzip, though the Content-Encoding says so.");
+    throw badJson("The body is not gzip, but the Content-Encoding is.");
   }
 }
 

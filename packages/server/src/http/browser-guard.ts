@@ -68,13 +68,13 @@ function isSameOrigin(origin: string, host: string): boolean {
 
 function foreignHost(host: string | undefined): ApiError {
   return forbidden(
-    `This server asks nobody for a key, so it only answers to localhost, 127.0.0.1 and [::1]; the request is for the host ${JSON.stringify(host ?? "")}. Use one of these names, or set \`auth\` in the server's config.`,
+    `This server requires no key, so it only serves localhost, 127.0.0.1 and [::1]; the request is for the host ${JSON.stringify(host ?? "")}. Use one of these names, or set \`auth\` in the server's config.`,
   );
 }
 
 function foreignOrigin(origin: string): ApiError {
   return forbidden(
-    `The web page ${JSON.stringify(origin)} may not call this server. To let it, add it to \`cors.origins\` in the server's config.`,
+    `The web page ${JSON.stringify(origin)} may not call this server. To allow it, add it to \`cors.origins\` in the server's config.`,
   );
 }
 

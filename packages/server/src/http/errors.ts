@@ -23,21 +23,21 @@ export function toApiError(error: unknown, exchange: Exchange, logger: Logger): 
   if (error instanceof StoreError) {
     if (error.code === "unknown_cursor") return invalidRequest(null, error.message, error.code);
     if (error.code === "unavailable") {
-      logger.error("The store does not work.", { requestId: exchange.id }, error);
+      logger.error("The store is unavailable.", { requestId: exchange.id }, error);
       return new ApiError(
-        "The server's store does not work at the moment. What was acknowledged before is kept. Try again; if that does not help, its operator finds the reason in the log.",
+        "The server's store is unavailable at the moment. What was acknowledged before is safe. Try again; if that does not help, the reason is in the server's log.",
         { status: 503, code: "store_unavailable", retryAfterMs: 1000, cause: error },
       );
     }
   }
-  logger.error("A request has failed.", { requestId: exchange.id, route: exchange.route }, error);
+  logger.error("A request failed.", { requestId: exchange.id, route: exchange.route }, error);
   return internalError(exchange.id, error);
 }
 
 /** A fault of the server, without its details. */
 export function internalError(requestId: string, cause: unknown): ApiError {
   return new ApiError(
-    `The server has made a mistake. Its operator finds the reason in the log under the request id ${requestId}.`,
+    `Internal server error. The reason is in the server's log under the request id ${requestId}.`,
     { status: 500, code: "internal_error", cause },
   );
 }

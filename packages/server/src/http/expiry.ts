@@ -16,9 +16,9 @@ export function expireOld(
   const expire = async () => {
     try {
       const count = await store.expire(Date.now() - keepDays * dayMs);
-      if (count > 0) logger.info("Old responses were removed.", { count, keepDays });
+      if (count > 0) logger.info("Old responses were deleted.", { count, keepDays });
     } catch (error) {
-      logger.error("Old responses could not be removed.", {}, error);
+      logger.error("Old responses could not be deleted.", {}, error);
     }
   };
   void expire();

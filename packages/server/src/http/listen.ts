@@ -150,9 +150,9 @@ function requestListener({ app, logger }: ListenOptions): RequestListener {
     errorHandler(error) {
       const id = requestId();
       const isGarbage = error instanceof RequestError;
-      if (!isGarbage) logger.error("A request has failed.", { requestId: id }, error);
+      if (!isGarbage) logger.error("A request failed.", { requestId: id }, error);
       const problem = isGarbage
-        ? invalidRequest(null, `The request has an address that cannot be read: ${error.message}.`)
+        ? invalidRequest(null, `The URL of the request is invalid: ${error.message}.`)
         : internalError(id, error);
       return Response.json(errorBody(problem), { status: problem.status, headers: { "x-request-id": id } });
     },

@@ -51,7 +51,7 @@ export class OwnerLimits {
     const { requests } = this.usageOf(owner);
     if (requests >= requestsPerOwner)
       throw tooManyRequests(
-        `You have ${requests} requests at once, this server's limit for one owner (limits.requestsPerOwner). Wait until one has ended.`,
+        `You have ${requests} requests in flight, this server's limit for one owner (limits.requestsPerOwner). Wait until one ends.`,
       );
     return this.#count(owner, 1);
   }
@@ -79,7 +79,7 @@ export class OwnerLimits {
         // A single request has a limit of its own.
         if (usage.bytes > own && usage.bytes + count > bodyBytesPerOwner)
           throw tooManyRequests(
-            `Your requests at this moment, with their answers, are more than ${bodyBytesPerOwner} bytes, this server's limit for one owner (limits.bodyBytesPerOwner). Wait until some have ended.`,
+            `Your requests in flight, with their replies, exceed ${bodyBytesPerOwner} bytes, this server's limit for one owner (limits.bodyBytesPerOwner). Wait until some end.`,
           );
         own += count;
         usage.bytes += count;

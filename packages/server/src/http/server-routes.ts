@@ -56,7 +56,7 @@ export function serverRoutes(
         const model = (await listModels()).find((known) => known.id === id);
         if (model) return model;
         throw notFound(
-          `There is no model ${JSON.stringify(id)}. GET /v1/models lists those that there are.`,
+          `There is no model ${JSON.stringify(id)}. GET /v1/models lists all models.`,
           "model_not_found",
           "model",
         );

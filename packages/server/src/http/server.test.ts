@@ -78,7 +78,7 @@ test("a failing model is an error reply, a log line and a metric, without the ke
   const response = await post(server, { input: "hi" });
   expect(response.status).toBe(502);
   expect(await response.text()).not.toContain("sk-very-secret");
-  await vi.waitFor(() => expect(server.log()).toContain("A model has failed."));
+  await vi.waitFor(() => expect(server.log()).toContain("A model failed."));
   expect(server.log()).not.toContain("sk-very-secret");
   expect(await (await fetch(`${server.url}/metrics`)).text()).toMatch(
     /rondo_model_errors_total\{code="\w+"\} 1/,

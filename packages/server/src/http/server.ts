@@ -158,7 +158,7 @@ function runningServer(config: ServerConfig, parts: Parts): RunningServer {
     stopExpiry();
     const released = responses
       .drain(config.shutdownMs)
-      .catch((error: unknown) => logger.error("Runs could not be left in good order.", {}, error));
+      .catch((error: unknown) => logger.error("Runs could not be released.", {}, error));
     await listening.close({ graceMs: config.shutdownMs, released });
     await released;
     await mcp.close();

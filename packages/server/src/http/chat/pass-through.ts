@@ -43,7 +43,7 @@ export async function passThrough(
   } catch (error) {
     if (signal.aborted) throw error;
     if (!outgoing.headersSent) throw toApiError(error);
-    logger.warn("The answer of a model server broke off.", { requestId: exchange.id, error: String(error) });
+    logger.warn("The reply of a model server broke off.", { requestId: exchange.id, error: String(error) });
     outgoing.destroy();
   } finally {
     metrics.streamClosed();

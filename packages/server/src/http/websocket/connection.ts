@@ -132,7 +132,7 @@ export class Connection {
       this.#response?.stop(new Error("The client stopped reading."));
       socket.terminate();
     } else if (!socket.isPaused && this.#unfinished.ageMs(performance.now()) > requestMs) {
-      this.#refuse(`A message took longer than ${describeMs(requestMs)} to come (limits.requestMs).`);
+      this.#refuse(`A message took longer than ${describeMs(requestMs)} to arrive (limits.requestMs).`);
     } else this.#sender.ping();
   };
 
@@ -141,7 +141,7 @@ export class Connection {
     try {
       this.#unfinished.add(chunk.length, performance.now());
     } catch {
-      this.#refuse("Too much at once of one owner (limits.bodyBytesPerOwner).");
+      this.#refuse("One owner has too much in flight (limits.bodyBytesPerOwner).");
       this.#options.stream.pause(); // until it is cut
     }
   };
