@@ -52,7 +52,7 @@ test.each(Object.entries(answers))(
     const followed = await ask(undefined, `/${id}?stream=true`);
     expect(followed).toContain("event: response.failed");
     const listed = await ask();
-    await vi.waitFor(() => expect(log).toContain("A model has failed."));
+    await vi.waitFor(() => expect(log).toContain("A model failed."));
     expect([plain, streamed, followed, listed, log].join("\n")).not.toContain(key);
   },
 );

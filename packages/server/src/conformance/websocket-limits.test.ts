@@ -80,7 +80,7 @@ describe("a message that does not become whole", () => {
     onTestFinished(() => clearInterval(pinging));
     expect(await client.closed).toEqual({
       code: 1008,
-      reason: "A message took longer than 0.1 seconds to come (limits.requestMs).",
+      reason: "A message took longer than 0.1 seconds to arrive (limits.requestMs).",
     });
   });
 
@@ -95,7 +95,7 @@ describe("a message that does not become whole", () => {
     const { code, reason } = await Promise.race([first.closed, second.closed]);
     expect({ code, reason }).toEqual({
       code: 1008,
-      reason: "Too much at once of one owner (limits.bodyBytesPerOwner).",
+      reason: "One owner has too much in flight (limits.bodyBytesPerOwner).",
     });
     // A short message does not suffer from it.
     expect((await third.ask(ask)).last.type).toBe("response.completed");

@@ -67,7 +67,7 @@ class Builder {
 
   build(): Message[] {
     // Results first: they may come anywhere after their call.
-    for (const { item } of this.#entries) this.#noteResult(item as unknown as Fields);
+    for (const { item } of this.#entries) this.#noteResult(item);
     for (const entry of this.#entries) this.#add(entry);
     this.#endAnswer();
     this.#endSystem();

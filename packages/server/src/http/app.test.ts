@@ -6,7 +6,7 @@ import { fakeResponse } from "./testkit/fake-responses.ts";
 import { RawClient } from "./testkit/raw-http.ts";
 import { testServer } from "./testkit/test-server.ts";
 
-test("a plain request is prepared for its owner, run, and answered as JSON", async () => {
+test("a plain request is prepared for its owner, run, and gets a JSON reply", async () => {
   await using server = await testServer({}, { authenticate: async () => ({ owner: "key:ann" }) });
   const response = await server.post("/v1/responses", { model: "m", input: "hi" });
   expect(response.status).toBe(200);
@@ -16,7 +16,7 @@ test("a plain request is prepared for its owner, run, and answered as JSON", asy
   expect(server.responses.calls[0]?.args).toEqual(["key:ann", { model: "m", input: "hi" }]);
 });
 
-test("a streamed request is answered with events", async () => {
+test("a streamed request gets a stream of events", async () => {
   await using server = await testServer();
   const response = await server.post("/v1/responses", { stream: true });
   expect(response.headers.get("content-type")).toBe("text/event-stream; charset=utf-8");
@@ -24,7 +24,7 @@ test("a streamed request is answered with events", async () => {
   expect(await response.text()).toMatch(/^event: response\.completed\ndata: \{.*\}\n\ndata: \[DONE\]\n\n$/);
 });
 
-test("a background request is queued and answered at once", async () => {
+test("a background request is queued, and gets its reply at once", async () => {
   await using server = await testServer();
   const response = await server.post("/v1/responses", { background: true });
   expect(await response.json()).toEqual(fakeResponse("resp_1", "queued"));
@@ -41,8 +41,8 @@ test("a background request with stream is queued, and then followed from its fir
 });
 
 test.each<[method: string, path: string, name: string, args: unknown[]]>([
-  ["GET", "/v1/responses/resp_9", "get", ["local", "resp_9", []]],
-  ["GET", "/v1/responses/resp_9?include[]=a&include[]=b", "get", ["local", "resp_9", ["a", "b"]]],
+  ["GET", "/v1/responses/resp_9", "get", ["local", "resp_9"]],
+  ["GET", "/v1/responses/resp_9?include[]=a&include[]=b", "get", ["local", "resp_9"]],
   ["DELETE", "/v1/responses/resp_9", "remove", ["local", "resp_9"]],
   ["POST", "/v1/responses/resp_9/cancel", "cancel", ["local", "resp_9"]],
   [
@@ -66,7 +66,7 @@ test.each<[method: string, path: string, name: string, args: unknown[]]>([
   expect(server.responses.calls).toEqual([{ name, args }]);
 });
 
-test("tokens of an input are counted", async () => {
+test("the tokens of an input are counted", async () => {
   await using server = await testServer();
   const response = await server.post("/v1/responses/input_tokens", { input: "hi" });
   expect(await response.json()).toEqual({ object: "response.input_tokens", input_tokens: 7 });
@@ -81,7 +81,7 @@ test.each(["/v1/models/org%2Fmodel", "/v1/models/org/model"])("%s is one model",
   expect((await server.fetch("/v1/models/none")).status).toBe(404);
 });
 
-test("a stream can be taken up again after the events that the client has", async () => {
+test("a stream can be resumed after the last event that the client has", async () => {
   await using server = await testServer({
     follow: async (owner, id, startingAfter, sink) =>
       sink.send("a", JSON.stringify([owner, id, startingAfter])),
@@ -90,7 +90,7 @@ test("a stream can be taken up again after the events that the client has", asyn
   expect(await response.text()).toBe('event: a\ndata: ["local","resp_9",41]\n\ndata: [DONE]\n\n');
 });
 
-test("what fails before the first event is an error and no stream", async () => {
+test("a failure before the first event is an error reply, not a stream", async () => {
   const follow = () => Promise.reject(notFound("There is no such response.", "response_not_found"));
   await using server = await testServer({ follow });
   const response = await server.fetch("/v1/responses/resp_9?stream=true");
@@ -98,7 +98,7 @@ test("what fails before the first event is an error and no stream", async () => 
   expect(await response.json()).toMatchObject({ error: { code: "response_not_found" } });
 });
 
-test("what fails later is an event, and the stream ends", async () => {
+test("a later failure is an error event, and ends the stream", async () => {
   await using server = await testServer({
     async runStreamed(_prepared, sink) {
       sink.send("a", "1");
@@ -147,7 +147,7 @@ test.each<[name: string, body: object]>([
   );
 });
 
-test("every answer has a request id: the client's own if it is sane, else a new one", async () => {
+test("every reply has a request id: the client's own if it is valid, else a new one", async () => {
   await using server = await testServer();
   const idFor = async (sent: string) =>
     (await server.fetch("/healthz", { headers: { "x-request-id": sent } })).headers.get("x-request-id");
@@ -185,7 +185,7 @@ test.each([
   expect(await response.json()).toMatchObject({ error: { code: "method_not_allowed" } });
 });
 
-test("HEAD answers as GET without a body, also where a stream is asked for, and OPTIONS says what is allowed", async () => {
+test("HEAD replies as GET without a body, also for a stream, and OPTIONS lists the allowed methods", async () => {
   await using server = await testServer();
   for (const path of ["/healthz", "/v1/responses/resp_1?stream=true"]) {
     const head = await server.fetch(path, { method: "HEAD" });
@@ -198,7 +198,7 @@ test("HEAD answers as GET without a body, also where a stream is asked for, and 
   expect(options.headers.get("allow")).toBe("POST, GET, HEAD, OPTIONS");
 });
 
-test("an ApiError is answered as it is, with Retry-After in whole seconds", async () => {
+test("an ApiError becomes the reply as it is, with Retry-After in whole seconds", async () => {
   const busy = new ApiError("Busy.", {
     status: 429,
     type: "rate_limit",
@@ -215,7 +215,7 @@ test("an ApiError is answered as it is, with Retry-After in whole seconds", asyn
   });
 });
 
-test("a store that does not work is a 503, and the log says why", async () => {
+test("an unavailable store is a 503, and the log has the reason", async () => {
   const broken = new StoreError("unavailable", "disk full at /var/db");
   await using server = await testServer({ prepare: () => Promise.reject(broken) });
   const response = await server.post("/v1/responses", {});
@@ -232,7 +232,7 @@ test("an unknown cursor is a 400", async () => {
   expect((await server.fetch("/v1/responses?after=resp_0")).status).toBe(400);
 });
 
-test("anything else is a 500 that names the request and shows nothing of the inside", async () => {
+test("any other error is a 500 with the request id and without internal details", async () => {
   await using server = await testServer({ get: () => Promise.reject(new TypeError("x is not a function")) });
   const response = await server.fetch("/v1/responses/resp_1", { headers: { "x-request-id": "my-id" } });
   expect(response.status).toBe(500);
@@ -243,7 +243,7 @@ test("anything else is a 500 that names the request and shows nothing of the ins
   expect(server.log()[0]?.["error"]).toMatch(/TypeError: x is not a function\n.*app\.test\.ts/);
 });
 
-test("routes need a key, but for health, numbers and description", async () => {
+test("routes need a key, except health, metrics and the OpenAPI document", async () => {
   const authenticate = async () => {
     throw new ApiError("No.", { status: 401, type: "invalid_request_error", code: "invalid_api_key" });
   };
@@ -259,7 +259,7 @@ test("routes need a key, but for health, numbers and description", async () => {
   expect(server.responses.calls.filter(({ name }) => name !== "check")).toEqual([]);
 });
 
-test("readyz is 503 while the store does not work, and the reason stays in the log", async () => {
+test("readyz is 503 while the store is unavailable, and the reason is only in the log", async () => {
   await using server = await testServer({
     check: () => Promise.reject(new StoreError("unavailable", "disk full")),
   });
@@ -270,7 +270,7 @@ test("readyz is 503 while the store does not work, and the reason stays in the l
   expect((await server.fetch("/healthz")).status).toBe(200);
 });
 
-test("any bytes as a request get a 4xx or nothing, and the server lives on", async () => {
+test("any bytes as a request get a 4xx or no reply, and the server stays up", async () => {
   await using server = await testServer();
   await fc.assert(
     fc.asyncProperty(fc.oneof(fc.string(), fc.string({ unit: "binary" })), async (path) => {
@@ -285,7 +285,7 @@ test("any bytes as a request get a 4xx or nothing, and the server lives on", asy
   expect((await server.fetch("/healthz")).status).toBe(200);
 });
 
-test("what is not HTTP is answered in the API's shape", async () => {
+test("bytes that are not HTTP get an error in the API's shape", async () => {
   await using server = await testServer();
   const client = await RawClient.connect(server.port);
   client.socket.write("Hello there\r\n\r\n");
@@ -296,7 +296,7 @@ test("what is not HTTP is answered in the API's shape", async () => {
   });
 });
 
-test("a request that waits behind another on its connection is told when that closes", async () => {
+test("a pipelined request is aborted when its connection closes", async () => {
   const { promise: aborted, resolve } = Promise.withResolvers<void>();
   let running = 0;
   await using server = await testServer({

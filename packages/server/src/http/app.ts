@@ -1,103 +1,124 @@
-// The routes as one Hono app. Each request passes one wrapper, which knows what all of them need: an id, the
-// browser's rules, a key, errors as answers, and a line in the log.
+// The Hono app of the table of routes. Each request passes one wrapper, with what all routes need: a request id, the
+// browser guard, authentication, the query and the body, error replies, and a log line.
 
 import type { HttpBindings } from "@hono/node-server";
 import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
-import { type Context, Hono } from "hono";
-import type { JsonObject } from "rondo";
+import { type Context, Hono, type HonoRequest } from "hono";
 import { ApiError, notFound } from "../protocol/api-error.ts";
-import type { UrlRules } from "../protocol/input-urls.ts";
+import { parseQuery } from "../protocol/query.ts";
 import type { Authenticate, Caller } from "./auth.ts";
-import { meterBody } from "./body.ts";
+import { hasBody, meterBody, readJson } from "./body.ts";
 import { type BrowserGuard, browserGuard } from "./browser-guard.ts";
-import { type ChatRoutesOptions, chatRoutes } from "./chat/chat-routes.ts";
-import { type ConversationsApi, conversationRoutes } from "./conversation-routes.ts";
-import { answerError, stopping } from "./errors.ts";
+import { replyWithError, stopping } from "./errors.ts";
 import { Exchange, Exchanges } from "./exchange.ts";
 import type { Logger } from "./log.ts";
 import type { Metrics } from "./metrics.ts";
 import type { OwnerLimits } from "./owner-limits.ts";
 import { requestId } from "./request-id.ts";
-import { responseRoutes } from "./response-routes.ts";
-import type { ResponsesApi } from "./responses-api.ts";
-import type { Route } from "./route.ts";
-import { serverRoutes } from "./server-routes.ts";
+import type { Route, RouteRequest } from "./route.ts";
+import { allRoutes, type RoutesOptions } from "./routes.ts";
 
-export interface AppOptions {
-  responses: ResponsesApi;
-  conversations: ConversationsApi;
-  /** Finds the models of chat requests. */
-  models: ChatRoutesOptions["models"];
-  /** Says who asks. Throws a 401. */
+export interface AppOptions extends Omit<RoutesOptions, "keepAliveMs" | "exchanges"> {
+  /** Identifies the caller. Throws a 401. */
   authenticate: Authenticate;
-  logger: Logger;
-  metrics: Metrics;
-  /** Makes the OpenAPI document. */
-  openapi: () => JsonObject;
   /** The largest body of a request. Default: 10,000,000. */
   bodyBytes?: number;
-  /** After how much silence a stream gets a comment. Default: 15,000. */
+  /** How long a stream may be silent before it gets a comment. Default: 15,000. */
   keepAliveMs?: number;
-  /** Web pages that may call; `*` for all. Default: none. */
+  /** Origins of web pages that may call; `*` for all. Default: none. */
   origins?: readonly string[];
-  /** Whether the server listens on loopback only and asks for no key: then foreign web pages are refused. */
+  /** Whether the server listens on loopback only and requires no key: then foreign web pages are rejected. */
   isOpenOnLoopback: boolean;
-  /** Which URLs chat requests may have. Default: those of public hosts. */
-  urls?: UrlRules;
-  /** Those that are open. Default: a new set. */
+  /** The open exchanges. Default: a new set. */
   exchanges?: Exchanges;
-  /** What an owner may have under way. Default: no limits. */
+  /** Limits of what an owner may have in flight. Default: none. */
   ownerLimits?: OwnerLimits;
 }
 
 type App = Hono<{ Bindings: HttpBindings }>;
 
-/** The app. It writes its answers itself, so it needs the adapter for Node. */
+/** The app. It writes its replies itself, so it needs the adapter for Node. */
 export function createApp(options: AppOptions): App {
   const { bodyBytes = 10_000_000, keepAliveMs = 15_000, exchanges = new Exchanges() } = options;
   const settled = { ...options, bodyBytes, keepAliveMs, exchanges };
-  const routes = [
-    ...responseRoutes(settled),
-    ...conversationRoutes(settled),
-    ...chatRoutes(settled),
-    ...serverRoutes(settled),
-  ];
-  const wrap = wrapper(settled, browserGuard(options));
+  const routes = allRoutes(settled);
+  const guard = browserGuard(options);
+  const wrap = wrapper(settled, guard);
   const app: App = new Hono({ strict: false });
-  for (const route of routes) app.on(route.method, route.path, wrap(route));
-  app.notFound(wrap(otherRoute(routes, browserGuard(options))));
+  for (const route of routes)
+    app.on(
+      route.method,
+      route.path,
+      wrap(route, async (exchange, request) => {
+        const reply = await route.handle(await toRouteRequest(route, exchange, request, bodyBytes));
+        if (reply !== undefined) exchange.json(200, reply);
+      }),
+    );
+  app.notFound(wrap({ path: "other", isPublic: true }, otherRequests(routes, guard)));
   return app;
 }
 
+type Handle = (exchange: Exchange, request: HonoRequest) => void | Promise<void>;
+
 function wrapper(options: AppOptions & { exchanges: Exchanges }, guard: BrowserGuard) {
   const { authenticate, logger, metrics, exchanges, ownerLimits } = options;
-  return (route: Route | Omit<Route, "method">) => async (context: Context<{ Bindings: HttpBindings }>) => {
-    const { incoming, outgoing } = context.env;
-    const id = requestId(incoming.headers["x-request-id"]);
-    const headers: Record<string, string> = { "x-request-id": id };
-    guard.addHeaders(incoming, headers);
-    const exchange = new Exchange({ incoming, outgoing, id, route: route.path, headers });
-    exchanges.add(exchange, () => finished(exchange, route.isPublic === true, logger, metrics));
-    try {
-      guard.check(incoming);
-      if (!route.isPublic) {
-        if (exchanges.isDraining) throw stopping();
-        const caller = await authenticate(incoming.headers);
-        exchange.owner = caller.owner;
-        admit(exchange, caller, ownerLimits);
+  return (route: Pick<Route, "path" | "isPublic">, handle: Handle) =>
+    async (context: Context<{ Bindings: HttpBindings }>) => {
+      const { incoming, outgoing } = context.env;
+      const id = requestId(incoming.headers["x-request-id"]);
+      const headers: Record<string, string> = { "x-request-id": id };
+      guard.addHeaders(incoming, headers);
+      const exchange = new Exchange({ incoming, outgoing, id, route: route.path, headers });
+      exchanges.add(exchange, () => finished(exchange, route.isPublic === true, logger, metrics));
+      try {
+        guard.check(incoming);
+        if (!route.isPublic) {
+          if (exchanges.isDraining) throw stopping();
+          const caller = await authenticate(incoming.headers);
+          exchange.owner = caller.owner;
+          admit(exchange, caller, ownerLimits);
+        }
+        await handle(exchange, context.req);
+      } catch (error) {
+        replyWithError(error, exchange, logger);
       }
-      await route.handle(exchange, context.req);
-    } catch (error) {
-      answerError(error, exchange, logger);
-    }
-    return RESPONSE_ALREADY_SENT;
+      return RESPONSE_ALREADY_SENT;
+    };
+}
+
+async function toRouteRequest(
+  route: Route,
+  exchange: Exchange,
+  request: HonoRequest,
+  bodyBytes: number,
+): Promise<RouteRequest> {
+  const { incoming } = exchange;
+  const params: Record<string, string> = request.param();
+  if (route.params?.["id"] === "response_id") exchange.responseId = params["id"];
+  const takesBody = route.body !== undefined && (!route.isBodyOptional || hasBody(incoming));
+  return {
+    exchange,
+    params,
+    body: takesBody ? await readJson(incoming, bodyBytes) : { text: "", value: undefined },
+    query: route.query && parseQuery(route.query, queryOf(request)),
+    isHead: request.method === "HEAD",
+    get owner() {
+      if (exchange.owner === undefined)
+        throw new Error("This route is not public, but the request has no owner.");
+      return exchange.owner;
+    },
   };
 }
 
-// What timers can hold; above it they would fire at once.
+function queryOf({ url }: HonoRequest): URLSearchParams {
+  const start = url.indexOf("?");
+  return new URLSearchParams(start < 0 ? "" : url.slice(start + 1));
+}
+
+// The longest delay of a timer; above it, timers fire at once.
 const longestMs = 2 ** 31 - 1;
 
-/** Gives an exchange its place among those of its owner, until it ends. Throws a 429 when there is none. */
+/** Counts an exchange towards the limits of its owner until it ends. Throws a 429 at the limit. */
 function admit(
   exchange: Exchange,
   { owner, expiresAtMs = Infinity }: Caller,
@@ -110,65 +131,44 @@ function admit(
   }
   const validMs = expiresAtMs - Date.now();
   if (validMs > longestMs) return;
-  // A run that has begun may end; following one could go on for as long as there are runs.
+  // A run that has begun may finish; following one could go on for ever.
   const expire = () => exchange.isFollowing && exchange.stop(new Error("The token has expired."));
   const timer = setTimeout(expire, validMs);
   exchange.onEnd(() => clearTimeout(timer));
 }
 
 function finished(exchange: Exchange, isPublic: boolean, logger: Logger, metrics: Metrics): void {
-  const { incoming, outgoing, route, id, owner, responseId, model } = exchange;
-  // 499 is what others write when the client has left before there was an answer.
-  const status = outgoing.headersSent ? outgoing.statusCode : 499;
-  const ms = performance.now() - exchange.startedAtMs;
-  const method = incoming.method ?? "";
-  metrics.requestEnded(route, method, status, ms / 1000);
-  // The query is left out: nobody knows what clients put there.
-  const path = (incoming.url ?? "").split("?", 1)[0]?.slice(0, 200);
+  const { outgoing, route } = exchange;
+  // 499 is the usual status for a client that left before there was a reply.
+  const fields = exchange.logFields(outgoing.headersSent ? outgoing.statusCode : 499);
+  metrics.requestEnded(route, fields.method, fields.status, fields.ms / 1000);
   const isCut = outgoing.headersSent && !outgoing.writableFinished ? true : undefined;
-  const fields = {
-    method,
-    path,
-    status,
-    ms: Math.round(ms * 10) / 10,
-    requestId: id,
-    owner,
-    responseId,
-    model,
-    isCut,
-  };
-  // Probes come every few seconds.
-  if (isPublic && status < 500) logger.debug("request", fields);
-  else logger.info("request", fields);
+  // Health checks come every few seconds.
+  const level = isPublic && fields.status < 500 ? "debug" : "info";
+  logger[level]("request", { ...fields, isCut });
 }
 
-/** What is left: preflights, wrong methods and paths that do not exist. */
-function otherRoute(routes: readonly Route[], guard: BrowserGuard): Omit<Route, "method"> {
+/** Handles what no route does: preflights, wrong methods and unknown paths. */
+function otherRequests(routes: readonly Route[], guard: BrowserGuard): Handle {
   const known = routes.map(({ method, path }) => ({
     method,
     pattern: new RegExp(`^${path.replace(/:\w+\{\.\+\}/g, ".+").replace(/:\w+/g, "[^/]+")}/?$`),
   }));
-  return {
-    path: "other",
-    isPublic: true,
-    async handle(exchange, request) {
-      const methods = known.filter(({ pattern }) => pattern.test(request.path)).map(({ method }) => method);
-      if (methods.length === 0) throw noSuchPath(request.method, request.path);
-      const all = new Set<string>([...methods, ...(methods.includes("GET") ? ["HEAD"] : []), "OPTIONS"]);
-      const allow = [...all].join(", ");
-      if (request.method === "OPTIONS") {
-        exchange.outgoing
-          .writeHead(204, { ...exchange.headers, ...guard.preflight(exchange.incoming), allow })
-          .end();
-        return;
-      }
-      exchange.headers["allow"] = allow;
-      throw new ApiError(`${request.path} does not take ${request.method}. It takes ${allow}.`, {
-        status: 405,
-        type: "invalid_request_error",
-        code: "method_not_allowed",
-      });
-    },
+  return (exchange, request) => {
+    const methods = known.filter(({ pattern }) => pattern.test(request.path)).map(({ method }) => method);
+    if (methods.length === 0) throw noSuchPath(request.method, request.path);
+    const all = new Set<string>([...methods, ...(methods.includes("GET") ? ["HEAD"] : []), "OPTIONS"]);
+    const allow = [...all].join(", ");
+    if (request.method === "OPTIONS") {
+      const headers = { ...exchange.headers, ...guard.preflight(exchange.incoming), allow };
+      exchange.outgoing.writeHead(204, headers).end();
+      return;
+    }
+    exchange.headers["allow"] = allow;
+    throw new ApiError(`${request.path} does not take ${request.method}. It takes ${allow}.`, {
+      status: 405,
+      code: "method_not_allowed",
+    });
   };
 }
 

@@ -1,23 +1,23 @@
-// The public keys of an issuer: at a known address, or at the one that its OpenID configuration names.
+// The public keys of a token issuer: from a configured URL, or from the one in its OpenID configuration.
 
 import { createRemoteJWKSet, customFetch, errors, type JWTVerifyGetKey, type RemoteJWKSet } from "jose";
 
-/** The issuer cannot be asked for its keys: no fault of the client. */
+/** The issuer's keys cannot be fetched: not the client's fault. */
 export class IssuerUnavailable extends Error {
   override readonly name = "IssuerUnavailable";
 }
 
 export interface IssuerOptions {
   readonly issuer: string;
-  /** Default: as the issuer's OpenID configuration says. */
+  /** Default: from the issuer's OpenID configuration. */
   readonly jwksUrl?: string | undefined;
 }
 
 const timeoutMs = 5000;
-/** Documents of issuers have a few kilobytes. */
-const mostBytes = 1_000_000;
+/** Issuers' documents have a few kilobytes. */
+const maxBytes = 1_000_000;
 
-/** Finds the key of a token. Keys are kept; an unknown one is asked for, at most every 30 seconds. */
+/** Finds the key of a token. Keys are cached; an unknown one is fetched, at most every 30 seconds. */
 export function issuerKeys({ issuer, jwksUrl }: IssuerOptions): JWTVerifyGetKey {
   let keys: Promise<RemoteJWKSet> | undefined;
   const find = async () => {
@@ -26,7 +26,7 @@ export function issuerKeys({ issuer, jwksUrl }: IssuerOptions): JWTVerifyGetKey 
   };
   return async (header, token) => {
     try {
-      // All who wait share one question; an answer that failed is asked for again by the next.
+      // Concurrent requests share one fetch; the next one retries a failed fetch.
       keys ??= find().catch((error: unknown) => {
         keys = undefined;
         throw error;
@@ -49,7 +49,7 @@ function isAboutToken(error: unknown): boolean {
   );
 }
 
-/** Where the keys are, by the issuer's own words. */
+/** The URL of the keys in the issuer's OpenID configuration. */
 async function discover(issuer: string): Promise<URL> {
   const address = `${issuer.replace(/\/+$/, "")}/.well-known/openid-configuration`;
   const response = await limitedFetch(address, {
@@ -58,26 +58,26 @@ async function discover(issuer: string): Promise<URL> {
     signal: AbortSignal.timeout(timeoutMs),
   });
   if (!response.ok) throw new Error(`${address} answers with ${response.status}`);
-  const said = Object(await response.json()) as { issuer?: unknown; jwks_uri?: unknown };
-  if (said.issuer !== issuer)
+  const found = Object(await response.json()) as { issuer?: unknown; jwks_uri?: unknown };
+  if (found.issuer !== issuer)
     throw new Error(
-      `${address} speaks for the issuer ${JSON.stringify(said.issuer)}; auth.jwt.issuer must be that`,
+      `${address} speaks for the issuer ${JSON.stringify(found.issuer)}; auth.jwt.issuer must be that`,
     );
-  const url = typeof said.jwks_uri === "string" ? URL.parse(said.jwks_uri) : null;
+  const url = typeof found.jwks_uri === "string" ? URL.parse(found.jwks_uri) : null;
   const allowed = issuer.startsWith("https:") ? /^https:$/ : /^https?:$/;
   if (url === null || !allowed.test(url.protocol))
-    throw new Error(`${address} has no usable jwks_uri, but ${JSON.stringify(said.jwks_uri)}`);
+    throw new Error(`${address} has no usable jwks_uri, but ${JSON.stringify(found.jwks_uri)}`);
   return url;
 }
 
-/** As `fetch`, for documents of a limited size: reading a larger one fails. */
+/** As `fetch`, for documents of limited size: reading a larger one fails. */
 async function limitedFetch(address: string, init: RequestInit): Promise<Response> {
   const { body, status, headers } = await fetch(address, init);
   let bytes = 0;
   const limit = new TransformStream<Uint8Array, Uint8Array>({
     transform(chunk, controller) {
       bytes += chunk.length;
-      if (bytes > mostBytes) throw new Error(`${address} gives more than ${mostBytes} bytes`);
+      if (bytes > maxBytes) throw new Error(`${address} gives more than ${maxBytes} bytes`);
       controller.enqueue(chunk);
     },
   });
@@ -86,6 +86,6 @@ async function limitedFetch(address: string, init: RequestInit): Promise<Respons
 
 function messageOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
-  // What fetch itself says is only "fetch failed".
+  // The message of fetch itself is only "fetch failed".
   return error.cause instanceof Error ? `${error.message}: ${error.cause.message}` : error.message;
 }

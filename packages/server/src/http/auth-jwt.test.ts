@@ -45,7 +45,7 @@ describe("a token", () => {
     const token = await issuer.sign({ claims: { email: "a@example.org" } });
     expect(await check(token)).toMatchObject({ owner: `jwt:${issuer.url}:a@example.org` });
     expect((await refusalOf(check(await issuer.sign()))).message).toBe(
-      "The token is refused. It has no claim email.",
+      "The token is rejected. It has no claim email.",
     );
   });
 
@@ -69,7 +69,7 @@ describe("a token", () => {
     ]);
   });
 
-  test("is for the right audience, alone or among others", async () => {
+  test("passes with the right audience, alone or among others", async () => {
     await using issuer = await startIssuer();
     const check = accepting({ issuer: issuer.url, jwksUrl: issuer.jwksUrl, audience: "rondo" });
     expect(await check(await issuer.sign({ audience: "rondo" }))).toHaveProperty("owner");
@@ -105,22 +105,22 @@ describe("a token", () => {
     expect({ status, code, message }).toEqual({
       status: 401,
       code: "invalid_api_key",
-      message: `The token is refused. ${expected}`,
+      message: `The token is rejected. ${expected}`,
     });
   });
 
-  test("may be a few seconds off, as clocks are", async () => {
+  test("may be a few seconds off, for clock skew", async () => {
     await using issuer = await startIssuer();
     const check = accepting({ issuer: issuer.url, jwksUrl: issuer.jwksUrl });
     expect(await check(await issuer.sign({ expiresIn: -1, notBeforeIn: -1 }))).toHaveProperty("owner");
   });
 
-  test("is refused when another key has signed it, or something was changed", async () => {
+  test("is rejected when it is signed by another key, or altered", async () => {
     await using issuer = await startIssuer();
     const check = accepting({ issuer: issuer.url, jwksUrl: issuer.jwksUrl });
     const { privateKey } = await issuer.newKey("first");
     const forged = await issuer.sign({ key: privateKey });
-    expect((await refusalOf(check(forged))).message).toBe("The token is refused. Its signature is wrong.");
+    expect((await refusalOf(check(forged))).message).toBe("The token is rejected. Its signature is wrong.");
     const [header, , signature] = (await issuer.sign()).split(".");
     const [, payload] = (await issuer.sign({ subject: "bob" })).split(".");
     expect((await refusalOf(check(`${header}.${payload}.${signature}`))).message).toContain(
@@ -128,7 +128,7 @@ describe("a token", () => {
     );
   });
 
-  test("is refused when it is not signed at all", async () => {
+  test("is rejected when it is unsigned", async () => {
     await using issuer = await startIssuer();
     const check = accepting({ issuer: issuer.url, jwksUrl: issuer.jwksUrl });
     const payload = { iss: issuer.url, sub: "alice", exp: Math.floor(Date.now() / 1000) + 60 };
@@ -156,7 +156,7 @@ describe("a public key", () => {
     pem = await exportSPKI(pair.publicKey);
   });
 
-  test("is enough to check tokens", async () => {
+  test("is enough to verify tokens", async () => {
     await using issuer = await startIssuer();
     const check = accepting({ issuer: "me", publicKey: pem });
     expect(
@@ -166,17 +166,17 @@ describe("a public key", () => {
     });
   });
 
-  test("is no secret: a token that is signed with it as one is refused", async () => {
+  test("is not a secret: a token that is signed with it as one is rejected", async () => {
     await using issuer = await startIssuer();
     const check = accepting({ issuer: "me", publicKey: pem });
     const key = new TextEncoder().encode(pem);
     const forged = await issuer.sign({ issuer: "me", key, header: { alg: "HS256" } });
     expect((await refusalOf(check(forged))).message).toBe(
-      "The token is refused. It is signed in a way that is not allowed here.",
+      "The token is rejected. Its algorithm is not allowed here.",
     );
   });
 
-  test("of a set is no secret either", async () => {
+  test("of a key set is not a secret either", async () => {
     await using issuer = await startIssuer();
     const check = accepting({ issuer: issuer.url, jwksUrl: issuer.jwksUrl });
     const key = new TextEncoder().encode(JSON.stringify(issuer.keys[0]));
@@ -197,7 +197,7 @@ describe("a public key", () => {
 describe("a shared secret", () => {
   const key = new TextEncoder().encode(secret);
 
-  test("checks tokens that are signed with it, and no others", async () => {
+  test("verifies tokens that are signed with it, and no others", async () => {
     await using issuer = await startIssuer();
     const check = accepting({ issuer: "me", secret });
     const sign = (options: TokenOptions) =>
@@ -221,7 +221,7 @@ describe("the keys of an issuer", () => {
     expect(issuer.asked).toEqual(["/.well-known/openid-configuration", "/keys"]);
   });
 
-  test("that do not say which one was used must be one", async () => {
+  test("must be a single one if the token names none", async () => {
     await using issuer = await startIssuer();
     const check = accepting({ issuer: issuer.url });
     const token = await issuer.sign({ header: { kid: undefined } });
@@ -241,11 +241,11 @@ describe("the keys of an issuer", () => {
       code: "auth_unavailable",
       retryAfterMs: 5000,
     });
-    expect(message).toBe("Tokens cannot be checked at the moment: their issuer does not answer. Try again.");
+    expect(message).toBe("Tokens cannot be verified at the moment: their issuer is unavailable. Try again.");
     return { check, warning: warnings.join("\n") };
   }
 
-  test("that cannot be read are nobody's fault: 503, a warning, and the next request asks again", async () => {
+  test("that cannot be fetched give a 503 and a warning, and the next request retries", async () => {
     await using issuer = await startIssuer();
     issuer.status = 500;
     const discovered = await expectUnavailable(issuer, { issuer: issuer.url });
@@ -257,7 +257,7 @@ describe("the keys of an issuer", () => {
     expect(await direct.check(await issuer.sign())).toHaveProperty("owner");
   });
 
-  test("may not be without an end", async () => {
+  test("may not be endless", async () => {
     await using issuer = await startIssuer();
     issuer.flood = Buffer.alloc(100_000, " ");
     const discovered = await expectUnavailable(issuer, { issuer: issuer.url });
@@ -267,7 +267,7 @@ describe("the keys of an issuer", () => {
     expect(direct.warning).not.toContain("timed out");
   });
 
-  test("must be those of the issuer that was asked", async () => {
+  test("must be those of the configured issuer", async () => {
     await using issuer = await startIssuer();
     issuer.configuration = { issuer: "https://evil.example", jwks_uri: issuer.jwksUrl };
     expect((await expectUnavailable(issuer, { issuer: issuer.url })).warning).toContain(
@@ -298,7 +298,7 @@ describe("the time of a token", () => {
       .setProtectedHeader({ alg: "HS256" })
       .sign(Buffer.from(secret));
 
-  test("is told with its owner, with a few seconds for clocks", async () => {
+  test("is reported with its owner, with a few seconds for clock skew", async () => {
     const check = accepting({ issuer: "me", secret });
     expect(await check(await signText(`"exp":${now + 60}`))).toEqual({
       owner: "jwt:me:alice",
@@ -314,7 +314,7 @@ describe("the time of a token", () => {
     const { status, message } = await refusalOf(accepting({ issuer: "me", secret })(await signText(claims)));
     expect({ status, message }).toEqual({
       status: 401,
-      message: `The token is refused. Its claim ${claim} must be a finite number.`,
+      message: `The token is rejected. Its claim ${claim} must be a finite number.`,
     });
   });
 

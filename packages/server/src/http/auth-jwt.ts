@@ -1,29 +1,29 @@
-// Tokens of an identity provider: who signed them, for whom, until when, and about whom.
+// Verifies JWTs of an identity provider: signature, audience, expiry and owner.
 
 import { createPublicKey, createSecretKey, type KeyObject } from "node:crypto";
 import { errors, type JWTPayload, type JWTVerifyGetKey, jwtVerify } from "jose";
 import { asymmetricAlgorithms, type JwtConfig } from "../config/auth-schema.ts";
 import { IssuerUnavailable, issuerKeys } from "./auth-issuer.ts";
 
-/** A token that is refused. The message is for its sender and has nothing of the token in it. */
-export class TokenRefused extends Error {
-  override readonly name = "TokenRefused";
+/** A rejected token. The message is for its sender and contains nothing of the token. */
+export class TokenRejected extends Error {
+  override readonly name = "TokenRejected";
 }
 
-/** Checks a token, and says whose it is and until when. Throws `TokenRefused` or `IssuerUnavailable`. */
+/** Verifies a token: its owner and expiry. Throws `TokenRejected` or `IssuerUnavailable`. */
 export type VerifyToken = (token: string) => Promise<{ owner: string; expiresAtMs: number }>;
 
 const clockToleranceSeconds = 5;
 const maxOwnerLength = 512;
 
-/** A check for the tokens of one issuer. */
+/** Verifies the tokens of one issuer. */
 export function tokenVerifier(jwt: JwtConfig): VerifyToken {
   const { issuer, audience, ownerClaim } = jwt;
   const key = keyOf(jwt);
   const options = {
     issuer,
     ...(audience === undefined ? {} : { audience }),
-    // Never the token's own choice: `none`, or a public key taken for a secret, must not count.
+    // Never the token's own choice: `none`, or a public key used as a secret, must not pass.
     algorithms: jwt.algorithms ?? (jwt.secret === undefined ? [...asymmetricAlgorithms] : ["HS256"]),
     clockTolerance: clockToleranceSeconds,
     requiredClaims: ["exp", ownerClaim],
@@ -36,8 +36,8 @@ export function tokenVerifier(jwt: JwtConfig): VerifyToken {
           : await jwtVerify(token, key, options);
       return { owner: ownerIn(payload, ownerClaim, issuer), expiresAtMs: expiryIn(payload) };
     } catch (error) {
-      if (error instanceof IssuerUnavailable || error instanceof TokenRefused) throw error;
-      throw new TokenRefused(reasonOf(error), { cause: error });
+      if (error instanceof IssuerUnavailable || error instanceof TokenRejected) throw error;
+      throw new TokenRejected(reasonOf(error), { cause: error });
     }
   };
 }
@@ -47,19 +47,19 @@ function keyOf(jwt: JwtConfig): KeyObject | JWTVerifyGetKey {
   return jwt.publicKey === undefined ? issuerKeys(jwt) : createPublicKey(jwt.publicKey);
 }
 
-/** With the issuer in it, so that it is never the owner of a key, nor of another issuer's token. */
+/** Includes the issuer, so that it never equals the owner of a key or of another issuer's token. */
 function ownerIn(payload: JWTPayload, claim: string, issuer: string): string {
   const value = payload[claim];
   if (typeof value !== "string" || value === "" || value.length > maxOwnerLength)
-    throw new TokenRefused(`Its claim ${claim} must be a text of 1 to ${maxOwnerLength} characters.`);
+    throw new TokenRejected(`Its claim ${claim} must be a text of 1 to ${maxOwnerLength} characters.`);
   return `jwt:${issuer}:${value}`;
 }
 
-/** JSON has numbers that are infinite here, such as 1e999: such a token would never expire. */
+/** JSON can hold numbers that parse as infinite, such as 1e999: such a token would never expire. */
 function expiryIn(payload: JWTPayload): number {
   for (const claim of ["exp", "nbf", "iat"])
     if (payload[claim] !== undefined && !Number.isFinite(payload[claim]))
-      throw new TokenRefused(`Its claim ${claim} must be a finite number.`);
+      throw new TokenRejected(`Its claim ${claim} must be a finite number.`);
   return (Number(payload.exp) + clockToleranceSeconds) * 1000;
 }
 
@@ -72,11 +72,10 @@ function reasonOf(error: unknown): string {
     if (error.claim === "nbf") return "It is not valid yet.";
     return `Its claim ${error.claim} is wrong.`;
   }
-  if (error instanceof errors.JOSEAlgNotAllowed) return "It is signed in a way that is not allowed here.";
+  if (error instanceof errors.JOSEAlgNotAllowed) return "Its algorithm is not allowed here.";
   if (error instanceof errors.JWSSignatureVerificationFailed) return "Its signature is wrong.";
   if (error instanceof errors.JWKSNoMatchingKey)
     return "It is signed with a key that the issuer does not have.";
-  if (error instanceof errors.JWKSMultipleMatchingKeys)
-    return "It does not say with which key it is signed (kid).";
+  if (error instanceof errors.JWKSMultipleMatchingKeys) return "It does not name its key (kid).";
   return "It is not a signed token.";
 }

@@ -1,4 +1,4 @@
-// API keys. Only their hashes are kept: they are long and random, so that a plain SHA-256 cannot be guessed.
+// API keys. Only their hashes are kept. Keys are long and random, so a plain SHA-256 is enough.
 
 import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
 
@@ -8,12 +8,12 @@ export interface KeyConfig {
   readonly hash: string;
 }
 
-/** A new key: 256 random bits. Its prefix tells people and secret scanners what it is. */
+/** A new key: 256 random bits, with a prefix for people and secret scanners. */
 export function newKey(): string {
   return `rondo_${randomBytes(32).toString("base64url")}`;
 }
 
-/** The hash of a key, as it stands in the config. */
+/** The hash of a key, as in the config. */
 export function hashKey(key: string): string {
   return `sha256:${digest(key).toString("hex")}`;
 }
@@ -27,7 +27,7 @@ export function keyOwners(keys: readonly KeyConfig[]): (key: string) => string |
   return (key) => {
     const hash = digest(key);
     let found: string | undefined;
-    // All are compared, so that the time does not tell which one was near.
+    // All are compared, so that the time reveals nothing.
     for (const candidate of known) if (timingSafeEqual(candidate.hash, hash)) found ??= candidate.owner;
     return found;
   };

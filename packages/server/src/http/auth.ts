@@ -1,33 +1,33 @@
-// Who sends a request: the owner of an API key, the subject of a token, or, without auth, everyone alike.
+// Authenticates requests: the owner of an API key, the subject of a token or, without auth, one owner for all.
 
 import type { AuthConfig } from "../config/auth-schema.ts";
 import { ApiError } from "../protocol/api-error.ts";
 import { IssuerUnavailable } from "./auth-issuer.ts";
-import { TokenRefused, tokenVerifier } from "./auth-jwt.ts";
+import { TokenRejected, tokenVerifier } from "./auth-jwt.ts";
 import { keyOwners } from "./auth-keys.ts";
 
-/** Who asks. */
+/** Who sent a request. */
 export interface Caller {
   readonly owner: string;
-  /** When the token expires that says so. Not set where nothing expires. */
+  /** When its token expires. Absent for keys. */
   readonly expiresAtMs?: number;
 }
 
-/** Says who asks. Throws an `ApiError`: 401, or 503 when the issuer of tokens cannot be asked. */
+/** Identifies the caller. Throws an `ApiError`: 401, or 503 when the issuer of tokens is unavailable. */
 export type Authenticate = (headers: Headers | { authorization?: string | undefined }) => Promise<Caller>;
 
 export interface AuthenticatorOptions {
-  /** Told why an issuer cannot be asked. Default: nobody. */
+  /** Receives why an issuer is unavailable. Default: ignored. */
   onWarning?: (message: string) => void;
 }
 
 /** The owner of everything on a server without auth. */
 const localOwner = "local";
 
-// Longer than any key or token that makes sense; nothing is computed for it.
+// Longer than any sensible key or token: rejected unread.
 const maxLength = 16_384;
 
-/** Makes the check of each request. Owners are `key:NAME`, `jwt:ISSUER:SUBJECT`, or `local` without auth. */
+/** The check of each request. Owners are `key:NAME`, `jwt:ISSUER:SUBJECT`, or `local` without auth. */
 export function authenticator(
   auth: AuthConfig | undefined,
   { onWarning = () => {} }: AuthenticatorOptions = {},
@@ -37,14 +37,14 @@ export function authenticator(
   const verifyToken = auth.jwt && tokenVerifier(auth.jwt);
   return async (headers) => {
     const given = credentialIn(headers);
-    if (given.length > maxLength) throw refused("The API key or token is too long to be one.");
+    if (given.length > maxLength) throw unauthorized("The API key or token is too long.");
     const owner = ownerOfKey(given);
     if (owner !== undefined) return { owner: `key:${owner}` };
-    if (verifyToken === undefined || !looksLikeToken(given)) throw refused("The API key is not known here.");
+    if (verifyToken === undefined || !looksLikeToken(given)) throw unauthorized("The API key is unknown.");
     try {
       return await verifyToken(given);
     } catch (error) {
-      if (error instanceof TokenRefused) throw refused(`The token is refused. ${error.message}`);
+      if (error instanceof TokenRejected) throw unauthorized(`The token is rejected. ${error.message}`);
       if (!(error instanceof IssuerUnavailable)) throw error;
       onWarning(error.message);
       throw unavailable(error);
@@ -52,13 +52,13 @@ export function authenticator(
   };
 }
 
-/** What comes after `Bearer`. */
+/** The credential after `Bearer`. */
 function credentialIn(headers: Parameters<Authenticate>[0]): string {
   const header = headers instanceof Headers ? headers.get("authorization") : headers.authorization;
   const how = "Send `Authorization: Bearer KEY`; clients of the API do so with the option `apiKey`.";
-  if (!header) throw refused(`An API key is needed. ${how}`);
+  if (!header) throw unauthorized(`An API key is needed. ${how}`);
   const [, credential] = /^bearer +(\S+) *$/i.exec(header.slice(0, maxLength + 100)) ?? [];
-  if (credential === undefined) throw refused(`The header Authorization cannot be read. ${how}`);
+  if (credential === undefined) throw unauthorized(`The Authorization header is malformed. ${how}`);
   return credential;
 }
 
@@ -66,14 +66,13 @@ function looksLikeToken(text: string): boolean {
   return text.split(".", 4).length === 3;
 }
 
-function refused(message: string): ApiError {
-  return new ApiError(message, { status: 401, type: "invalid_request_error", code: "invalid_api_key" });
+function unauthorized(message: string): ApiError {
+  return new ApiError(message, { status: 401, code: "invalid_api_key" });
 }
 
 function unavailable(cause: Error): ApiError {
-  return new ApiError("Tokens cannot be checked at the moment: their issuer does not answer. Try again.", {
+  return new ApiError("Tokens cannot be verified at the moment: their issuer is unavailable. Try again.", {
     status: 503,
-    type: "server_error",
     code: "auth_unavailable",
     retryAfterMs: 5000,
     cause,

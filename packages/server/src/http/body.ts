@@ -1,4 +1,4 @@
-// Reads the JSON body of a request: limited, also after unpacking, and with an error that says what is wrong.
+// Reads the JSON body of a request, with a limit that holds after decompression too, and errors that explain the fault.
 
 import { isUtf8 } from "node:buffer";
 import type { IncomingMessage } from "node:http";
@@ -9,44 +9,42 @@ import { findJsonFault } from "./json-fault.ts";
 
 const unzip = promisify(gunzip);
 
-/** Thrown when the client has gone before its request was complete. There is nobody to tell. */
+/** Thrown when the client disconnects before its request is complete. Nobody is left to reply to. */
 export class ClientGone extends Error {
   override readonly name = "ClientGone";
 }
 
-/** Counts the bytes of a body as they come. Throws when there are too many. */
+/** Counts the bytes of a body as they arrive. Throws when there are too many. */
 export interface BodyMeter {
   addBytes(count: number): void;
 }
 
 const meters = new WeakMap<IncomingMessage, BodyMeter>();
 
-/** Has the body of a request counted when it is read. What the meter throws is what reading it throws. */
+/** Has the body of a request counted as it is read. Reading throws what the meter throws. */
 export function meterBody(incoming: IncomingMessage, meter: BodyMeter): void {
   meters.set(incoming, meter);
 }
 
-/** The body as a JSON value. Throws an `ApiError`: 400, 413 or 415. */
-export async function readJson(incoming: IncomingMessage, limitBytes: number): Promise<unknown> {
-  return (await readJsonText(incoming, limitBytes)).value;
+/** JSON as it came, and parsed. */
+export interface JsonText {
+  readonly text: string;
+  readonly value: unknown;
 }
 
-/** The body as it came, and as a JSON value. Throws as `readJson`. */
-export async function readJsonText(
-  incoming: IncomingMessage,
-  limitBytes: number,
-): Promise<{ text: string; value: unknown }> {
+/** The JSON body. Throws an `ApiError`: 400, 413 or 415. */
+export async function readJson(incoming: IncomingMessage, limitBytes: number): Promise<JsonText> {
   checkType(incoming.headers["content-type"]);
-  const isPacked = checkEncoding(incoming.headers["content-encoding"]);
+  const isCompressed = checkEncoding(incoming.headers["content-encoding"]);
   if (Number(incoming.headers["content-length"] ?? 0) > limitBytes) throw tooLarge(limitBytes);
   const received = await readBytes(incoming, limitBytes);
-  if (!isPacked) return parseJson(received);
-  const unpacked = await unpack(received, limitBytes);
+  if (!isCompressed) return parseJson(received);
+  const unpacked = await decompress(received, limitBytes);
   meters.get(incoming)?.addBytes(unpacked.length);
   return parseJson(unpacked);
 }
 
-/** Whether the request comes with a body. */
+/** Whether the request has a body. */
 export function hasBody({ headers }: IncomingMessage): boolean {
   const { "content-length": length, "transfer-encoding": encoding } = headers;
   return encoding !== undefined || Number(length ?? 0) > 0;
@@ -67,9 +65,7 @@ function checkEncoding(encoding: string | undefined): boolean {
   const name = encoding.trim().toLowerCase();
   if (name === "gzip" || name === "x-gzip") return true;
   if (name === "identity" || name === "") return false;
-  throw unsupported(
-    `Expected a body that is not packed, or packed with gzip, but the Content-Encoding is "${encoding}".`,
-  );
+  throw unsupported(`Expected an uncompressed or gzipped body, but the Content-Encoding is "${encoding}".`);
 }
 
 function readBytes(incoming: IncomingMessage, limitBytes: number): Promise<Buffer> {
@@ -80,11 +76,11 @@ function readBytes(incoming: IncomingMessage, limitBytes: number): Promise<Buffe
     const onGone = () => {
       if (isSettled) return;
       isSettled = true;
-      reject(new ClientGone("The client has gone before its body was complete."));
+      reject(new ClientGone("The client disconnected before its body was complete."));
     };
     if (incoming.destroyed) return onGone();
-    // They stay: later errors of the socket need a listener. What comes of a body that is too large is thrown
-    // away, and the adapter closes the connection if it does not end soon.
+    // They stay: later errors of the socket need a listener. The rest of a body that is too large is discarded, and the
+    // adapter closes the connection if it does not end soon.
     incoming.on("error", onGone).on("close", onGone);
     const meter = meters.get(incoming);
     incoming.on("data", (chunk: Buffer) => {
@@ -103,22 +99,22 @@ function readBytes(incoming: IncomingMessage, limitBytes: number): Promise<Buffe
     incoming.on("end", () => {
       isSettled = true;
       resolve(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks));
-      chunks = []; // the listeners stay as long as the request, which may be answered for hours
+      chunks = []; // the listeners live as long as the request, which may take hours
     });
   });
 }
 
-async function unpack(packed: Buffer, limitBytes: number): Promise<Buffer> {
+async function decompress(compressed: Buffer, limitBytes: number): Promise<Buffer> {
   try {
-    return await unzip(packed, { maxOutputLength: limitBytes });
+    return await unzip(compressed, { maxOutputLength: limitBytes });
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "ERR_BUFFER_TOO_LARGE") throw tooLarge(limitBytes, error);
-    throw badJson("The body is not gzip, though the Content-Encoding says so.");
+    throw badJson("The body is not gzip, but the Content-Encoding is.");
   }
 }
 
 /** Reads JSON. Throws a 400 that says where it is wrong; `what` it is begins the message. */
-export function parseJson(bytes: Buffer, what = "The body"): { text: string; value: unknown } {
+export function parseJson(bytes: Buffer, what = "The body"): JsonText {
   if (!isUtf8(bytes)) throw badJson(`${what} is not valid UTF-8.`);
   const text = bytes.toString("utf8", bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? 3 : 0);
   try {
@@ -143,7 +139,6 @@ function tooLarge(limitBytes: number, cause?: unknown): ApiError {
   const message = `The body is larger than ${limitBytes} bytes, this server's limit (limits.bodyBytes).`;
   return new ApiError(message, {
     status: 413,
-    type: "invalid_request_error",
     code: "request_too_large",
     cause,
   });
@@ -152,7 +147,6 @@ function tooLarge(limitBytes: number, cause?: unknown): ApiError {
 function unsupported(message: string): ApiError {
   return new ApiError(message, {
     status: 415,
-    type: "invalid_request_error",
     code: "unsupported_media_type",
   });
 }

@@ -65,7 +65,7 @@ test.each(["https://evil.example", "null", "http://localhost:3000", "http://127.
   },
 );
 
-test("a page that the server itself has sent may call it", async () => {
+test("a page of the server's own origin may call it", async () => {
   await using server = await testServer();
   expect((await ask(server, { host: "localhost:4500", origin: "http://localhost:4500" })).status).toBe(200);
 });
@@ -76,7 +76,7 @@ test("no CORS headers without origins in the config", async () => {
   expect(Object.keys(headers).filter((name) => /^(?:access-control|vary)/.test(name))).toEqual([]);
 });
 
-test("listed origins are named, others are not, and caches are told that it differs", async () => {
+test("listed origins are named, others are not, and replies vary by origin", async () => {
   await using server = await testServer({}, { origins: ["https://app.example"], isOpenOnLoopback: false });
   const listed = await ask(server, { origin: "https://app.example" });
   expect(listed.headers).toMatchObject({
@@ -101,7 +101,7 @@ test("with *, all origins may call, and streams and errors say so too", async ()
   });
 });
 
-test("a preflight of an allowed page is answered without a key", async () => {
+test("a preflight of an allowed page needs no key", async () => {
   const authenticate = () => Promise.reject(new Error("must not be asked"));
   await using server = await testServer({}, { origins: ["https://app.example"], authenticate });
   const preflight = {

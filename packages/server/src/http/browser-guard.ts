@@ -1,5 +1,5 @@
-// Keeps web pages out that nobody has let in. A page that someone visits can send requests to a server on the
-// same machine, and with a name of its own that points to 127.0.0.1 it could even read the answers.
+// Rejects requests of web pages that the config does not allow. Any page that a user visits can send requests to a
+// server on the same machine and, with a host name that resolves to 127.0.0.1, could even read the replies.
 
 import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
 import { ApiError } from "../protocol/api-error.ts";
@@ -7,20 +7,19 @@ import { ApiError } from "../protocol/api-error.ts";
 export interface BrowserGuardOptions {
   /** Origins that may call from a browser; `*` for all. Default: none. */
   origins?: readonly string[];
-  /** Whether the server listens on loopback only and asks nobody who they are. */
+  /** Whether the server listens on loopback only and requires no key. */
   isOpenOnLoopback: boolean;
 }
 
 export interface BrowserGuard {
-  /** Throws a 403 for requests that a foreign web page has made. */
+  /** Throws a 403 for a request of a foreign web page. */
   check(incoming: IncomingMessage): void;
-  /** Adds the CORS headers that belong to every answer. */
+  /** Adds the CORS headers of every reply. */
   addHeaders(incoming: IncomingMessage, headers: Record<string, string>): void;
-  /** The headers of the answer to a preflight request. */
+  /** The headers of the reply to a preflight request. */
   preflight(incoming: IncomingMessage): Record<string, string>;
 }
 
-/** The rules of one server. */
 export function browserGuard({ origins = [], isOpenOnLoopback }: BrowserGuardOptions): BrowserGuard {
   const isForAll = origins.includes("*");
   const isAllowed = (origin: string) => isForAll || origins.includes(origin);
@@ -69,16 +68,16 @@ function isSameOrigin(origin: string, host: string): boolean {
 
 function foreignHost(host: string | undefined): ApiError {
   return forbidden(
-    `This server asks nobody for a key, so it only answers to localhost, 127.0.0.1 and [::1]; the request is for the host ${JSON.stringify(host ?? "")}. Use one of these names, or set \`auth\` in the server's config.`,
+    `This server requires no key, so it only serves localhost, 127.0.0.1 and [::1]; the request is for the host ${JSON.stringify(host ?? "")}. Use one of these names, or set \`auth\` in the server's config.`,
   );
 }
 
 function foreignOrigin(origin: string): ApiError {
   return forbidden(
-    `The web page ${JSON.stringify(origin)} may not call this server. To let it, add it to \`cors.origins\` in the server's config.`,
+    `The web page ${JSON.stringify(origin)} may not call this server. To allow it, add it to \`cors.origins\` in the server's config.`,
   );
 }
 
 function forbidden(message: string): ApiError {
-  return new ApiError(message, { status: 403, type: "permission_error", code: "forbidden_origin" });
+  return new ApiError(message, { status: 403, code: "forbidden_origin" });
 }

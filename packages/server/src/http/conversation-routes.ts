@@ -1,88 +1,99 @@
 // The routes of conversations and their items.
 
-import type { HonoRequest } from "hono";
-import { parsePageQuery } from "../protocol/query.ts";
-import type { Conversations } from "../run/conversations.ts";
-import { hasBody, readJson } from "./body.ts";
-import { ownerOf, queryOf, type Route } from "./route.ts";
+import {
+  addItemsSchema,
+  conversationSchema,
+  createConversationSchema,
+  updateConversationSchema,
+} from "../protocol/conversation.ts";
+import { itemQuerySchema, itemsQuerySchema } from "../protocol/query.ts";
+import { deletedConversationSchema, itemListSchema, itemSchema } from "../protocol/replies.ts";
+import { type ConversationsApi, type Route, route } from "./route.ts";
 
-/** What the routes need of the service. */
-export type ConversationsApi = Pick<Conversations, keyof Conversations>;
+const errors = { "404": "There is no such conversation or item, or it belongs to another owner." };
+const ofConversation = { params: { id: "conversation_id" }, errors };
+const ofItem = { params: { id: "conversation_id", item: "item_id" }, errors };
 
-export interface ConversationRoutesOptions {
-  conversations: ConversationsApi;
-  /** The largest body that is read. */
-  bodyBytes: number;
-}
-
-export function conversationRoutes({ conversations, bodyBytes }: ConversationRoutesOptions): Route[] {
+export function conversationRoutes({ conversations }: { conversations: ConversationsApi }): Route[] {
   return [
-    {
+    route({
       method: "POST",
       path: "/v1/conversations",
-      async handle(exchange) {
-        const { incoming } = exchange;
-        const body = hasBody(incoming) ? await readJson(incoming, bodyBytes) : undefined;
-        exchange.json(200, await conversations.create(ownerOf(exchange), body));
-      },
-    },
-    {
+      operationId: "createConversation",
+      summary: "Create a conversation.",
+      body: createConversationSchema,
+      isBodyOptional: true,
+      reply: conversationSchema,
+      errors: { "404": "An item that is referred to does not exist." },
+      handle: ({ owner, body }) => conversations.create(owner, body.value),
+    }),
+    route({
       method: "GET",
       path: "/v1/conversations/:id",
-      async handle(exchange, request) {
-        exchange.json(200, await conversations.get(ownerOf(exchange), part(request, "id")));
-      },
-    },
-    {
+      ...ofConversation,
+      operationId: "getConversation",
+      summary: "Get a conversation.",
+      reply: conversationSchema,
+      handle: ({ owner, params }) => conversations.get(owner, params.id),
+    }),
+    route({
       method: "POST",
       path: "/v1/conversations/:id",
-      async handle(exchange, request) {
-        const body = await readJson(exchange.incoming, bodyBytes);
-        exchange.json(200, await conversations.update(ownerOf(exchange), part(request, "id"), body));
-      },
-    },
-    {
+      ...ofConversation,
+      operationId: "updateConversation",
+      summary: "Replace the metadata of a conversation.",
+      body: updateConversationSchema,
+      reply: conversationSchema,
+      handle: ({ owner, params, body }) => conversations.update(owner, params.id, body.value),
+    }),
+    route({
       method: "DELETE",
       path: "/v1/conversations/:id",
-      async handle(exchange, request) {
-        exchange.json(200, await conversations.remove(ownerOf(exchange), part(request, "id")));
-      },
-    },
-    {
+      ...ofConversation,
+      operationId: "deleteConversation",
+      summary: "Delete a conversation and its items. Its responses stay.",
+      reply: deletedConversationSchema,
+      handle: ({ owner, params }) => conversations.remove(owner, params.id),
+    }),
+    route({
       method: "POST",
       path: "/v1/conversations/:id/items",
-      async handle(exchange, request) {
-        const body = await readJson(exchange.incoming, bodyBytes);
-        exchange.json(200, await conversations.addItems(ownerOf(exchange), part(request, "id"), body));
-      },
-    },
-    {
+      ...ofConversation,
+      operationId: "addConversationItems",
+      summary: "Add items at the end of a conversation.",
+      query: itemQuerySchema,
+      body: addItemsSchema,
+      reply: itemListSchema,
+      handle: ({ owner, params, body }) => conversations.addItems(owner, params.id, body.value),
+    }),
+    route({
       method: "GET",
       path: "/v1/conversations/:id/items",
-      async handle(exchange, request) {
-        const query = parsePageQuery(queryOf(request));
-        exchange.json(200, await conversations.items(ownerOf(exchange), part(request, "id"), query));
-      },
-    },
-    {
+      ...ofConversation,
+      operationId: "listConversationItems",
+      summary: "List the items of a conversation.",
+      query: itemsQuerySchema,
+      reply: itemListSchema,
+      handle: ({ owner, params, query }) => conversations.items(owner, params.id, query),
+    }),
+    route({
       method: "GET",
       path: "/v1/conversations/:id/items/:item",
-      async handle(exchange, request) {
-        const [id, item] = [part(request, "id"), part(request, "item")];
-        exchange.json(200, await conversations.item(ownerOf(exchange), id, item));
-      },
-    },
-    {
+      ...ofItem,
+      operationId: "getConversationItem",
+      summary: "Get an item of a conversation.",
+      query: itemQuerySchema,
+      reply: itemSchema,
+      handle: ({ owner, params }) => conversations.item(owner, params.id, params.item),
+    }),
+    route({
       method: "DELETE",
       path: "/v1/conversations/:id/items/:item",
-      async handle(exchange, request) {
-        const [id, item] = [part(request, "id"), part(request, "item")];
-        exchange.json(200, await conversations.removeItem(ownerOf(exchange), id, item));
-      },
-    },
+      ...ofItem,
+      operationId: "deleteConversationItem",
+      summary: "Delete an item of a conversation.",
+      reply: conversationSchema,
+      handle: ({ owner, params }) => conversations.removeItem(owner, params.id, params.item),
+    }),
   ];
-}
-
-function part(request: HonoRequest, name: "id" | "item"): string {
-  return request.param(name) ?? "";
 }

@@ -1,4 +1,4 @@
-// The one place where anything that was thrown becomes an answer: `{ error: { message, type, param, code } }`.
+// Turns anything thrown into an error reply: `{ error: { message, type, param, code } }`.
 
 import { ApiError, invalidRequest } from "../protocol/api-error.ts";
 import { StoreError } from "../store/store-error.ts";
@@ -6,7 +6,7 @@ import { ClientGone } from "./body.ts";
 import type { Exchange } from "./exchange.ts";
 import type { Logger } from "./log.ts";
 
-/** Why exchanges are stopped when the server stops. */
+/** The reason that exchanges are aborted with when the server stops. */
 export class ServerStopping extends Error {
   override readonly name = "ServerStopping";
 
@@ -15,7 +15,7 @@ export class ServerStopping extends Error {
   }
 }
 
-/** What a client is told, and for our own faults also what the log is told. */
+/** The error for the client. Our own faults are logged. */
 export function toApiError(error: unknown, exchange: Exchange, logger: Logger): ApiError {
   if (error instanceof ApiError) return error;
   const isStopping = error instanceof ServerStopping || exchange.stopReason instanceof ServerStopping;
@@ -23,29 +23,29 @@ export function toApiError(error: unknown, exchange: Exchange, logger: Logger): 
   if (error instanceof StoreError) {
     if (error.code === "unknown_cursor") return invalidRequest(null, error.message, error.code);
     if (error.code === "unavailable") {
-      logger.error("The store does not work.", { requestId: exchange.id }, error);
+      logger.error("The store is unavailable.", { requestId: exchange.id }, error);
       return new ApiError(
-        "The server's store does not work at the moment. What was acknowledged before is kept. Try again; if that does not help, its operator finds the reason in the log.",
-        { status: 503, type: "server_error", code: "store_unavailable", retryAfterMs: 1000, cause: error },
+        "The server's store is unavailable at the moment. What was acknowledged before is safe. Try again; if that does not help, the reason is in the server's log.",
+        { status: 503, code: "store_unavailable", retryAfterMs: 1000, cause: error },
       );
     }
   }
-  logger.error("A request has failed.", { requestId: exchange.id, route: exchange.route }, error);
+  logger.error("A request failed.", { requestId: exchange.id, route: exchange.route }, error);
   return internalError(exchange.id, error);
 }
 
-/** A fault of ours, told without what is inside. */
+/** A fault of the server, without its details. */
 export function internalError(requestId: string, cause: unknown): ApiError {
   return new ApiError(
-    `The server has made a mistake. Its operator finds the reason in the log under the request id ${requestId}.`,
-    { status: 500, type: "server_error", code: "internal_error", cause },
+    `Internal server error. The reason is in the server's log under the request id ${requestId}.`,
+    { status: 500, code: "internal_error", cause },
   );
 }
 
-/** Answers with an error. When nobody is there to be told, or the answer has begun, it does nothing. */
-export function answerError(error: unknown, exchange: Exchange, logger: Logger): void {
+/** Replies with an error. Does nothing if the client is gone, or the reply has begun. */
+export function replyWithError(error: unknown, exchange: Exchange, logger: Logger): void {
   if (error instanceof ClientGone) return;
-  // A run that stops because its client has gone is no fault.
+  // A run that stops because its client is gone is not a fault.
   if (exchange.stopReason && exchange.outgoing.destroyed && !(error instanceof StoreError)) return;
   const problem = toApiError(error, exchange, logger);
   const headers: Record<string, string> = {};
@@ -55,18 +55,17 @@ export function answerError(error: unknown, exchange: Exchange, logger: Logger):
   exchange.json(problem.status, errorBody(problem), headers);
 }
 
-/** The body of an error answer. */
+/** The body of an error reply. */
 export function errorBody({ message, type, param, code }: ApiError): {
   error: { message: string; type: string; param: string | null; code: string | null };
 } {
   return { error: { message, type, param, code } };
 }
 
-/** The answer to new requests while the server stops, and to those that it had to stop. */
+/** The error for new requests while the server stops, and for those that it aborted. */
 export function stopping(): ApiError {
   return new ApiError("The server is stopping. Try again in a moment.", {
     status: 503,
-    type: "server_error",
     code: "server_stopping",
     retryAfterMs: 1000,
   });

@@ -1,5 +1,5 @@
-// One request and its answer: whose it is, what goes into the log, and the signal that says that nobody waits
-// for the answer any more. `Exchanges` knows all that are open, so that the server can let them end.
+// One request and its reply: its owner, its log fields, and the signal that is aborted when nobody waits for the reply
+// any more. `Exchanges` tracks the open ones, so that the server can let them finish.
 
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
@@ -8,15 +8,15 @@ import type { RequestSlot } from "./owner-limits.ts";
 export interface ExchangeOptions {
   incoming: IncomingMessage;
   outgoing: ServerResponse;
-  /** The id of the request. */
+  /** The request id. */
   id: string;
   /** The pattern of its path, or `other`. */
   route: string;
-  /** Headers of every answer: the request id, and those of CORS. */
+  /** Headers of every reply: the request id, and those of CORS. */
   headers: Record<string, string>;
 }
 
-const shortBytes = 65_536;
+const smallBytes = 65_536;
 
 export class Exchange {
   readonly incoming: IncomingMessage;
@@ -29,9 +29,9 @@ export class Exchange {
   owner: string | undefined;
   responseId: string | undefined;
   model: string | undefined;
-  /** Whether it only watches a run that goes on without it. */
+  /** Whether it only follows a background run. */
   isFollowing = false;
-  /** Where it is among those that are open; undefined when it is not. */
+  /** Its index among the open ones; undefined when it is not open. */
   place: number | undefined;
   #controller: AbortController | undefined;
   #reason: Error | undefined;
@@ -46,7 +46,7 @@ export class Exchange {
     this.headers = headers;
   }
 
-  /** Aborted when the client has gone, or the server stops. Made when it is first asked for. */
+  /** Aborted when the client is gone, or the server stops. Created on first use. */
   get signal(): AbortSignal {
     if (this.#controller === undefined) {
       this.#controller = new AbortController();
@@ -55,28 +55,37 @@ export class Exchange {
     return this.#controller.signal;
   }
 
-  /** Why nobody waits any more, if so. */
+  /** Why it was aborted, if so. */
   get stopReason(): Error | undefined {
     return this.#reason;
   }
 
-  /** Says that nobody waits any more. The first reason counts. */
+  /** Aborts it. The first reason counts. */
   stop(reason: Error): void {
     if (this.#reason) return;
     this.#reason = reason;
     this.#controller?.abort(reason);
   }
 
-  /** Takes its place among those of its owner, and frees it at the end. Long answers count there as well. */
+  /** Holds a slot of its owner until it ends. Large replies count there too. */
   occupy(slot: RequestSlot): void {
     this.#slot = slot;
     this.onEnd(() => slot.release());
   }
 
-  /** Calls `release` when the exchange ends, or now if it has. */
+  /** Calls `release` when the exchange ends, or now if it is over. */
   onEnd(release: () => void): void {
     if (this.place === undefined) release();
     else this.#onEnd.push(release);
+  }
+
+  /** What the log says about it. The query is left out: nobody knows what clients put there. */
+  logFields(status: number) {
+    const { incoming, id: requestId, owner, responseId, model } = this;
+    const method = incoming.method ?? "";
+    const path = (incoming.url ?? "").split("?", 1)[0]?.slice(0, 200);
+    const ms = Math.round((performance.now() - this.startedAtMs) * 10) / 10;
+    return { method, path, status, ms, requestId, owner, responseId, model };
   }
 
   /** Called when it ends. */
@@ -85,8 +94,8 @@ export class Exchange {
   }
 
   /**
-   * Answers with JSON. Does nothing if there is an answer already, or nobody to take it. Throws a 429 when the
-   * owner leaves too much unread.
+   * Replies with JSON. Does nothing if a reply has begun, or the client is gone. Throws a 429 when the owner leaves too
+   * much unread.
    */
   json(status: number, body: unknown, headers?: Readonly<Record<string, string>>): void {
     this.text(status, JSON.stringify(body), "application/json", headers);
@@ -97,9 +106,9 @@ export class Exchange {
     const { outgoing } = this;
     if (outgoing.headersSent || outgoing.destroyed) return;
     const bytes = Buffer.byteLength(body);
-    // The client may leave it unread. Short ones, errors among them, need no count; and what a run has made is never
-    // refused: it would be asked for again.
-    if (bytes > shortBytes && this.incoming.method === "GET") this.#slot?.addBytes(bytes);
+    // The client may leave it unread. Small ones, such as errors, are not counted; and the result of a run is never
+    // rejected: it would be requested again.
+    if (bytes > smallBytes && this.incoming.method === "GET") this.#slot?.addBytes(bytes);
     outgoing.writeHead(status, {
       ...this.headers,
       ...headers,
@@ -112,8 +121,8 @@ export class Exchange {
 
 export class Exchanges {
   #isDraining = false;
-  // Not a set: V8 keeps the tables that one has outgrown until the next full garbage collection, and with them all
-  // that was ever in them. For busy servers that is every request.
+  // Not a set: V8 keeps the tables that a set has outgrown, with their entries, until the next full garbage collection.
+  // On a busy server that is every request.
   readonly #open: Exchange[] = [];
   #idle: PromiseWithResolvers<void> | undefined;
 
@@ -121,18 +130,18 @@ export class Exchanges {
     return this.#open.length;
   }
 
-  /** Whether the server is about to stop: no new work is taken. */
+  /** Whether the server is stopping: no new work is accepted. */
   get isDraining(): boolean {
     return this.#isDraining;
   }
 
-  /** From now on no connection is kept for another request. */
+  /** From now on no connection is kept alive for another request. */
   drain(): void {
     this.#isDraining = true;
     for (const { outgoing } of this.#open) outgoing.shouldKeepAlive = false;
   }
 
-  /** Keeps an exchange until its answer is complete or its client has gone; then `onEnd` is called, once. */
+  /** Tracks an exchange until its reply is complete or its client is gone; then `onEnd` is called, once. */
   add(exchange: Exchange, onEnd: () => void): void {
     const { incoming, outgoing } = exchange;
     const { socket } = incoming;
@@ -143,16 +152,16 @@ export class Exchanges {
       this.#remove(exchange, exchange.place);
       socket.off("close", end);
       exchange.ended();
-      if (!outgoing.writableFinished) exchange.stop(new Error("The client has gone."));
+      if (!outgoing.writableFinished) exchange.stop(new Error("The client is gone."));
       onEnd();
       if (this.#open.length === 0) this.#idle?.resolve();
     };
     outgoing.once("close", end);
-    // An answer that waits behind another one on the same connection is not told when that is closed.
+    // A reply that waits behind another one on its connection gets no event when that is closed.
     if (outgoing.socket === null) socket.once("close", end);
   }
 
-  /** Whether a connection has an exchange that is open. */
+  /** Whether a connection has an open exchange. */
   isOn(socket: Duplex): boolean {
     for (const { incoming } of this.#open) if (incoming.socket === socket) return true;
     return false;
@@ -165,14 +174,14 @@ export class Exchanges {
     await this.#idle.promise;
   }
 
-  /** Stops all, or only those that watch a run that goes on without them. */
+  /** Aborts all, or only those that follow a background run. */
   stop(reason: Error, { onlyFollowing = false } = {}): void {
-    // A list of their own: those that end leave the other one meanwhile.
+    // A copy: exchanges that end are removed meanwhile.
     const those = this.#open.filter(({ isFollowing }) => isFollowing || !onlyFollowing);
     for (const exchange of those) exchange.stop(reason);
   }
 
-  /** The last one takes the place. */
+  /** The last one takes its place. */
   #remove(exchange: Exchange, place: number): void {
     exchange.place = undefined;
     const last = this.#open.pop();

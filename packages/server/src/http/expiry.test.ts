@@ -2,7 +2,7 @@ import { expect, test, vi } from "vitest";
 import { expireOld } from "./expiry.ts";
 import { createLogger } from "./log.ts";
 
-test("old responses are removed at the start and every hour, until it is ended", async () => {
+test("old responses are deleted at the start and every hour, until it is stopped", async () => {
   vi.useFakeTimers({ now: 10 * 86_400_000 });
   try {
     const asked: number[] = [];
@@ -19,14 +19,14 @@ test("old responses are removed at the start and every hour, until it is ended",
   }
 });
 
-test("nothing is removed when nothing says how long to keep it", () => {
+test("nothing is deleted without keepDays", () => {
   const asked: number[] = [];
   const expire = async (beforeMs: number) => asked.push(beforeMs);
   expireOld({ expire }, undefined, createLogger({ level: "silent" }))();
   expect(asked).toEqual([]);
 });
 
-test("a store that does not work is told in the log, and nothing else breaks", async () => {
+test("an unavailable store is logged, and the timer goes on", async () => {
   let log = "";
   const logger = createLogger({ write: (lines) => (log += lines) });
   const stop = expireOld({ expire: () => Promise.reject(new Error("disk full")) }, 1, logger);

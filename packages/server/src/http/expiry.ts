@@ -1,4 +1,4 @@
-// Removes responses that are older than the config wants to keep them.
+// Deletes responses that are older than `keepDays`.
 
 import type { Store } from "../store/store.ts";
 import type { Logger } from "./log.ts";
@@ -6,7 +6,7 @@ import type { Logger } from "./log.ts";
 const everyMs = 3_600_000;
 const dayMs = 86_400_000;
 
-/** Removes old responses now and then every hour. Does nothing without `keepDays`. Gives a function that ends it. */
+/** Deletes old responses now and every hour. Does nothing without `keepDays`. Returns a function that stops it. */
 export function expireOld(
   store: Pick<Store, "expire">,
   keepDays: number | undefined,
@@ -16,9 +16,9 @@ export function expireOld(
   const expire = async () => {
     try {
       const count = await store.expire(Date.now() - keepDays * dayMs);
-      if (count > 0) logger.info("Old responses were removed.", { count, keepDays });
+      if (count > 0) logger.info("Old responses were deleted.", { count, keepDays });
     } catch (error) {
-      logger.error("Old responses could not be removed.", {}, error);
+      logger.error("Old responses could not be deleted.", {}, error);
     }
   };
   void expire();

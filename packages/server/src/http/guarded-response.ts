@@ -1,6 +1,5 @@
-// Headers of every answer, also of those that Node gives by itself: browsers take answers for nothing but what they
-// say that they are, and do not load them into pages from elsewhere. Pages that `cors.origins` names are not concerned:
-// what they fetch is checked by CORS.
+// Security headers of every reply, also of those that Node writes itself: browsers must not sniff their type, nor load
+// them into foreign pages. Origins in `cors.origins` are not affected: CORS covers what they fetch.
 
 import { type IncomingMessage, ServerResponse } from "node:http";
 
@@ -9,12 +8,12 @@ const headers: Readonly<Record<string, string>> = {
   "cross-origin-resource-policy": "same-origin",
 };
 
-/** The same as lines, for answers that are written as they are. */
+/** The same as lines, for replies that are written by hand. */
 export const headerLines: readonly string[] = Object.entries(headers).map(
   ([name, value]) => `${name}: ${value}`,
 );
 
-/** An answer that has them. */
+/** A reply with these headers. */
 export class GuardedResponse<
   Request extends IncomingMessage = IncomingMessage,
 > extends ServerResponse<Request> {

@@ -69,7 +69,7 @@ describe("a request with an Idempotency-Key", () => {
     expect((await json(send("other"))).id).not.toBe(first.id);
   });
 
-  test("gives both the same when they come at the same time", async () => {
+  test("gives two simultaneous requests the same response", async () => {
     const going = Promise.withResolvers<void>();
     const { send, json, model } = await start([{ waitFor: going.promise, text: "One." }]);
     const both = [json(send("k")), json(send("k")), json(send("k"))];
@@ -82,7 +82,7 @@ describe("a request with an Idempotency-Key", () => {
     expect(model.requests).toHaveLength(1);
   });
 
-  test("is finished though its client has left, for the one who asks again", async () => {
+  test("is finished after its client has left, for the retry", async () => {
     const going = Promise.withResolvers<void>();
     const { send, json, model } = await start([{ waitFor: going.promise, text: "One." }]);
     const leaving = new AbortController();
@@ -96,7 +96,7 @@ describe("a request with an Idempotency-Key", () => {
     expect(model.requests).toHaveLength(1);
   });
 
-  test("is not finished for clients that leave too many behind, each owner by itself", async () => {
+  test("is not finished for an owner whose clients leave too many runs", async () => {
     const forever = new Promise<never>(() => {});
     const runs = { concurrency: 1, leaseMs: 30_000, maxAttempts: 2 };
     const { send, service, model } = await start({ waitFor: forever }, { runs });
@@ -159,7 +159,7 @@ describe("a request with an Idempotency-Key", () => {
     expect(model.requests).toHaveLength(1);
   });
 
-  test("is not refused because of the same request, which keeps its conversation busy", async () => {
+  test("is not rejected because the same request keeps its conversation busy", async () => {
     const going = Promise.withResolvers<void>();
     const created = Promise.withResolvers<void>();
     const second = Promise.withResolvers<void>();
@@ -191,7 +191,7 @@ describe("a request with an Idempotency-Key", () => {
     expect(model.requests).toHaveLength(1);
   });
 
-  test("can be followed before its run has said anything", async () => {
+  test("can be followed before the first event of its run", async () => {
     const written = Promise.withResolvers<void>();
     const store = storeAround(memoryStore(), async (method, call) => {
       if (method === "commit") await written.promise;
@@ -207,7 +207,7 @@ describe("a request with an Idempotency-Key", () => {
     expect(model.requests).toHaveLength(1);
   });
 
-  test("that was another one is refused with 422", async () => {
+  test("with another body is rejected with 422", async () => {
     const { send, json, model } = await start(["One."]);
     await json(send("k"));
     const reply = await send("k", { input: "Something else" });
@@ -216,21 +216,21 @@ describe("a request with an Idempotency-Key", () => {
     expect(model.requests).toHaveLength(1);
   });
 
-  test("has a key of its owner's alone", async () => {
+  test("shares its key with no other owner", async () => {
     const { send, json } = await start(["One.", "Two."]);
     const mine = await json(send("k"));
     const theirs = await json(send("k", {}, { headers: { authorization: "bob" } }));
     expect(theirs.id).not.toBe(mine.id);
   });
 
-  test("that is wrong does not use up its key", async () => {
+  test("that is invalid does not use up its key", async () => {
     const { send, json } = await start(["One."]);
     expect((await send("k", { model: "nobody" })).status).toBe(404);
     expect((await send("k", { input: 5 })).status).toBe(400);
     expect(await json(send("k"))).toMatchObject({ status: "completed" });
   });
 
-  test("that has failed fails again, without asking the model again", async () => {
+  test("that failed fails again, without another model call", async () => {
     const { send, model } = await start([{ error: new Error("broken") }, "Never."]);
     const first = await send("k");
     const second = await send("k");
@@ -270,7 +270,7 @@ describe("a request with an Idempotency-Key", () => {
     expect(model.requests).toEqual([]);
   });
 
-  test("gives a stream with an end after the server has died", async () => {
+  test("gives a complete stream after the server crashed", async () => {
     let clockMs = 0;
     const store = memoryStore({ now: () => clockMs });
     const model = scriptedModel([{ text: ["Half", new Promise<never>(() => {})] }]);

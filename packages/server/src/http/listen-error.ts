@@ -1,4 +1,4 @@
-// Why the server could not start to listen, in words.
+// Why the server cannot listen, with what to do about it.
 
 export class ListenError extends Error {
   override readonly name = "ListenError";
@@ -14,7 +14,7 @@ export class ListenError extends Error {
 function messageOf({ code, message }: NodeJS.ErrnoException, host: string, port: number): string {
   switch (code) {
     case "EADDRINUSE":
-      return `Another program already listens on port ${port} of ${host}. Stop it, or choose another port (--port ${port === 65_535 ? port - 1 : port + 1}; --port 0 takes any that is free).`;
+      return `Another program already listens on port ${port} of ${host}. Stop it, or choose another port (--port ${port === 65_535 ? port - 1 : port + 1}; --port 0 takes any free one).`;
     case "EACCES":
       return `This user may not listen on port ${port} of ${host}. Choose a port above 1023, such as --port 4500.`;
     case "EADDRNOTAVAIL":

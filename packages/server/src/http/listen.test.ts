@@ -24,7 +24,7 @@ function heldRun() {
   return { started: started.promise, release: released.resolve, wait };
 }
 
-test("closing lets a running request end, takes no new connection, and closes idle ones", async () => {
+test("closing lets a request in flight finish, accepts no new connection, and closes idle ones", async () => {
   const held = heldRun();
   const server = await testServer({
     async runPlain({ id }, signal) {
@@ -51,7 +51,7 @@ test("closing lets a running request end, takes no new connection, and closes id
   expect(running.received).toContain('"completed"');
 });
 
-test("closing lets a stream end with all its events", async () => {
+test("closing lets a stream finish with all its events", async () => {
   const held = heldRun();
   const server = await testServer({
     async runStreamed(_prepared, sink, signal) {
@@ -68,7 +68,7 @@ test("closing lets a stream end with all its events", async () => {
   await closed;
 });
 
-test("after the time is over, running requests are aborted and told so", async () => {
+test("after the grace period, requests in flight are aborted with an error", async () => {
   const held = heldRun();
   const server = await testServer({
     async runPlain({ id }, signal) {
@@ -85,7 +85,7 @@ test("after the time is over, running requests are aborted and told so", async (
   expect(await answer.json()).toMatchObject({ error: { code: "server_stopping" } });
 });
 
-test("a request that does not even heed its signal is cut off", async () => {
+test("a request that ignores its signal is cut off", async () => {
   const started = Promise.withResolvers<void>();
   const server = await testServer({
     runPlain: () => {
@@ -101,7 +101,7 @@ test("a request that does not even heed its signal is cut off", async () => {
   expect(client.received).toBe("");
 });
 
-test("those who follow a background run are let go with it, without [DONE], so that they come back", async () => {
+test("followers of a background run are released with it, without [DONE], so that they reconnect", async () => {
   const server = await testServer({
     async follow(_owner, _id, _startingAfter, sink, signal) {
       sink.send("first", "1");
@@ -116,7 +116,7 @@ test("those who follow a background run are let go with it, without [DONE], so t
   await closed;
 });
 
-test("while the server stops, connections that are still open get no new work", async () => {
+test("while the server stops, open connections accept no new requests", async () => {
   const held = heldRun();
   const server = await testServer({
     async runStreamed(_prepared, sink, signal) {
@@ -138,7 +138,7 @@ test("while the server stops, connections that are still open get no new work", 
   expect(server.responses.calls.map(({ name }) => name)).not.toContain("listModels");
 });
 
-test("readyz says that the server stops", async () => {
+test("readyz is 503 while the server stops", async () => {
   await using server = await testServer();
   server.exchanges.drain();
   const response = await server.fetch("/readyz");
@@ -147,7 +147,7 @@ test("readyz says that the server stops", async () => {
   expect((await server.fetch("/healthz")).status).toBe(200);
 });
 
-test("closing twice is closing once", async () => {
+test("closing twice is the same as closing once", async () => {
   const server = await testServer();
   const closing = server.close({ graceMs: 0 });
   expect(server.close({ graceMs: 0 })).toBe(closing);
@@ -155,7 +155,7 @@ test("closing twice is closing once", async () => {
   await expect(server.close({ graceMs: 0 })).resolves.toBeUndefined();
 });
 
-test("a port that is taken is told in words", async () => {
+test("a port in use is explained", async () => {
   const other = createServer().listen(0, "127.0.0.1");
   await once(other, "listening");
   const { port } = other.address() as AddressInfo;
@@ -168,7 +168,7 @@ test("a port that is taken is told in words", async () => {
   other.close();
 });
 
-test("an address that is not this machine's is told in words", async () => {
+test("an address of another machine is explained", async () => {
   await expect(start("192.0.2.1", 0)).rejects.toThrow(/does not have the address 192\.0\.2\.1.*127\.0\.0\.1/);
 });
 

@@ -1,4 +1,4 @@
-// The HTTP server's life: listening, and ending without cutting off those who are being served.
+// Starts and stops the HTTP server, without cutting off requests in flight.
 
 import { createServer, type RequestListener, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -17,50 +17,50 @@ import type { WebSockets } from "./websocket/web-sockets.ts";
 export interface ListenOptions {
   app: Hono<{ Bindings: HttpBindings }>;
   exchanges: Exchanges;
-  /** WebSocket connections. Default: requests for one are served as if they had not asked. */
+  /** WebSocket connections. Default: upgrades are ignored. */
   webSockets?: WebSockets;
   logger: Logger;
   host: string;
   port: number;
-  /** How long a client may leave what was sent to it unread before its connection is cut. Default: 120,000. */
+  /** How long a client may stop reading before it is disconnected. Default: 120,000. */
   stallMs?: number;
-  /** How many connections may be open; more are closed at once. Default: 10,000. */
+  /** How many connections may be open; further ones are closed at once. Default: 10,000. */
   connections?: number;
-  /** How long the headers of a request may take to come. Default: 30,000. */
+  /** How long the headers of a request may take to arrive. Default: 30,000. */
   headersMs?: number;
-  /** How long a whole request may take to come. Default: 120,000. */
+  /** How long a whole request may take to arrive. Default: 120,000. */
   requestMs?: number;
 }
 
 export interface Listening {
-  /** Where it can be reached from this machine, without a slash at the end. */
+  /** Its URL on this machine, without a trailing slash. */
   readonly url: string;
   readonly port: number;
   /**
-   * Ends: no new connections, and no new work on those that are open. Requests that run get `graceMs`, then
-   * their signals are aborted, and what is still open a second later is cut. `released` tells that background
-   * runs have been let go, so that there is nothing to follow any more. Resolves when all is closed.
+   * Stops: accepts no new connections, and no new requests on open ones. Requests in flight get `graceMs`, then their
+   * signals are aborted, and what is still open a second later is cut. When `released` settles, background runs are
+   * released and their followers are stopped. Resolves when all is closed.
    */
   close(options: { graceMs: number; released?: Promise<unknown> }): Promise<void>;
 }
 
-// How many connections may wait to be accepted; the system may allow fewer. With Node's own 511, of a thousand
-// clients that come at once some try again only after seconds.
-const mostWaiting = 4096;
+// How many connections may wait to be accepted; the system may allow fewer. With Node's default of 511, some of a
+// thousand simultaneous clients retry only after seconds.
+const backlog = 4096;
 
-// How many requests a connection may have that are not answered yet. Clients of today send one at a time.
-const mostPipelined = 8;
+// How many unanswered requests a connection may have. Current clients send one at a time.
+const maxPipelined = 8;
 
-// How long an aborted request gets to tell its client.
-const lastWordsMs = 1000;
+// How long an aborted request may take to reply.
+const abortedMs = 1000;
 
-/** Starts to listen. Throws a `ListenError` when it cannot. */
+/** Starts listening. Throws a `ListenError` when it cannot. */
 export async function listen(options: ListenOptions): Promise<Listening> {
   const { exchanges, webSockets, host, port, logger, stallMs = 120_000, connections = 10_000 } = options;
   const { headersMs = 30_000, requestMs = 120_000 } = options;
   const server = createServer(
     {
-      // Longer than the usual proxy keeps a connection: whoever closes first can cut off a request.
+      // Longer than usual proxies keep a connection: the side that closes first may cut off a request.
       keepAliveTimeout: 75_000,
       headersTimeout: Math.min(headersMs, requestMs),
       requestTimeout: requestMs,
@@ -74,10 +74,10 @@ export async function listen(options: ListenOptions): Promise<Listening> {
   warnOfDrops(server, connections, logger);
   if (webSockets) server.on("upgrade", webSockets.open);
   cutStalled(server, exchanges, stallMs);
-  server.on("clientError", (error, socket) => answerGarbage(error, socket, exchanges.isOn(socket)));
+  server.on("clientError", (error, socket) => rejectGarbage(error, socket, exchanges.isOn(socket)));
   await new Promise<void>((resolve, reject) => {
     server.once("error", (error: NodeJS.ErrnoException) => reject(new ListenError(error, host, port)));
-    server.listen({ port, host, backlog: mostWaiting }, resolve);
+    server.listen({ port, host, backlog }, resolve);
   });
   const { port: actualPort } = server.address() as AddressInfo;
   let closing: Promise<void> | undefined;
@@ -89,8 +89,8 @@ export async function listen(options: ListenOptions): Promise<Listening> {
 }
 
 /**
- * Cuts connections whose clients have stopped to read: a run would wait for them for ever. Node calls after so long
- * without any byte on a connection, which is also how idle ones end. One that waits for its answer is left alone.
+ * Disconnects clients that stopped reading: a run would wait for them for ever. Node emits `timeout` after so long
+ * without a byte on a connection, which also closes idle ones. A connection that waits for its reply is left alone.
  */
 function cutStalled(server: Server, exchanges: Exchanges, stallMs: number): void {
   server.timeout = stallMs;
@@ -100,16 +100,16 @@ function cutStalled(server: Server, exchanges: Exchanges, stallMs: number): void
   });
 }
 
-// One line is enough for many that come in a row.
+// One line for many in a row.
 const warnEveryMs = 60_000;
 
-/** Tells the operator that connections are turned away. */
+/** Logs that connections are rejected. */
 function warnOfDrops(server: Server, connections: number, logger: Logger): void {
   let warnedAtMs = -Infinity;
   server.on("drop", () => {
     if (performance.now() - warnedAtMs < warnEveryMs) return;
     warnedAtMs = performance.now();
-    logger.warn("Connections are turned away: as many are open as may be.", {
+    logger.warn("Connections are rejected: the limit of open ones is reached.", {
       "limits.connections": connections,
     });
   });
@@ -134,10 +134,10 @@ async function close(
     setTimeout(() => {
       server.closeAllConnections();
       webSockets?.cut();
-    }, graceMs + lastWordsMs),
+    }, graceMs + abortedMs),
   ];
   await Promise.all([exchanges.whenIdle(), webSockets?.whenIdle()]);
-  // Connections whose last answer has just ended, and those that send nothing.
+  // Connections whose last reply has just ended, and idle ones.
   server.closeAllConnections();
   await closed;
   for (const timer of timers) clearTimeout(timer);
@@ -145,14 +145,14 @@ async function close(
 
 function requestListener({ app, logger }: ListenOptions): RequestListener {
   const listener = getRequestListener(app.fetch, {
-    // This process may not be ours alone.
+    // The process may be shared with other code.
     overrideGlobalObjects: false,
     errorHandler(error) {
       const id = requestId();
       const isGarbage = error instanceof RequestError;
-      if (!isGarbage) logger.error("A request has failed.", { requestId: id }, error);
+      if (!isGarbage) logger.error("A request failed.", { requestId: id }, error);
       const problem = isGarbage
-        ? invalidRequest(null, `The request has an address that cannot be read: ${error.message}.`)
+        ? invalidRequest(null, `The URL of the request is invalid: ${error.message}.`)
         : internalError(id, error);
       return Response.json(errorBody(problem), { status: problem.status, headers: { "x-request-id": id } });
     },
@@ -161,8 +161,8 @@ function requestListener({ app, logger }: ListenOptions): RequestListener {
   return (incoming, outgoing) => {
     const { socket } = incoming;
     const count = unanswered.get(socket) ?? 0;
-    // Node reads on: in one chunk there may be a thousand requests, and all their answers would be kept.
-    if (count >= mostPipelined) {
+    // Node reads on: one chunk may hold a thousand requests, and all their replies would be kept.
+    if (count >= maxPipelined) {
       socket.destroy();
       return;
     }
@@ -177,8 +177,8 @@ const garbageStatus: Readonly<Record<string, string>> = {
   ERR_HTTP_REQUEST_TIMEOUT: "408 Request Timeout",
 };
 
-/** Answers what is not HTTP, unless that came in the middle of something. */
-function answerGarbage(error: NodeJS.ErrnoException, socket: Duplex, isBusy: boolean): void {
+/** Replies to bytes that are not HTTP, unless a request is in flight. */
+function rejectGarbage(error: NodeJS.ErrnoException, socket: Duplex, isBusy: boolean): void {
   if (isBusy || !socket.writable || error.code === "ECONNRESET") {
     socket.destroy();
     return;

@@ -22,7 +22,7 @@ test("a line of JSON has the time, the level, the message and the fields", () =>
   ]);
 });
 
-test("a line of text can be read by people, and stays one line", () => {
+test("a line of text is readable, and stays one line", () => {
   const { writes, logger } = recorder({ format: "text" });
   logger.warn("Two\nlines.", { path: "/v1/responses", model: 'a "b"\n', none: undefined });
   expect(writes).toEqual([
@@ -51,7 +51,7 @@ test("lines below the level are left out", () => {
   expect(silent.writes).toEqual([]);
 });
 
-test("lines are written a few at a time, and an error does not wait", async () => {
+test("lines are batched, and an error is written at once", async () => {
   const { writes, logger } = recorder();
   logger.info("1");
   logger.info("2");
@@ -63,7 +63,7 @@ test("lines are written a few at a time, and an error does not wait", async () =
   expect(writes[1]).toMatch(/"3".*\n.*"4"/);
 });
 
-test("lines that wait are written before the process is left", async () => {
+test("batched lines are written before the process exits", async () => {
   const program = `
     import { createLogger } from ${JSON.stringify(import.meta.resolve("./log.ts"))};
     createLogger().info("The last words.");
@@ -99,7 +99,7 @@ test.each([
   expect(redact(text)).toBe(text);
 });
 
-test("a request is one line with its facts, and without headers, query or body", async () => {
+test("a request is one line, without headers, query or body", async () => {
   await using server = await testServer({}, { authenticate: async () => ({ owner: "key:ann" }) });
   const response = await server.post(
     "/v1/responses?hidden=in-the-query",
@@ -128,7 +128,7 @@ test("a request is one line with its facts, and without headers, query or body",
   expect(JSON.stringify(line)).not.toContain("hidden");
 });
 
-test("a key that an error speaks of is not logged, however the request fails", async () => {
+test("a key in an error's text is not logged, however the request fails", async () => {
   const key = "sk-live-0123456789abcdef";
   await using server = await testServer({
     prepare: () => Promise.reject(new Error(`the model server has refused Bearer ${key}`)),
@@ -149,7 +149,7 @@ test("a key that an error speaks of is not logged, however the request fails", a
   expect(JSON.stringify(server.log())).not.toContain(key);
 });
 
-test("probes are logged only for those who want all", async () => {
+test("health checks are logged only at the level debug", async () => {
   await using server = await testServer({}, { level: "info" });
   for (const path of ["/healthz", "/readyz", "/metrics", "/v1/models"])
     await (await server.fetch(path)).text();

@@ -1,5 +1,5 @@
-// Structured log lines on stderr. They hold what happened, never headers, bodies or keys; and whatever looks
-// like a secret in an error's text is blotted out.
+// Structured log lines on stderr. They never contain headers, bodies or keys, and whatever looks like a secret in an
+// error's text is redacted.
 
 export type LogLevel = "debug" | "info" | "warn" | "error" | "silent";
 export type LogFields = Readonly<Record<string, string | number | boolean | null | undefined>>;
@@ -13,11 +13,11 @@ export interface Logger {
 }
 
 export interface LogOptions {
-  /** The least important lines to write. Default: `info`. */
+  /** The lowest level that is logged. Default: `info`. */
   level?: LogLevel;
-  /** `json` for machines, `text` for people. Default: `json`. */
+  /** JSON lines, or text for people. Default: `json`. */
   format?: "json" | "text";
-  /** Takes whole lines. Default: stderr. */
+  /** Receives whole lines. Default: stderr. */
   write?: (lines: string) => void;
   /** The time, for tests. Default: now. */
   now?: () => Date;
@@ -25,16 +25,16 @@ export interface LogOptions {
 
 const order: Readonly<Record<LogLevel, number>> = { debug: 0, info: 1, warn: 2, error: 3, silent: 4 };
 
-// Writing costs more than making a line, so lines wait this long for others.
-const gatherMs = 50;
+// Writing costs more than formatting, so lines are batched for this long.
+const batchMs = 50;
 
-// Loggers that have lines to write before the process is left.
+// Loggers with lines to write before the process exits.
 const unwritten = new Set<() => void>();
 const writeAll = () => {
   for (const flush of unwritten) flush();
 };
 
-/** A logger. Lines are written a few at a time; warnings and errors at once, with all before them. */
+/** A logger. Lines are written in batches; warnings and errors at once, with all before them. */
 export function createLogger(options: LogOptions = {}): Logger {
   const { level = "info", format = "json", now = () => new Date() } = options;
   const write = options.write ?? ((lines: string) => process.stderr.write(lines));
@@ -55,7 +55,7 @@ export function createLogger(options: LogOptions = {}): Logger {
     pending += `${redact(render(now(), lineLevel, message, fields))}\n`;
     if (order[lineLevel] >= order.warn) flush();
     else if (flushing === undefined) {
-      flushing = setTimeout(flush, gatherMs);
+      flushing = setTimeout(flush, batchMs);
       unwritten.add(flush);
       if (!process.listeners("exit").includes(writeAll)) process.on("exit", writeAll);
     }
@@ -97,7 +97,7 @@ function describe(error: unknown, depth = 0): string {
     : `${text}\nCaused by: ${describe(error.cause, depth + 1)}`;
 }
 
-// Keys by their names, credentials in headers, keys with a known prefix, tokens, passwords in addresses.
+// Keys by their names, credentials in headers, passwords in URLs, keys with a known prefix, tokens.
 const secrets = new RegExp(
   [
     /((?:api[-_]?key|token|secret|password|authorization)\\?["']?\s*[=:]\s*\\?["']?(?:(?:bearer|basic)\s+)?)[^\s"'&,}\\]{4,}/,
@@ -111,7 +111,7 @@ const secrets = new RegExp(
   "gi",
 );
 
-/** The text with everything blotted out that looks like a secret. */
+/** The text with everything that looks like a secret redacted. */
 export function redact(text: string): string {
   return text.replace(secrets, (_match, ...parts: (string | undefined)[]) => {
     const kept = parts.slice(0, 5).find((part) => part !== undefined) ?? "";

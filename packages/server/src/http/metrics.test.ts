@@ -2,7 +2,7 @@ import { expect, test, vi } from "vitest";
 import { Metrics } from "./metrics.ts";
 import { testServer } from "./testkit/test-server.ts";
 
-test("requests are counted by the pattern of their path, so that ids make no new numbers", async () => {
+test("requests are counted by the pattern of their path, so that ids make no new series", async () => {
   await using server = await testServer({}, { authenticate: async () => ({ owner: "key:ann" }) });
   for (const path of ["/v1/responses/a", "/v1/responses/b", "/nowhere/1", "/nowhere/2"])
     await (await server.fetch(path)).text();
@@ -34,7 +34,7 @@ test("open streams are counted while they are open", async () => {
   await vi.waitFor(async () => expect(await server.metrics.text()).toContain("rondo_open_streams 0"));
 });
 
-test("what the runs tell is there to be read", async () => {
+test("events of runs are counted", async () => {
   const metrics = new Metrics();
   metrics.runEnded("completed");
   metrics.tokensUsed(12, 3);
@@ -51,7 +51,7 @@ test("what the runs tell is there to be read", async () => {
   expect(text).toContain('rondo_background_runs{state="running"} 2');
 });
 
-test("numbers that the store cannot give are left out, and the others are there", async () => {
+test("metrics that the store cannot give are left out, and the others are there", async () => {
   const metrics = new Metrics();
   const answers = [{ queued: 5, running: 2 }];
   metrics.watchQueue(async () => answers.pop() ?? Promise.reject(new Error("The disk is gone.")));

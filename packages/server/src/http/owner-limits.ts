@@ -1,12 +1,12 @@
-// What one owner may have under way at once, so that none can take the server from the others: requests, and the
-// bytes of their bodies and long answers.
+// Limits what one owner may have in flight, so that no owner can starve the others: requests, and the bytes of their
+// bodies and large replies.
 
 import { tooManyRequests } from "../protocol/api-error.ts";
 
 export interface OwnerLimitsOptions {
-  /** How many requests an owner may have at once. */
+  /** How many requests an owner may have in flight. */
   readonly requestsPerOwner: number;
-  /** How large their bodies and long answers may be together. */
+  /** How many bytes their bodies and large replies may have together. */
   readonly bodyBytesPerOwner: number;
 }
 
@@ -14,49 +14,49 @@ export interface OwnerLimitsOptions {
 export interface ByteMeter {
   /** Adds bytes. Throws a 429 when the owner has too many. */
   addBytes(count: number): void;
-  /** Takes all of them back. */
+  /** Subtracts all that was added. */
   clear(): void;
-  /** Ends the count. Only the first call counts. */
+  /** Ends the count. Further calls do nothing. */
   release(): void;
 }
 
-/** The place of one request, with the bytes of its body and its answer. Freed by `release()`. */
+/** A request in flight, with the bytes of its body and its reply. Freed by `release()`. */
 export type RequestSlot = Pick<ByteMeter, "addBytes" | "release">;
 
 interface Usage {
   requests: number;
   bytes: number;
-  /** How many count here. */
+  /** How many meters count here. */
   meters: number;
 }
 
 export class OwnerLimits {
   readonly #options: OwnerLimitsOptions;
-  /** Only of owners that have something under way. */
+  /** Only of owners with something in flight. */
   readonly #usage = new Map<string, Usage>();
 
   constructor(options: OwnerLimitsOptions) {
     this.#options = options;
   }
 
-  /** How much an owner has under way. */
+  /** What an owner has in flight. */
   usageOf(owner: string): { readonly requests: number; readonly bytes: number } {
     const { requests, bytes } = this.#usage.get(owner) ?? none;
     return { requests, bytes };
   }
 
-  /** Takes a place for a request. Throws a 429 when there is none. */
+  /** Admits a request. Throws a 429 at the limit. */
   enter(owner: string): RequestSlot {
     const { requestsPerOwner } = this.#options;
     const { requests } = this.usageOf(owner);
     if (requests >= requestsPerOwner)
       throw tooManyRequests(
-        `You have ${requests} requests at once, this server's limit for one owner (limits.requestsPerOwner). Wait until one has ended.`,
+        `You have ${requests} requests in flight, this server's limit for one owner (limits.requestsPerOwner). Wait until one ends.`,
       );
     return this.#count(owner, 1);
   }
 
-  /** Counts bytes of what is not a request yet. */
+  /** Counts bytes before there is a request. */
   meter(owner: string): ByteMeter {
     return this.#count(owner, 0);
   }
@@ -76,10 +76,10 @@ export class OwnerLimits {
     return {
       addBytes: (count) => {
         if (isOver) return;
-        // One request alone is limited otherwise.
+        // A single request has a limit of its own.
         if (usage.bytes > own && usage.bytes + count > bodyBytesPerOwner)
           throw tooManyRequests(
-            `Your requests at this moment, with their answers, are more than ${bodyBytesPerOwner} bytes, this server's limit for one owner (limits.bodyBytesPerOwner). Wait until some have ended.`,
+            `Your requests in flight, with their replies, exceed ${bodyBytesPerOwner} bytes, this server's limit for one owner (limits.bodyBytesPerOwner). Wait until some end.`,
           );
         own += count;
         usage.bytes += count;

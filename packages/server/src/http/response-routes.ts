@@ -1,142 +1,169 @@
 // The routes of the Responses API.
 
-import type { HonoRequest } from "hono";
-import { parseListQuery, parsePageQuery, parseRetrieveQuery } from "../protocol/query.ts";
+import { createRequestSchema, inputTokensSchema } from "../protocol/create-request-schema.ts";
+import { streamEventSchema } from "../protocol/events.ts";
+import { listQuerySchema, pageQuerySchema, retrieveQuerySchema } from "../protocol/query.ts";
+import {
+  compactedResponseSchema,
+  deletedResponseSchema,
+  inputTokensReplySchema,
+  itemListSchema,
+  responseListSchema,
+} from "../protocol/replies.ts";
+import { responseSchema } from "../protocol/response.ts";
 import type { RepeatKey } from "../run/repeat.ts";
-import { readJson, readJsonText } from "./body.ts";
 import type { Exchange } from "./exchange.ts";
-import { repeatKeyOf } from "./repeat-key.ts";
-import type { ResponsesApi } from "./responses-api.ts";
-import { ownerOf, queryOf, type Route } from "./route.ts";
-import { answerStream, type StreamOptions } from "./stream.ts";
+import { idempotencyKeyHeader, idempotencyKeyOf } from "./idempotency-key.ts";
+import { modelErrors, type ResponsesApi, type Route, route } from "./route.ts";
+import { replyWithStream, type StreamOptions, sendErrorEvent } from "./stream.ts";
 
 export interface ResponseRoutesOptions extends StreamOptions {
   responses: ResponsesApi;
-  /** The largest body that is read. */
-  bodyBytes: number;
 }
 
-export function responseRoutes(options: ResponseRoutesOptions): Route[] {
-  const { responses, bodyBytes } = options;
+const noModel = "There is no such model or previous response.";
+const ofResponse = {
+  params: { id: "response_id" },
+  errors: { "404": "There is no such response, or it belongs to another owner." },
+};
 
-  const follow = (exchange: Exchange, id: string, startingAfter: number) => {
+export function responseRoutes(options: ResponseRoutesOptions): Route[] {
+  const { responses } = options;
+
+  const follow = (exchange: Exchange, owner: string, id: string, startingAfter: number) => {
     exchange.isFollowing = true;
-    return answerStream(
+    return replyWithStream(
       exchange,
       options,
-      (sink, signal) => responses.follow(ownerOf(exchange), id, startingAfter, sink, signal),
-      startingAfter + 1,
+      (sink, signal) => responses.follow(owner, id, startingAfter, sink, signal),
+      (writer, error) => sendErrorEvent(writer, error, startingAfter + 1),
     );
   };
 
-  /** Gives the response of the same request once more. That one was checked, so `body` is right. */
-  const repeat = async (exchange: Exchange, id: string, body: unknown) => {
+  /** Replies with the response of an earlier, identical request. That one was validated, and so is `body`. */
+  const repeat = async (exchange: Exchange, owner: string, id: string, body: unknown) => {
     exchange.responseId = id;
-    if ((body as { stream?: unknown }).stream === true) await follow(exchange, id, -1);
-    else exchange.json(200, await responses.repeat(ownerOf(exchange), id, exchange.signal));
+    if ((body as { stream?: unknown }).stream === true) return follow(exchange, owner, id, -1);
+    return responses.repeat(owner, id, exchange.signal);
   };
 
-  const create = async (exchange: Exchange, body: unknown, repeatKey: RepeatKey | undefined) => {
-    const prepared = await responses.prepare(ownerOf(exchange), body, ...(repeatKey ? [{ repeatKey }] : []));
+  const create = async (exchange: Exchange, owner: string, body: unknown, repeatKey?: RepeatKey) => {
+    const prepared = await responses.prepare(owner, body, ...(repeatKey ? [{ repeatKey }] : []));
     const { stream, background, model } = prepared.request;
     exchange.responseId = prepared.id;
     exchange.model = model;
     if (background) {
-      // With a key, it may be the response of the same request that came first.
+      // With a key, it may be the response of an identical request that came first.
       const queued = await responses.enqueue(prepared);
       exchange.responseId = queued.id;
-      if (stream) await follow(exchange, queued.id, -1);
-      else exchange.json(200, queued);
-    } else if (stream) {
-      await answerStream(exchange, options, (sink, signal) => responses.runStreamed(prepared, sink, signal));
-    } else {
-      exchange.json(200, await responses.runPlain(prepared, exchange.signal));
+      return stream ? follow(exchange, owner, queued.id, -1) : queued;
     }
+    if (!stream) return responses.runPlain(prepared, exchange.signal);
+    return replyWithStream(exchange, options, (sink, signal) =>
+      responses.runStreamed(prepared, sink, signal),
+    );
   };
 
   return [
-    {
+    route({
       method: "POST",
       path: "/v1/responses",
-      async handle(exchange) {
-        const { text, value } = await readJsonText(exchange.incoming, bodyBytes);
-        const repeatKey = repeatKeyOf(exchange.incoming, text);
-        if (repeatKey) {
-          const known = await responses.findRepeated(ownerOf(exchange), repeatKey);
-          if (known !== undefined) return repeat(exchange, known, value);
-        }
+      operationId: "createResponse",
+      summary: "Run a model with its tools: in one reply, as a stream, or in the background.",
+      headers: { "Idempotency-Key": idempotencyKeyHeader },
+      body: createRequestSchema,
+      reply: responseSchema,
+      events: streamEventSchema,
+      errors: {
+        ...modelErrors,
+        "404": noModel,
+        "422": "The Idempotency-Key was used before, for a request with another body.",
+      },
+      async handle({ exchange, owner, body: { text, value } }) {
+        const key = idempotencyKeyOf(exchange.incoming, text);
+        const earlier = key && (await responses.findRepeated(owner, key));
+        if (earlier !== undefined) return repeat(exchange, owner, earlier, value);
         try {
-          await create(exchange, value, repeatKey);
+          return await create(exchange, owner, value, key);
         } catch (error) {
-          // What stands in its way may be the same request, which came in between.
-          const known = repeatKey && (await responses.findRepeated(ownerOf(exchange), repeatKey));
+          // It may be blocked by an identical request that came in between.
+          const known = key && (await responses.findRepeated(owner, key));
           if (known === undefined || known === exchange.responseId || exchange.outgoing.headersSent)
             throw error;
-          await repeat(exchange, known, value);
+          return repeat(exchange, owner, known, value);
         }
       },
-    },
-    {
+    }),
+    route({
       method: "GET",
       path: "/v1/responses",
-      async handle(exchange, request) {
-        exchange.json(200, await responses.list(ownerOf(exchange), parseListQuery(queryOf(request))));
-      },
-    },
-    {
+      operationId: "listResponses",
+      summary: "List stored responses.",
+      query: listQuerySchema,
+      reply: responseListSchema,
+      handle: ({ owner, query }) => responses.list(owner, query),
+    }),
+    route({
       method: "POST",
       path: "/v1/responses/input_tokens",
-      async handle(exchange) {
-        const body = await readJson(exchange.incoming, bodyBytes);
-        exchange.json(200, await responses.countInputTokens(ownerOf(exchange), body));
-      },
-    },
-    {
+      operationId: "countInputTokens",
+      summary: "Count the tokens that a request would send to the model.",
+      body: inputTokensSchema,
+      reply: inputTokensReplySchema,
+      errors: { "404": noModel },
+      handle: ({ owner, body }) => responses.countInputTokens(owner, body.value),
+    }),
+    route({
       method: "POST",
       path: "/v1/responses/compact",
-      async handle(exchange) {
-        const body = await readJson(exchange.incoming, bodyBytes);
-        exchange.json(200, await responses.compact(ownerOf(exchange), body, exchange.signal));
-      },
-    },
-    {
+      operationId: "compactResponse",
+      summary: "Shorten a conversation to the user's messages and a sealed summary.",
+      body: inputTokensSchema,
+      reply: compactedResponseSchema,
+      errors: { "404": noModel },
+      handle: ({ exchange, owner, body }) => responses.compact(owner, body.value, exchange.signal),
+    }),
+    route({
       method: "GET",
       path: "/v1/responses/:id",
-      async handle(exchange, request) {
-        const id = idOf(exchange, request);
-        const query = parseRetrieveQuery(queryOf(request));
-        if (query.stream && request.method !== "HEAD") await follow(exchange, id, query.starting_after ?? -1);
-        else exchange.json(200, await responses.get(ownerOf(exchange), id, query.include));
-      },
-    },
-    {
+      ...ofResponse,
+      operationId: "getResponse",
+      summary: "Get a response, or follow its events.",
+      query: retrieveQuerySchema,
+      reply: responseSchema,
+      events: streamEventSchema,
+      handle: ({ exchange, owner, params: { id }, query, isHead }) =>
+        query.stream && !isHead
+          ? follow(exchange, owner, id, query.starting_after ?? -1)
+          : responses.get(owner, id),
+    }),
+    route({
       method: "DELETE",
       path: "/v1/responses/:id",
-      async handle(exchange, request) {
-        exchange.json(200, await responses.remove(ownerOf(exchange), idOf(exchange, request)));
-      },
-    },
-    {
+      ...ofResponse,
+      operationId: "deleteResponse",
+      summary: "Delete a response with all that belongs to it.",
+      reply: deletedResponseSchema,
+      handle: ({ owner, params }) => responses.remove(owner, params.id),
+    }),
+    route({
       method: "POST",
       path: "/v1/responses/:id/cancel",
-      async handle(exchange, request) {
-        exchange.json(200, await responses.cancel(ownerOf(exchange), idOf(exchange, request)));
-      },
-    },
-    {
+      ...ofResponse,
+      operationId: "cancelResponse",
+      summary: "Cancel a response that runs in the background.",
+      reply: responseSchema,
+      handle: ({ owner, params }) => responses.cancel(owner, params.id),
+    }),
+    route({
       method: "GET",
       path: "/v1/responses/:id/input_items",
-      async handle(exchange, request) {
-        const id = idOf(exchange, request);
-        const query = parsePageQuery(queryOf(request));
-        exchange.json(200, await responses.inputItems(ownerOf(exchange), id, query));
-      },
-    },
+      ...ofResponse,
+      operationId: "listInputItems",
+      summary: "List the input items of a response.",
+      query: pageQuerySchema,
+      reply: itemListSchema,
+      handle: ({ owner, params, query }) => responses.inputItems(owner, params.id, query),
+    }),
   ];
-}
-
-function idOf(exchange: Exchange, request: HonoRequest): string {
-  const id = request.param("id") ?? "";
-  exchange.responseId = id;
-  return id;
 }

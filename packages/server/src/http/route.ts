@@ -1,26 +1,72 @@
-// What a route is. The table of routes is data, so that 405 and `Allow` come from the same place.
+// A row of the table of routes. The app, the OpenAPI document, and 405 with `Allow` are all made from that table.
 
-import type { HonoRequest } from "hono";
+import type { z } from "zod";
+import type { Conversations } from "../run/conversations.ts";
+import type { Responses } from "../run/responses.ts";
+import type { JsonText } from "./body.ts";
 import type { Exchange } from "./exchange.ts";
 
-export interface Route {
+/** What clients can do with responses; only the server drains them. */
+export type ResponsesApi = Omit<Responses, "drain">;
+export type ConversationsApi = Omit<Conversations, never>;
+
+/** A request to a route, validated as far as the route describes it. */
+export interface RouteRequest<Query = unknown, Param extends string = string> {
+  readonly exchange: Exchange;
+  /** The authenticated owner. Public routes have none: there it throws. */
+  readonly owner: string;
+  readonly params: Readonly<Record<Param, string>>;
+  readonly query: Query;
+  /** The JSON body of a route that takes one. An optional body that did not come is `undefined`. */
+  readonly body: JsonText;
+  /** Whether no body of a reply is wanted. */
+  readonly isHead: boolean;
+}
+
+/** What the OpenAPI document says about a route. */
+interface RouteDescription<Query extends z.ZodObject, Param extends string> {
   readonly method: "GET" | "POST" | "DELETE";
-  /** With `:name` for parts that vary, as Hono has it. */
+  /** In Hono's notation, with `:name` for parameters. */
   readonly path: string;
-  /** Whether it needs no key. Default: false. */
+  /** The parameters of the path, with their names in the OpenAPI document. */
+  readonly params?: Readonly<Record<Param, string>>;
+  readonly operationId: string;
+  readonly summary: string;
+  readonly query?: Query;
+  /** The JSON body that it takes. It is read before `handle` is called, which validates it. */
+  readonly body?: z.ZodType;
+  /** Default: false. */
+  readonly isBodyOptional?: boolean;
+  /** The headers that it reads. */
+  readonly headers?: Readonly<Record<string, { description: string; schema: { type: string } }>>;
+  /** The body of a 200 reply. A string is plain text. */
+  readonly reply: z.ZodType;
+  /** The events of a 200 reply that is a stream. Default: it never is. */
+  readonly events?: z.ZodType;
+  /** Error replies besides the common ones, by status. */
+  readonly errors?: Readonly<Record<string, string>>;
+  /** Whether it needs no key, and has no owner with limits. Default: false. */
   readonly isPublic?: boolean;
-  /** Answers the exchange, or throws. */
-  handle(exchange: Exchange, request: HonoRequest): Promise<void>;
 }
 
-/** The owner of a request to a route that is not public. */
-export function ownerOf({ owner }: Exchange): string {
-  if (owner === undefined) throw new Error("This route is not public, but the request has no owner.");
-  return owner;
+export interface Route extends RouteDescription<z.ZodObject, string> {
+  /** Returns the JSON of a 200 reply, or undefined if it has replied itself. Throws for all other replies. */
+  handle(request: RouteRequest): Promise<unknown>;
 }
 
-/** The query of a request. */
-export function queryOf({ url }: HonoRequest): URLSearchParams {
-  const start = url.indexOf("?");
-  return new URLSearchParams(start < 0 ? "" : url.slice(start + 1));
+/** Defines a route whose handler gets the query and the parameters with their types. */
+export function route<Query extends z.ZodObject, Param extends string = never>(
+  definition: RouteDescription<Query, Param> & {
+    handle(request: RouteRequest<z.infer<Query>, Param>): Promise<unknown>;
+  },
+): Route {
+  return definition;
 }
+
+/** Error replies of routes that call a model. */
+export const modelErrors = {
+  "404": "There is no such model.",
+  "429": "The owner has too much in flight, or the model server is overloaded.",
+  "502": "The model failed.",
+  "504": "The model was too slow.",
+};

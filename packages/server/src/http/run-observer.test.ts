@@ -20,7 +20,7 @@ function observed() {
 
 const failed = fakeResponse("resp_1", "failed");
 
-test("tokens and tool calls are counted as the loop tells them", async () => {
+test("tokens and tool calls are counted from the events of the loop", async () => {
   const { metrics, observer } = observed();
   const usage = { inputTokens: 10, outputTokens: 4, totalTokens: 14 };
   const message = { role: "assistant" as const, content: "" };
@@ -47,7 +47,7 @@ test("tokens and tool calls are counted as the loop tells them", async () => {
     expect(text).toContain(`rondo_tool_calls_total{outcome="${outcome}"} 1`);
 });
 
-test("a model that has failed is a warning with its reason, and a number", async () => {
+test("a failed model is a warning with its reason, and is counted", async () => {
   const { lines, metrics, observer } = observed();
   const cause = new ModelConnectionError("http://127.0.0.1:1/v1", new Error("refused"));
   observer.runEnded(failed, new ApiError("No.", { status: 503, type: "server_error", code: "c", cause }));
@@ -56,7 +56,7 @@ test("a model that has failed is a warning with its reason, and a number", async
   expect(await metrics.text()).toContain('rondo_runs_total{status="failed"} 1');
 });
 
-test("a fault of ours is logged with its stack", () => {
+test("a fault of the server is logged with its stack", () => {
   const { lines, observer } = observed();
   const cause = new TypeError("x is not a function");
   observer.runEnded(failed, new ApiError("Ours.", { status: 500, type: "server_error", cause }));
@@ -65,7 +65,7 @@ test("a fault of ours is logged with its stack", () => {
   ]);
 });
 
-test("a fault of the client is only noted", () => {
+test("a fault of the client is logged at the level info", () => {
   const { lines, logger, observer } = observed();
   observer.runEnded(failed, new ApiError("Yours.", { status: 400, type: "invalid_request_error" }));
   observer.runEnded(fakeResponse("resp_2"), undefined);
@@ -73,7 +73,7 @@ test("a fault of the client is only noted", () => {
   expect(lines).toMatchObject([{ level: "info", reason: "Yours." }, { message: "end" }]);
 });
 
-test("warnings of runs are logged with what they are about", () => {
+test("warnings of runs are logged with their fields", () => {
   const { lines, observer } = observed();
   observer.warn("Ignored.", { responseId: "resp_1", ignored: ["a", "b"], more: { c: 1 } });
   observer.warn("Not renewed.", { error: new Error("disk full") });

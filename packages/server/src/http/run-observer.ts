@@ -1,4 +1,4 @@
-// Tells the log and the numbers what happens in runs.
+// Reports what happens in runs to the log and the metrics.
 
 import { ModelError, TimeoutError } from "rondo";
 import { ApiError } from "../protocol/api-error.ts";
@@ -26,11 +26,11 @@ export function runObserver(logger: Logger, metrics: Metrics): RunObserver {
       const fields = { responseId, model, code };
       if (cause instanceof ModelError || cause instanceof TimeoutError) {
         metrics.modelFailed(cause.code);
-        logger.warn("A model has failed.", { ...fields, reason: cause.message });
+        logger.warn("A model failed.", { ...fields, reason: cause.message });
       } else if (failure instanceof ApiError && failure.status < 500) {
-        logger.info("A run has failed.", { ...fields, reason: failure.message });
+        logger.info("A run failed.", { ...fields, reason: failure.message });
       } else {
-        logger.error("A run has failed.", fields, cause);
+        logger.error("A run failed.", fields, cause);
       }
     },
   };

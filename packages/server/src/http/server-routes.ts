@@ -1,103 +1,117 @@
-// The routes about the server itself: its models, its health, its numbers and its description.
+// The routes about the server itself: models, health, metrics and the OpenAPI document.
 
 import type { JsonObject } from "rondo";
+import { z } from "zod";
 import { notFound } from "../protocol/api-error.ts";
+import { modelListSchema, modelSchema } from "../protocol/replies.ts";
 import type { Exchanges } from "./exchange.ts";
 import type { Logger } from "./log.ts";
 import type { Metrics } from "./metrics.ts";
-import type { ResponsesApi } from "./responses-api.ts";
-import type { Route } from "./route.ts";
+import { type ResponsesApi, type Route, route } from "./route.ts";
 
 export interface ServerRoutesOptions {
   responses: ResponsesApi;
   exchanges: Exchanges;
   metrics: Metrics;
   logger: Logger;
-  /** Makes the OpenAPI document. Called once, when someone asks for it. */
-  openapi: () => JsonObject;
 }
 
-export function serverRoutes({
-  responses,
-  exchanges,
-  metrics,
-  logger,
-  openapi,
-}: ServerRoutesOptions): Route[] {
-  // The API wants to know when a model was made. Nobody can tell, so it is when this server began to offer it.
+const health = z.object({ status: z.string() });
+
+/** `openapi` makes the OpenAPI document; it is called once, on the first request for it. */
+export function serverRoutes(
+  { responses, exchanges, metrics, logger }: ServerRoutesOptions,
+  openapi: () => JsonObject,
+): Route[] {
+  // The API wants the time when a model was made. That is unknown, so it is when this server began to offer it.
   const created = Math.floor(Date.now() / 1000);
-  const modelObject = ({ id, ownedBy }: { id: string; ownedBy: string }) => ({
-    id,
-    object: "model",
-    created,
-    owned_by: ownedBy,
-  });
-  let description: string | undefined;
+  const listModels = async () =>
+    (await responses.listModels()).map(({ id, ownedBy }) => ({
+      id,
+      object: "model",
+      created,
+      owned_by: ownedBy,
+    }));
+  let document: string | undefined;
 
   return [
-    {
+    route({
       method: "GET",
       path: "/v1/models",
-      async handle(exchange) {
-        const models = await responses.listModels();
-        exchange.json(200, { object: "list", data: models.map(modelObject) });
-      },
-    },
-    {
+      operationId: "listModels",
+      summary: "List the models.",
+      reply: modelListSchema,
+      handle: async () => ({ object: "list", data: await listModels() }),
+    }),
+    route({
       method: "GET",
-      // Names of models may have slashes in them.
+      // Names of models may contain slashes.
       path: "/v1/models/:id{.+}",
-      async handle(exchange, request) {
-        const id = request.param("id") ?? "";
-        const model = (await responses.listModels()).find((known) => known.id === id);
-        if (model === undefined)
-          throw notFound(
-            `There is no model ${JSON.stringify(id)}. GET /v1/models lists those that there are.`,
-            "model_not_found",
-            "model",
-          );
-        exchange.json(200, modelObject(model));
+      params: { id: "model" },
+      operationId: "getModel",
+      summary: "Get a model.",
+      reply: modelSchema,
+      errors: { "404": "There is no such model." },
+      async handle({ params: { id } }) {
+        const model = (await listModels()).find((known) => known.id === id);
+        if (model) return model;
+        throw notFound(
+          `There is no model ${JSON.stringify(id)}. GET /v1/models lists all models.`,
+          "model_not_found",
+          "model",
+        );
       },
-    },
-    {
+    }),
+    route({
       method: "GET",
       path: "/healthz",
+      operationId: "isAlive",
+      summary: "Whether the process is alive.",
       isPublic: true,
-      async handle(exchange) {
-        exchange.json(200, { status: "ok" });
-      },
-    },
-    {
+      reply: health,
+      handle: async () => ({ status: "ok" }),
+    }),
+    route({
       method: "GET",
       path: "/readyz",
+      operationId: "isReady",
+      summary: "Whether it accepts requests.",
       isPublic: true,
-      async handle(exchange) {
+      reply: health,
+      errors: { "503": "It does not: the store is unavailable, or the server is stopping." },
+      async handle({ exchange }) {
         if (exchanges.isDraining) return exchange.json(503, { status: "stopping" });
         try {
           await responses.check();
-          exchange.json(200, { status: "ready" });
+          return { status: "ready" };
         } catch (error) {
           logger.error("The server is not ready.", { requestId: exchange.id }, error);
-          exchange.json(503, { status: "unavailable" });
+          return exchange.json(503, { status: "unavailable" });
         }
       },
-    },
-    {
+    }),
+    route({
       method: "GET",
       path: "/metrics",
+      operationId: "getMetrics",
+      summary: "Metrics, in the format of Prometheus.",
       isPublic: true,
-      async handle(exchange) {
+      reply: z.string(),
+      async handle({ exchange }) {
         exchange.text(200, await metrics.text(), metrics.contentType);
       },
-    },
-    {
+    }),
+    route({
       method: "GET",
       path: "/openapi.json",
+      operationId: "getOpenapi",
+      summary: "This document.",
       isPublic: true,
-      async handle(exchange) {
-        description ??= JSON.stringify(openapi());
-        exchange.text(200, description, "application/json");
+      reply: z.looseObject({}),
+      async handle({ exchange }) {
+        document ??= JSON.stringify(openapi());
+        exchange.text(200, document, "application/json");
       },
-    },
+    }),
   ];
 }

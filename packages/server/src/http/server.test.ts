@@ -41,7 +41,7 @@ async function temporaryStore(): Promise<string> {
   return `sqlite:${join(folder, "test.db")}`;
 }
 
-test("a server answers plainly, with events and in the background, and counts what it did", async () => {
+test("a server runs plain, streamed and background requests, and counts them", async () => {
   await using model = await startModelServer(["One.", "Two.", "Three."]);
   await using server = await start({ endpoints: [{ url: model.url }] });
   const plain = (await (await post(server, { input: "1" })).json()) as ResponseObject;
@@ -62,7 +62,7 @@ test("a server answers plainly, with events and in the background, and counts wh
   expect(numbers).toContain("rondo_open_streams 0");
 });
 
-test("what was kept is there after a restart", async () => {
+test("stored responses are there after a restart", async () => {
   const store = await temporaryStore();
   await using model = await startModelServer(["Kept."]);
   const first = await start({ endpoints: [{ url: model.url }], store });
@@ -72,20 +72,20 @@ test("what was kept is there after a restart", async () => {
   expect(await get(second, `/v1/responses/${response.id}`)).toEqual(response);
 });
 
-test("a model that fails is an error answer, a line in the log and a number, without the key", async () => {
+test("a failing model is an error reply, a log line and a metric, without the key", async () => {
   await using model = await startModelServer([{ status: 401, body: "bad key sk-very-secret-key-1" }]);
   await using server = await start({ endpoints: [{ url: model.url, apiKey: "sk-very-secret-key-1" }] });
   const response = await post(server, { input: "hi" });
   expect(response.status).toBe(502);
   expect(await response.text()).not.toContain("sk-very-secret");
-  await vi.waitFor(() => expect(server.log()).toContain("A model has failed."));
+  await vi.waitFor(() => expect(server.log()).toContain("A model failed."));
   expect(server.log()).not.toContain("sk-very-secret");
   expect(await (await fetch(`${server.url}/metrics`)).text()).toMatch(
     /rondo_model_errors_total\{code="\w+"\} 1/,
   );
 });
 
-test("with keys, each key sees what is its own", async () => {
+test("with keys, each key sees only its own responses", async () => {
   const [ann, ben] = [newKey(), newKey()];
   const keys = [
     { owner: "ann", hash: hashKey(ann) },
@@ -103,12 +103,12 @@ test("with keys, each key sees what is its own", async () => {
   expect(server.log()).not.toContain(ann);
 });
 
-test("without keys, it does not start where other machines can reach it", async () => {
+test("without keys, it does not start on an address that other machines can reach", async () => {
   const config = resolveConfig({ host: "0.0.0.0", port: 0, store: "memory" });
   await expect(startServer(config)).rejects.toBeInstanceOf(ConfigError);
 });
 
-test("a start that fails leaves the store to others", async () => {
+test("a failed start releases the store", async () => {
   const other = createServer().listen(0, "127.0.0.1");
   await once(other, "listening");
   const store = await temporaryStore();
@@ -120,7 +120,7 @@ test("a start that fails leaves the store to others", async () => {
   other.close();
 });
 
-test("closing waits for a stream that runs, and a second close is the same", async () => {
+test("closing waits for a stream in flight, and a second close is the same", async () => {
   const { promise: held, resolve: release } = Promise.withResolvers<void>();
   await using model = await startModelServer([{ text: "Slowly.", waitFor: held }]);
   const server = await start({ endpoints: [{ url: model.url }] });
@@ -133,7 +133,7 @@ test("closing waits for a stream that runs, and a second close is the same", asy
   await expect(fetch(server.url)).rejects.toThrow("fetch failed");
 });
 
-test("the description of the API is served with the version of the package", async () => {
+test("the OpenAPI document has the version of the package", async () => {
   await using server = await start({ endpoints: [{ url: "http://127.0.0.1:1/v1" }] });
   const document = (await (await fetch(`${server.url}/openapi.json`)).json()) as {
     info: unknown;

@@ -1,4 +1,4 @@
-// The whole server for one config: store, models, runs and HTTP, started together and ended in good order.
+// The whole server for one config: store, models, runs and HTTP, started and shut down together.
 
 import { resolveConfig } from "../config/check-config.ts";
 import { checkExposure, isLoopback } from "../config/exposure.ts";
@@ -7,7 +7,6 @@ import { packageVersion } from "../config/package-version.ts";
 import type { ConfigInput, ServerConfig } from "../config/schema.ts";
 import { Executors } from "../executor/executors.ts";
 import { McpExecutor } from "../executor/mcp/mcp-executor.ts";
-import { openapiDocument } from "../protocol/openapi.ts";
 import { Conversations } from "../run/conversations.ts";
 import { Responses } from "../run/responses.ts";
 import { startWatchdog } from "../run/watchdog/watchdog.ts";
@@ -26,30 +25,30 @@ import { runObserver } from "./run-observer.ts";
 import { WebSockets } from "./websocket/web-sockets.ts";
 
 export interface RunningServer extends AsyncDisposable {
-  /** Where it can be reached from this machine, without `/v1`. */
+  /** Its URL on this machine, without `/v1`. */
   readonly url: string;
   readonly port: number;
   /**
-   * Ends in good order: takes no new requests, gives those that run `shutdownMs` to end, and leaves background
-   * runs to the next start. Resolves when all is closed.
+   * Shuts down: accepts no new requests, gives those in flight `shutdownMs` to finish, and leaves background runs to
+   * the next start. Resolves when all is closed.
    */
   close(): Promise<void>;
 }
 
 export interface StartOptions {
-  /** Takes what happens. Default: lines on stderr, as `config.log` says. */
+  /** Receives the log. Default: lines on stderr, as configured by `config.log`. */
   logger?: Logger;
   /**
-   * Whether the process is ended when a run blocks its event loop for `watchdog.blockedMs`, and runs that end it are
-   * named: for a process that does nothing else. Default: false; `rondo serve` says true.
+   * Whether the process exits when a run blocks its event loop for `watchdog.blockedMs`, and names the runs that made
+   * it exit: for a process that does nothing else. Default: false; `rondo serve` sets it.
    */
   hasWatchdog?: boolean;
 }
 
 /**
- * Starts a server for these settings; reads no file and no environment, as `loadConfig()` does. Throws when a
- * setting is wrong or other machines could use it without a key (`ConfigError`), when the store cannot be opened
- * (`StoreError`) or when the address cannot be listened on (`ListenError`).
+ * Starts a server with these settings; unlike `loadConfig()`, it reads no file and no environment. Throws when a
+ * setting is invalid or other machines could use it without a key (`ConfigError`), when the store cannot be opened
+ * (`StoreError`) or when it cannot listen on the address (`ListenError`).
  */
 export async function startServer(input: ConfigInput, options: StartOptions = {}): Promise<RunningServer> {
   const config = resolveConfig(input);
@@ -63,7 +62,7 @@ export async function startServer(input: ConfigInput, options: StartOptions = {}
   let responses: Responses | undefined;
   let stopWatchdog: (() => Promise<void>) | undefined;
   try {
-    // Before the first run: one of them may have ended the last process.
+    // Before the first run: one of them may have crashed the last process.
     if (options.hasWatchdog)
       stopWatchdog = startWatchdog({ ...config.watchdog, notePath: crashNotePath(config.store) });
     const models = new ConfiguredModels(config, { onWarning: (message) => logger.warn(message) });
@@ -89,14 +88,14 @@ export async function startServer(input: ConfigInput, options: StartOptions = {}
       urls: config.urls,
       models,
       exchanges,
-      openapi: () => openapiDocument({ version: packageVersion() }),
+      version: packageVersion(),
     });
     metrics.watchQueue(() => store.countBackground());
     const { host, port, stallMs } = config;
     const { keptResponses, keptBytes, keptBytesPerOwner, ...socketLimits } = config.webSocket;
-    const kept = { responses: keptResponses, bytes: keptBytes, ownerBytes: keptBytesPerOwner };
+    const recent = { responses: keptResponses, bytes: keptBytes, ownerBytes: keptBytesPerOwner };
     const { connections, headersMs, requestMs } = config.limits;
-    const webSockets = new WebSockets({ ...shared, ...socketLimits, stallMs, requestMs, kept });
+    const webSockets = new WebSockets({ ...shared, ...socketLimits, stallMs, requestMs, recent });
     const limits = { stallMs, connections, headersMs, requestMs };
     const listening = await listen({ app, exchanges, webSockets, logger, host, port, ...limits });
     executors.start();
@@ -159,7 +158,7 @@ function runningServer(config: ServerConfig, parts: Parts): RunningServer {
     stopExpiry();
     const released = responses
       .drain(config.shutdownMs)
-      .catch((error: unknown) => logger.error("Runs could not be left in good order.", {}, error));
+      .catch((error: unknown) => logger.error("Runs could not be released.", {}, error));
     await listening.close({ graceMs: config.shutdownMs, released });
     await released;
     await executors.close();

@@ -3,7 +3,7 @@ import type { ServerResponse } from "node:http";
 import { setImmediate as nextTick } from "node:timers/promises";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { type SseOptions, type SseWriter, sseWriter } from "./sse.ts";
+import { type SseOptions, SseWriter } from "./sse.ts";
 import { RawClient, serveNode } from "./testkit/raw-http.ts";
 
 const quiet: SseOptions = { keepAliveMs: 0 };
@@ -12,7 +12,7 @@ const quiet: SseOptions = { keepAliveMs: 0 };
 async function open(options: SseOptions = quiet) {
   const { promise, resolve } = Promise.withResolvers<{ writer: SseWriter; outgoing: ServerResponse }>();
   const server = await serveNode((_incoming, outgoing) =>
-    resolve({ outgoing, writer: sseWriter(outgoing, options) }),
+    resolve({ outgoing, writer: new SseWriter(outgoing, options) }),
   );
   const client = await RawClient.connect(server.port);
   client.request("GET", "/");
@@ -54,7 +54,7 @@ function eventsOf(text: string) {
   });
 }
 
-test("events come as the API has them, and the stream ends with [DONE]", async () => {
+test("events have the API's format, and the stream ends with [DONE]", async () => {
   await using stream = await open({ keepAliveMs: 0, headers: { "x-request-id": "req_1" } });
   stream.writer.send("response.created", '{"type":"response.created"}');
   stream.writer.send("response.completed", '{"type":"response.completed"}');
@@ -91,7 +91,7 @@ test("thousands of frames in one tick all arrive, in order", async () => {
   expect(received).toEqual([...sent, { event: undefined, data: "[DONE]" }]);
 });
 
-test("any texts in any grouping come out as they went in", async () => {
+test("any texts in any grouping arrive unchanged", async () => {
   const event = fc.record({ event: fc.stringMatching(/^[a-z.]{1,20}$/), data: fc.jsonValue() });
   await fc.assert(
     fc.asyncProperty(fc.array(fc.array(event, { maxLength: 8 }), { maxLength: 6 }), async (ticks) => {
@@ -113,7 +113,7 @@ test("any texts in any grouping come out as they went in", async () => {
   );
 });
 
-test("a slow reader holds the sender back, and gets everything in the end", async () => {
+test("a slow reader applies back-pressure, and gets everything in the end", async () => {
   await using stream = await open();
   const { writer, client, outgoing } = stream;
   client.socket.pause();
@@ -136,7 +136,7 @@ test("a slow reader holds the sender back, and gets everything in the end", asyn
   expect(client.received.match(/^event: delta$/gm)).toHaveLength(3000);
 });
 
-test("a reader that vanishes lets the waiting sender go on, and nothing is kept for it", async () => {
+test("a reader that disconnects releases the waiting sender, and nothing is kept for it", async () => {
   await using stream = await open();
   const { writer, client, outgoing } = stream;
   client.socket.pause();
@@ -157,7 +157,7 @@ test("a reader that vanishes lets the waiting sender go on, and nothing is kept 
   expect(outgoing.writableLength).toBeLessThan(1_000_000);
 });
 
-test("a writer for a client that has gone already drops everything", async () => {
+test("a writer for a client that is already gone drops everything", async () => {
   const { promise, resolve } = Promise.withResolvers<ServerResponse>();
   await using server = await serveNode((_incoming, outgoing) => resolve(outgoing));
   const client = await RawClient.connect(server.port);
@@ -165,14 +165,14 @@ test("a writer for a client that has gone already drops everything", async () =>
   const outgoing = await promise;
   client.socket.destroy();
   await once(outgoing, "close");
-  const writer = sseWriter(outgoing, { keepAliveMs: 1 });
+  const writer = new SseWriter(outgoing, { keepAliveMs: 1 });
   writer.send("a", "1");
   writer.end();
   expect(writer.drained).toBeUndefined();
   expect(outgoing.headersSent).toBe(false);
 });
 
-test("silence is filled with comments, which are no events", async () => {
+test("silence is filled with comments, which are not events", async () => {
   await using stream = await open({ keepAliveMs: 5 });
   await stream.client.until(/(?:: keep-alive\n\n[\s\S]*){3}/);
   stream.writer.send("a", "1");
@@ -193,7 +193,7 @@ test("a stream that is cut ends without [DONE]", async () => {
   expect(eventsOf(chunksOf(stream.client.received).join(""))).toEqual([{ event: "a", data: "1" }]);
 });
 
-test("nothing is written before the first event, so that an error can still be answered", async () => {
+test("nothing is written before the first event, so that an error reply is still possible", async () => {
   await using stream = await open();
   expect(stream.writer.isStarted).toBe(false);
   stream.outgoing.writeHead(404).end();

@@ -1,41 +1,24 @@
-// Writes a stream of server-sent events straight to the socket: all frames of one tick in one write, no faster
-// than the client reads, and with a comment now and then while there is nothing to say.
+// Writes server-sent events straight to the socket: all of one tick in one write, no faster than the client reads, and
+// with keep-alive comments.
 
 import type { ServerResponse } from "node:http";
 import type { EventSink } from "../engine/event-sink.ts";
 
 export interface SseOptions {
-  /** How long to be silent before a comment shows that the server is still there. 0 for never. */
+  /** How long a stream may be silent before it gets a comment. 0 for never. */
   keepAliveMs: number;
-  /** Headers of the answer besides its own. Default: none. */
+  /** Headers of the reply besides its own. Default: none. */
   headers?: Readonly<Record<string, string>>;
 }
 
-export interface SseWriter extends EventSink {
-  /** Sends an event; with an empty type, one that has only data. */
-  send(type: string, json: string): void;
-  /** Whether something was sent, so that the answer cannot become an error any more. */
-  readonly isStarted: boolean;
-  /** How many events were sent. */
-  readonly count: number;
-  /** Ends the stream with `data: [DONE]`. */
-  end(): void;
-  /** Ends the stream as it is: the response goes on, but not here. */
-  cut(): void;
-}
-
-// Above this, frames do not wait for the end of the tick, so that the socket can say that it is full.
+// Above this, frames are written before the end of the tick, so that the socket can apply back-pressure.
 const maxPendingChars = 65_536;
 
 /**
- * Opens a stream on an answer that has not begun. The head goes out with the first event, so that whatever fails
- * before it can still be answered as an error. Never throws: when the client has gone, events are dropped.
+ * Opens a stream on a reply that has not begun. The head is sent with the first event, so that a failure before it can
+ * still become an error reply. Never throws: when the client is gone, events are dropped.
  */
-export function sseWriter(outgoing: ServerResponse, options: SseOptions): SseWriter {
-  return new Writer(outgoing, options);
-}
-
-class Writer implements SseWriter {
+export class SseWriter implements EventSink {
   readonly #outgoing: ServerResponse;
   readonly #headers: Readonly<Record<string, string>>;
   readonly #keepAlive: NodeJS.Timeout | undefined;
@@ -52,15 +35,17 @@ class Writer implements SseWriter {
     if (this.#isOver) return;
     outgoing.on("drain", this.#release);
     outgoing.once("close", this.#stop);
-    // A client that goes away between two looks at it makes the next write fail; `close` tells us anyway.
+    // A write to a client that has just left fails; `close` is emitted anyway.
     outgoing.on("error", () => {});
     if (keepAliveMs > 0) this.#keepAlive = setTimeout(this.#comment, keepAliveMs);
   }
 
+  /** Whether something was sent, so that the reply cannot become an error any more. */
   get isStarted(): boolean {
     return this.#count > 0 || this.#outgoing.headersSent;
   }
 
+  /** How many events were sent. */
   get count(): number {
     return this.#count;
   }
@@ -71,19 +56,22 @@ class Writer implements SseWriter {
     return this.#drain.promise;
   }
 
+  /** Sends an event; with an empty type, one of data only. */
   send(type: string, json: string): void {
     if (this.#isOver) return;
     this.#count++;
-    // One data line is enough: there are no line breaks in JSON text without indentation.
+    // One data line is enough: compact JSON has no line breaks.
     this.#pending += type === "" ? `data: ${json}\n\n` : `event: ${type}\ndata: ${json}\n\n`;
     if (this.#pending.length >= maxPendingChars) this.#flush();
     else this.#flushing ??= setImmediate(this.#flush);
   }
 
+  /** Ends the stream with `data: [DONE]`. */
   end(): void {
     this.#finish("data: [DONE]\n\n");
   }
 
+  /** Ends the stream as it is: the response goes on elsewhere. */
   cut(): void {
     this.#finish("");
   }
@@ -111,13 +99,13 @@ class Writer implements SseWriter {
       ...this.#headers,
       "content-type": "text/event-stream; charset=utf-8",
       "cache-control": "no-cache",
-      // Without it, nginx keeps events back.
+      // Without it, nginx buffers events.
       "x-accel-buffering": "no",
     });
   }
 
   readonly #comment = (): void => {
-    // A client that does not read needs no sign of life, and must not make us keep more for it.
+    // For a client that does not read, comments would only pile up.
     if (!this.#outgoing.writableNeedDrain) {
       this.#writeHead();
       this.#outgoing.write(": keep-alive\n\n");

@@ -1,11 +1,11 @@
-// Answers a request with the events of a run.
+// Replies to a request with a stream of events.
 
-import type { EventSink } from "../engine/event-sink.ts";
+import type { ApiError } from "../protocol/api-error.ts";
 import { toApiError } from "./errors.ts";
 import type { Exchange } from "./exchange.ts";
 import type { Logger } from "./log.ts";
 import type { Metrics } from "./metrics.ts";
-import { sseWriter } from "./sse.ts";
+import { SseWriter } from "./sse.ts";
 
 export interface StreamOptions {
   keepAliveMs: number;
@@ -14,36 +14,40 @@ export interface StreamOptions {
 }
 
 /**
- * Lets `run` send its events. What it throws before the first one is thrown on, and can be answered as an error;
- * what it throws later becomes an `error` event. `firstSequence` is the number of the first event.
+ * Lets `run` send events. What it throws before the first one is thrown on, and becomes an error reply; what it throws
+ * later is sent by `sendError`. Default: an `error` event of the Responses API.
  */
-export async function answerStream(
+export async function replyWithStream(
   exchange: Exchange,
   { keepAliveMs, logger, metrics }: StreamOptions,
-  run: (sink: EventSink, signal: AbortSignal) => Promise<void>,
-  firstSequence = 0,
+  run: (writer: SseWriter, signal: AbortSignal) => Promise<void>,
+  sendError: (writer: SseWriter, error: ApiError) => void = sendErrorEvent,
 ): Promise<void> {
   const { outgoing, headers, signal } = exchange;
-  const writer = sseWriter(outgoing, { keepAliveMs, headers });
+  const writer = new SseWriter(outgoing, { keepAliveMs, headers });
   metrics.streamOpened();
   try {
     await run(writer, signal);
-    // A run that goes on elsewhere is not done: the client may come back for the rest.
+    // A background run goes on elsewhere: the client may come back for the rest.
     if (exchange.isFollowing && signal.aborted) writer.cut();
     else writer.end();
   } catch (error) {
     if (!writer.isStarted) throw error;
-    if (!outgoing.destroyed) {
-      const { message, type, code, param } = toApiError(error, exchange, logger);
-      const facts = { code: code ?? type, message, param };
-      const sequence_number = firstSequence + writer.count;
-      writer.send(
-        "error",
-        JSON.stringify({ type: "error", ...facts, error: { type, ...facts }, sequence_number }),
-      );
-      writer.end();
-    }
+    if (outgoing.destroyed) return;
+    sendError(writer, toApiError(error, exchange, logger));
+    writer.end();
   } finally {
     metrics.streamClosed();
   }
+}
+
+/** `firstSequence` is the number of the first event of the stream. */
+export function sendErrorEvent(writer: SseWriter, problem: ApiError, firstSequence = 0): void {
+  const { message, type, code, param } = problem;
+  const facts = { code: code ?? type, message, param };
+  const sequence_number = firstSequence + writer.count;
+  writer.send(
+    "error",
+    JSON.stringify({ type: "error", ...facts, error: { type, ...facts }, sequence_number }),
+  );
 }

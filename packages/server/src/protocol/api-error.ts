@@ -1,20 +1,20 @@
-// An error that a client is told over HTTP: its status, and `{ error: { message, type, param, code } }`.
+// An error that is sent to the client: an HTTP status, and `{ error: { message, type, param, code } }`.
 
 export interface ApiErrorOptions {
   /** The HTTP status. */
   status: number;
-  /** The family of the error, such as `invalid_request_error`. */
-  type: string;
+  /** The family of the error. Default: by the status, such as `invalid_request_error` for 4xx. */
+  type?: string;
   /** A stable name of the problem, if there is one. */
   code?: string | null;
-  /** The field that is wrong, such as `input[0].content`. */
+  /** The invalid field, such as `input[0].content`. */
   param?: string | null;
-  /** For 429 and 503: when to ask again. */
+  /** For 429 and 503: when to retry. */
   retryAfterMs?: number | undefined;
   cause?: unknown;
 }
 
-/** Thrown anywhere below the routes, answered by them. */
+/** Thrown anywhere below the routes, which reply with it. */
 export class ApiError extends Error {
   override readonly name = "ApiError";
   readonly status: number;
@@ -26,34 +26,30 @@ export class ApiError extends Error {
   constructor(message: string, { status, type, code, param, retryAfterMs, cause }: ApiErrorOptions) {
     super(message, cause === undefined ? undefined : { cause });
     this.status = status;
-    this.type = type;
+    this.type = type ?? typeOf(status);
     this.code = code ?? null;
     this.param = param ?? null;
     this.retryAfterMs = retryAfterMs;
   }
 }
 
-/** The request is wrong: 400 with the field and the reason. */
+function typeOf(status: number): string {
+  if (status >= 500) return "server_error";
+  if (status === 403) return "permission_error";
+  return status === 429 ? "rate_limit_error" : "invalid_request_error";
+}
+
+/** A 400 with the invalid field and the reason. */
 export function invalidRequest(param: string | null, message: string, code = "invalid_request"): ApiError {
-  return new ApiError(message, { status: 400, type: "invalid_request_error", param, code });
+  return new ApiError(message, { status: 400, param, code });
 }
 
-/** What was asked for does not exist, or belongs to someone else. */
-export function notFound(message: string, code?: string, param?: string): ApiError {
-  return new ApiError(message, {
-    status: 404,
-    type: "invalid_request_error",
-    code: code ?? null,
-    param: param ?? null,
-  });
+/** A 404: it does not exist, or belongs to another owner. */
+export function notFound(message: string, code: string | null = null, param: string | null = null): ApiError {
+  return new ApiError(message, { status: 404, code, param });
 }
 
-/** An owner has too much under way: 429, to be tried again. */
+/** A 429: an owner has too much in flight. */
 export function tooManyRequests(message: string): ApiError {
-  return new ApiError(message, {
-    status: 429,
-    type: "rate_limit_error",
-    code: "too_many_requests",
-    retryAfterMs: 1000,
-  });
+  return new ApiError(message, { status: 429, code: "too_many_requests", retryAfterMs: 1000 });
 }

@@ -1,4 +1,4 @@
-// The answer of a model in the words of the chat-completions API: as chunks, or as one object.
+// A model's answer in the format of the chat-completions API: as chunks, or as one object.
 
 import type { FinishReason, JsonObject, ModelDelta, Usage } from "rondo";
 import { newId } from "./ids.ts";
@@ -9,11 +9,11 @@ interface ChatCall {
   readonly arguments: string;
 }
 
-/** Turns the deltas of one answer into chunks, and keeps what the whole answer needs. */
+/** Turns the deltas of one answer into chunks, and collects them into the whole answer. */
 export class ChatAnswer {
   readonly #head: { id: string; created: number; model: string };
   #text = "";
-  #thoughts = "";
+  #thinking = "";
   #calls: ChatCall[] = [];
   #finish: FinishReason = "unknown";
   #usage: Usage | undefined;
@@ -27,14 +27,14 @@ export class ChatAnswer {
     return this.#chunk({ role: "assistant", content: "" });
   }
 
-  /** The chunk for a delta, if it has one. Calls come in one piece, when they are whole. */
+  /** The chunk of a delta, if it has one. A call is one chunk, sent when it is complete. */
   accept(delta: ModelDelta): JsonObject | undefined {
     switch (delta.type) {
       case "text.delta":
         this.#text += delta.text;
         return this.#chunk({ content: delta.text });
       case "thinking.delta":
-        this.#thoughts += delta.text;
+        this.#thinking += delta.text;
         return this.#chunk({ reasoning_content: delta.text });
       case "call.ended": {
         const { id, name, arguments: text } = delta;
@@ -50,18 +50,18 @@ export class ChatAnswer {
     }
   }
 
-  /** The chunk that tells the tokens. */
+  /** The chunk with the token counts. */
   usageChunk(): JsonObject {
     return { ...this.#chunkHead, choices: [], usage: toWireUsage(this.#usage) };
   }
 
-  /** All of it as one object. */
+  /** The whole answer as one object. */
   whole(): JsonObject {
     const message = {
       role: "assistant",
       content: this.#text === "" && this.#calls.length > 0 ? null : this.#text,
       refusal: null,
-      ...(this.#thoughts !== "" && { reasoning_content: this.#thoughts }),
+      ...(this.#thinking !== "" && { reasoning_content: this.#thinking }),
       ...(this.#calls.length > 0 && { tool_calls: this.#calls.map(toWire) }),
     };
     return {
@@ -93,7 +93,7 @@ function toWire({ id, name, arguments: text }: ChatCall): JsonObject {
   return { id, type: "function", function: { name, arguments: text } };
 }
 
-/** Zeros when the model did not tell: clients add them up. */
+/** Zeros where the model reports none: clients add them up. */
 function toWireUsage(usage: Usage | undefined): JsonObject {
   return {
     prompt_tokens: usage?.inputTokens ?? 0,

@@ -1,11 +1,11 @@
-// The body of POST /v1/chat/completions. A model server gets it as it is, so only its name of the model is read; a
-// model that is code gets it in the library's words.
+// The body of POST /v1/chat/completions. It is forwarded to a model server as it is, so only the model's name is read
+// here; for a model without a server it becomes a request of the library.
 
 import type { ContentPart, Message, ModelRequest, ToolCall } from "rondo";
 import { z } from "zod";
 import { invalidRequest } from "./api-error.ts";
 import { modelName } from "./create-request-schema.ts";
-import { fieldError } from "./field-error.ts";
+import { parseField } from "./field-error.ts";
 import { checkMessageUrls, checkUrls, defaultUrlRules, type UrlRules } from "./input-urls.ts";
 import { checkSize } from "./json-size.ts";
 
@@ -46,7 +46,7 @@ const responseFormat = z.discriminatedUnion("type", [
   }),
 ]);
 
-/** What decides about where a request goes. */
+/** The fields that decide where a request goes. */
 const frame = z.looseObject({ model: modelName.nullish(), stream: z.boolean().nullish() });
 
 export const chatRequestSchema = frame.extend({
@@ -77,28 +77,26 @@ export interface ChatFrame {
 
 export interface ChatRequest {
   readonly request: Omit<ModelRequest, "signal">;
-  /** Whether a stream tells the tokens at its end. */
+  /** Whether a stream ends with the token counts. */
   readonly includesUsage: boolean;
 }
 
-/** No list of a chat request needs more. */
+/** More than any list of a chat request needs. */
 const maxEntries = 100_000;
 
-/** Reads where a request goes, and refuses what no model server should get. Throws an `ApiError` (400). */
+/** Reads where a request goes, and checks its size and URLs. Throws an `ApiError` (400). */
 export function parseChatFrame(body: unknown, urls: UrlRules = defaultUrlRules): ChatFrame {
   checkSize(body, maxEntries);
-  const { success, data, error } = frame.safeParse(body);
-  if (!success) throw fieldError(error, body);
+  const data = parseField(frame, body);
   const { tools: _schemas, ...rest } = data;
   checkUrls(rest, urls);
   checkMessageUrls(rest["messages"], urls);
   return { model: data.model ?? undefined, stream: data.stream ?? false };
 }
 
-/** Reads all that a model needs. Throws an `ApiError` (400). */
+/** Reads the whole request. Throws an `ApiError` (400). */
 export function parseChatRequest(body: unknown): ChatRequest {
-  const { success, data, error } = chatRequestSchema.safeParse(body);
-  if (!success) throw fieldError(error, body);
+  const data = parseField(chatRequestSchema, body);
   const tools = (data.tools ?? []).map(({ function: given }) => ({
     type: "function" as const,
     function: {
@@ -169,7 +167,7 @@ function textOf(given: z.infer<typeof content>): string {
   return given.map((each) => (typeof each["text"] === "string" ? each["text"] : "")).join("");
 }
 
-/** Parts that no model here can read, such as sound, are left out. */
+/** Parts that models here cannot read, such as audio, are left out. */
 function userContent(given: z.infer<typeof content>): string | ContentPart[] {
   if (typeof given === "string") return given;
   return given.flatMap((each): ContentPart[] => {

@@ -1,25 +1,25 @@
-// How the client knows its tools. Models are offered flat functions; calls go back as the client has named them:
-// with their namespace, and those of custom tools as plain text.
+// Tools as the client defines them. Models are offered flat functions; calls are returned under the client's names, with
+// their namespace, and those of custom tools as plain text.
 
 import type { JsonObject } from "rondo";
 import type { ToolDefinition } from "./tools.ts";
 
-/** A tool as its client knows it. */
+/** A tool as its client defines it. */
 export type ClientTool = {
   type: "function" | "custom";
   name: string;
   namespace?: string;
 };
 
-/** The tool as its client knows it. Undefined for one that is not called by a name. */
+/** The tool as its client defines it. Undefined for one that is not called by name. */
 export function clientTool({ type, name, shown_as: shown }: ToolDefinition): ClientTool | undefined {
   if (shown !== undefined) return shown;
   return type === "function" && name !== undefined ? { type, name } : undefined;
 }
 
 /**
- * Adds tools that came after the others: one that is known already takes the place of the older one, and one whose
- * name is taken gets its namespace before it, or is left out.
+ * Adds tools that came later: one that is already known replaces the older one, and one whose name is taken is
+ * prefixed with its namespace, or left out.
  */
 export function addTools(
   tools: readonly ToolDefinition[],
@@ -51,18 +51,18 @@ function keyOf(tool: ToolDefinition): string {
   return JSON.stringify(name === null ? tool : [type, namespace, name]);
 }
 
-/** The name of a tool that has to have its namespace in it, in the letters that model servers take. */
+/** The name of a tool prefixed with its namespace, in the characters that model servers accept. */
 export function flatName(namespace: string, name: string): string {
-  return `${namespace}__${name}`.replace(/[^\w-]/g, "_").slice(0, longestName);
+  return `${namespace}__${name}`.replace(/[^\w-]/g, "_").slice(0, maxNameLength);
 }
 
-// What the API allows, and with it most model servers.
-const longestName = 64;
+// The limit of the API, and of most model servers.
+const maxNameLength = 64;
 
-/** Item types that bring tools into a conversation. */
+/** Types of items that add tools to a conversation. */
 const toolItems: readonly string[] = ["additional_tools", "tool_search_output"];
 
-/** The tools that an item brings, as they came. */
+/** The tools that an item adds, as they came. */
 export function toolsOfItem(item: { readonly type: string }): JsonObject[] {
   if (!toolItems.includes(item.type)) return [];
   const { tools } = item as { tools?: unknown };

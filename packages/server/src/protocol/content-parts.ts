@@ -1,11 +1,11 @@
-// The parts that the content of a message, or the output of a tool, may have.
+// The parts of a message's content or of a tool's output.
 
 import { z } from "zod";
 import { openUnion } from "./open-union.ts";
 
 const inputText = z.looseObject({ type: z.literal("input_text"), text: z.string() });
 const outputText = z.looseObject({ type: z.literal("output_text"), text: z.string() });
-/** Not of this API, but of its neighbour; clients mix them up, and it is clear what is meant. */
+/** From the chat-completions API; clients mix them up, and the meaning is clear. */
 const plainText = z.looseObject({ type: z.literal("text"), text: z.string() });
 const refusal = z.looseObject({ type: z.literal("refusal"), refusal: z.string() });
 
@@ -32,7 +32,7 @@ const inputFile = z.looseObject({
 
 const knownParts = [inputText, outputText, plainText, refusal, inputImage, inputFile] as const;
 
-/** A part of a content. Types that are not known are kept as they are. */
+/** A part of a content. Parts of unknown types are kept as they are. */
 export const contentPart = openUnion(z.discriminatedUnion("type", knownParts));
 
 export const content = z.union([z.string(), z.array(contentPart)]);

@@ -1,7 +1,8 @@
-// The body of POST /v1/responses, as clients may send it. Null is the same as absent for every field.
+// The body of POST /v1/responses, as clients may send it. In every field, null is the same as absent.
 
 import { z } from "zod";
 import { input } from "./input-items.ts";
+import { metadataSchema } from "./metadata.ts";
 import { reasoning, text } from "./text-format.ts";
 import { allowedTools, toolChoice } from "./tool-choice.ts";
 import { tool } from "./tools.ts";
@@ -14,19 +15,11 @@ const count = (min: number, max?: number) => {
   return (max === undefined ? whole : whole.max(max)).nullish();
 };
 
-/** As the API has it: 16 pairs, keys of 64 and values of 512 characters. */
-export const metadataSchema = z
-  .record(z.string(), z.union([z.string().max(512), z.number(), z.boolean(), z.null()]))
-  .refine((pairs) => Object.keys(pairs).length <= 16, { error: "an object of at most 16 pairs" })
-  .refine((pairs) => Object.keys(pairs).every((key) => key.length <= 64), {
-    error: "an object with keys of at most 64 characters",
-  });
-
-/** Longer than any name that a model has. */
+/** Longer than the name of any model. */
 export const modelName = z.string().min(1).max(256);
 const idText = z.string().min(1).max(256);
 
-/** What decides about the model's input: the same for a response and for counting its tokens. */
+/** The fields that determine the model's input, shared with counting its tokens. */
 const inputShape = {
   model: modelName.nullish(),
   input: input.nullish(),
@@ -51,7 +44,7 @@ export const createRequestSchema = z.looseObject({
   store: flag,
   max_tool_calls: count(0),
   max_output_tokens: count(1),
-  /** An extension: how often the model may be called. */
+  /** An extension: the limit of model calls. */
   max_agentic_turns: count(1),
   temperature: share(0, 2),
   top_p: share(0, 1),
@@ -66,7 +59,7 @@ export const createRequestSchema = z.looseObject({
   prompt_cache_key: word,
 });
 
-/** What `include` may ask for. Of these, this server has the reasoning. */
+/** The values of `include` in the API. This server has the reasoning. */
 export const includables = [
   "file_search_call.results",
   "web_search_call.results",
@@ -78,7 +71,7 @@ export const includables = [
   "message.output_text.logprobs",
 ];
 
-/** Fields that change nothing here: hints about caches and padding, and what clients tell of themselves. */
+/** Fields without effect here: cache and padding hints, and facts about the client. */
 export const harmlessFields = [
   "stream_options",
   "prompt_cache_retention",

@@ -1,5 +1,4 @@
 import { describe, expect, test } from "vitest";
-import { defaultLimits, parseInputTokensRequest } from "./create-request.ts";
 import { read, refusal, refusalOf, warningsOf } from "./testkit/requests.ts";
 
 describe("a request", () => {
@@ -45,7 +44,7 @@ describe("a request", () => {
     expect(read({ text: { format: null, verbosity: null }, reasoning: { effort: null } })).toEqual(read({}));
   });
 
-  test("keeps what it says", () => {
+  test("keeps the values that it is given", () => {
     const given = {
       model: "m",
       instructions: "Be brief.",
@@ -77,14 +76,14 @@ describe("a request", () => {
     expect(read({ conversation: { id: "conv_1" } }).conversation).toBe("conv_1");
   });
 
-  test("may have no input if it follows another", () => {
+  test("may have no input if it continues another", () => {
     expect(refusal({ model: "m" })[0]).toBe("input");
     expect(refusal({ input: [] })[0]).toBe("input");
     expect(read({ input: undefined, previous_response_id: "resp_1" }).input).toEqual([]);
     expect(read({ input: [], conversation: "conv_1" }).input).toEqual([]);
   });
 
-  test("asks for each thing to include once", () => {
+  test("has each value of include once", () => {
     expect(read({ include: ["a", "b", "a"] }).include).toEqual(["a", "b"]);
   });
 
@@ -100,7 +99,7 @@ describe("a request", () => {
   });
 });
 
-describe("how the answer is to look", () => {
+describe("the format of the answer", () => {
   const schema = { type: "object", properties: {} };
 
   test("is text, JSON, or JSON of a schema", () => {
@@ -195,7 +194,7 @@ describe("a request is refused with the field, what was expected and what came",
     ]);
   });
 
-  test("when it is to run in the background and not to be stored", () => {
+  test("when it is in the background and not stored", () => {
     expect(refusalOf({ background: true, store: false })[0]).toBe("store");
     expect(read({ background: true, store: true }).background).toBe(true);
     expect(read({ store: false }).store).toBe(false);
@@ -244,7 +243,7 @@ describe("a request is refused with the field, what was expected and what came",
     expect(refusal({ input })[0]).toBe("input[0].content[0]");
   });
 
-  test("when it has more fields than anyone needs", () => {
+  test("when it has too many fields", () => {
     const fields = Object.fromEntries(Array.from({ length: 20_000 }, (_, i) => [`k${i}`, 1]));
     expect(refusal(fields)).toEqual([
       null,
@@ -259,7 +258,7 @@ describe("a request is refused with the field, what was expected and what came",
   });
 });
 
-describe("what is not known", () => {
+describe("an unknown part", () => {
   const body = {
     surprise: 1,
     input: [
@@ -272,7 +271,7 @@ describe("what is not known", () => {
     service_tier: "slow",
   };
 
-  test("is left out with one warning for each kind", () => {
+  test("is ignored with one warning for each kind", () => {
     expect(warningsOf(body)).toEqual([
       'surprise: the field "surprise" is not known here and was ignored.',
       'input[1].type: the item type "agent_message" is not known here and was ignored.',
@@ -284,11 +283,21 @@ describe("what is not known", () => {
     expect(read(body).service_tier).toBeUndefined();
   });
 
-  test("is kept in the lists, for whoever knows it", () => {
+  test("is kept in the lists, for executors that know it", () => {
     expect(read(body).input[1]).toEqual({ type: "agent_message", id: "am_1", anything: [1] });
     expect(read(body).tools).toEqual(body.tools);
     const isKnownTool = ({ type }: { type: string }) => type === "ours";
     expect(warningsOf({ tools: body.tools }, { isKnownTool })).toHaveLength(1);
+  });
+
+  test("passes without a warning, also in strict mode, as an item that an executor makes", () => {
+    const item = { type: "acme.search_call", id: "s_1", status: "completed", hits: [{ url: "u" }] };
+    const isKnownItem = (type: string) => type === "acme.search_call";
+    expect(read({ input: [item] }).input).toEqual([item]);
+    expect(warningsOf({ input: [item] }, { isKnownItem, isStrict: true })).toEqual([]);
+    expect(refusalOf({ input: [{ ...item, type: "other.call" }] }, { isKnownItem, isStrict: true })[0]).toBe(
+      "input[0].type",
+    );
   });
 
   test.each([
@@ -326,27 +335,5 @@ describe("what is not known", () => {
       prompt_cache_retention: "24h",
     };
     expect(warningsOf(known, { isStrict: true })).toEqual([]);
-  });
-});
-
-describe("a request to count tokens", () => {
-  const options = { limits: defaultLimits, isStrict: true };
-
-  test("is read like one for a response, as far as it decides about the input", () => {
-    const body = {
-      model: "m",
-      input: "Hi",
-      instructions: "Be brief.",
-      temperature: "hot",
-      personality: "friendly",
-    };
-    expect(parseInputTokensRequest(body, options)).toEqual({
-      request: read({ model: "m", instructions: "Be brief." }),
-      warnings: [],
-    });
-  });
-
-  test.each([[null], [[]], [{ input: 5 }], [{}]])("is refused like it: %j", (body) => {
-    expect(() => parseInputTokensRequest(body, options)).toThrow(/expected/);
   });
 });

@@ -1,12 +1,11 @@
-// The credentials that a request brings for MCP servers, apart from the request: they are kept only while a run
-// may need them, and sealed.
+// Separates the credentials for MCP servers from a request: they are stored sealed, and only while a run may need them.
 
 import type { JsonObject } from "rondo";
 import { toolsOfItem } from "./client-tools.ts";
 import type { InputItem } from "./items.ts";
 import type { ToolDefinition } from "./tools.ts";
 
-/** Each tool that has any, whole, by its place: in `tools`, or in the `tools` of an item of the input. */
+/** Each tool with credentials, whole, by its index in `tools`, or in the `tools` of an input item. */
 interface Credentials {
   readonly tools: Readonly<Record<number, JsonObject>>;
   readonly input: Readonly<Record<number, Readonly<Record<number, JsonObject>>>>;
@@ -17,7 +16,7 @@ interface Holder {
   readonly input: readonly InputItem[];
 }
 
-/** A tool without what is only for the MCP server that it stands for: headers, and the query of its URL. */
+/** A tool without the credentials for its MCP server: headers, and the query of its URL. */
 export function withoutCredentials<T extends JsonObject>(tool: T): T {
   const { type, tools } = tool;
   if (type === "mcp") {
@@ -28,13 +27,13 @@ export function withoutCredentials<T extends JsonObject>(tool: T): T {
   return isNamespace ? { ...tool, tools: (tools as JsonObject[]).map(withoutCredentials) } : tool;
 }
 
-/** An item as it may be kept and shown. */
+/** An item as it may be stored and shown. */
 export function itemWithoutCredentials<T extends { readonly type: string }>(item: T): T {
   const tools = toolsOfItem(item);
   return tools.length > 0 ? { ...item, tools: tools.map(withoutCredentials) } : item;
 }
 
-/** All credentials of a request, as JSON; undefined if it has none. */
+/** The credentials of a request as JSON; undefined if it has none. */
 export function credentialsOf({ tools, input }: Holder): string | undefined {
   const ofTools = collect(tools);
   const ofInput: Record<number, Record<number, JsonObject>> = {};
@@ -46,7 +45,7 @@ export function credentialsOf({ tools, input }: Holder): string | undefined {
   return JSON.stringify({ tools: ofTools, input: ofInput } satisfies Credentials);
 }
 
-/** Puts the credentials back into their places. */
+/** Puts the credentials back. */
 export function withCredentials<T extends Holder>(holder: T, json: string): T {
   const { tools, input } = JSON.parse(json) as Credentials;
   return {
@@ -69,7 +68,7 @@ function hasCredentials(tool: JsonObject): boolean {
   return type === "namespace" && Array.isArray(tools) && (tools as JsonObject[]).some(hasCredentials);
 }
 
-/** Many servers take a key there. */
+/** Many servers take a key in the query. */
 function hasQuery(tool: JsonObject): tool is JsonObject & { server_url: string } {
   const { server_url: url } = tool;
   return typeof url === "string" && /[?#]/.test(url);

@@ -1,4 +1,5 @@
-// Turns what zod says of a body into an error that a client can act on: the field, what was expected, what came.
+// Validates bodies and queries with zod, with errors that a client can act on: the field, what was expected, and what
+// came.
 
 import type { z } from "zod";
 import { type ApiError, invalidRequest } from "./api-error.ts";
@@ -6,25 +7,32 @@ import { type ApiError, invalidRequest } from "./api-error.ts";
 type Issue = z.core.$ZodIssue;
 type Path = readonly PropertyKey[];
 
-/** The first thing that is wrong with `body`, or with what is `at` some place in it, as a 400. */
-export function fieldError(error: z.ZodError, body: unknown, at: Path = []): ApiError {
+/**
+ * Validates a value. Throws a 400 for its first fault, with the path from the body: `at` is where in `body` the value
+ * stands. Default: the value is the body.
+ */
+export function parseField<T extends z.ZodType>(
+  schema: T,
+  value: unknown,
+  body = value,
+  at: Path = [],
+): z.infer<T> {
+  const { success, data, error } = schema.safeParse(value);
+  if (!success) throw fieldError(error, body, at);
+  return data;
+}
+
+function fieldError(error: z.ZodError, body: unknown, at: Path): ApiError {
   const issue = error.issues[0];
   if (!issue) return invalidRequest(null, "The request is not valid.");
   const { path: inner, expected } = blame(issue);
   const path = [...at, ...inner];
-  return wrongField(path, expected, valueAt(body, path));
-}
-
-/** A 400 that says of a field what was expected and what came. */
-function wrongField(path: Path, expected: string, received: unknown): ApiError {
   const param = path.length === 0 ? null : formatPath(path);
-  return invalidRequest(
-    param,
-    `${param ?? "The body"}: expected ${expected}, got ${describeValue(received)}.`,
-  );
+  const received = describeValue(valueAt(body, path));
+  return invalidRequest(param, `${param ?? "The body"}: expected ${expected}, got ${received}.`);
 }
 
-/** A path as clients know it: `input[2].content[0].text`. Long names are cut. */
+/** A path in the notation of clients: `input[2].content[0].text`. Long names are truncated. */
 export function formatPath(path: Path): string {
   return path.reduce<string>((text, key) => {
     if (typeof key === "number") return `${text}[${key}]`;
@@ -33,7 +41,7 @@ export function formatPath(path: Path): string {
   }, "");
 }
 
-/** A value in a few words, however big it is. */
+/** A value in a few words, whatever its size. */
 export function describeValue(value: unknown): string {
   if (value === undefined) return "nothing";
   if (Array.isArray(value)) return value.length === 0 ? "an empty list" : "a list";
@@ -43,7 +51,7 @@ export function describeValue(value: unknown): string {
   return value.length > 60 ? `the text ${JSON.stringify(value.slice(0, 57))}…` : JSON.stringify(value);
 }
 
-/** The value that a path leads to; `undefined` where it leads nowhere. */
+/** The value at a path; `undefined` if there is none. */
 function valueAt(value: unknown, path: Path): unknown {
   let found = value;
   for (const key of path) {
@@ -63,7 +71,7 @@ function blame(issue: Issue): Blame {
   return { path: issue.path, expected: expectedOf(issue) };
 }
 
-/** Of the forms that a value may have, the one that it was most likely meant to be says what is wrong. */
+/** Of the branches of a union, the one that the value was most likely meant to be explains the fault. */
 function blameBranch(path: Path, branches: readonly (readonly Issue[])[]): Blame {
   const ranked = branches.map((issues) => ({ issues, rank: rankOf(issues) }));
   const highest = Math.max(...ranked.map(({ rank }) => rank));
@@ -76,14 +84,14 @@ function blameBranch(path: Path, branches: readonly (readonly Issue[])[]): Blame
   return { path: [...path, ...inner], expected };
 }
 
-/** 0: another kind of value altogether; 1, 2: an object of another type; 3: the right form with a fault inside. */
+/** 0: another kind of value; 1, 2: an object of another type; 3: the right branch with a fault inside. */
 function rankOf(issues: readonly Issue[]): number {
   if (issues.some(({ path, code }) => path.length === 0 && code !== "invalid_union")) return 0;
   const ranks = issues.map((issue) => {
     if (issue.code === "invalid_union" && issue.errors.length > 0 && issue.path.length === 0)
       return Math.max(...issue.errors.map(rankOf));
     if (issue.path[0] !== "type") return 3;
-    // That a type is not a text says more than that it is not one of some texts.
+    // That a type is not a string says more than that it is none of the known ones.
     return issue.code === "invalid_type" ? 2 : 1;
   });
   return Math.min(...ranks);

@@ -1,4 +1,4 @@
-// Ids of what the server makes: a prefix that says what it is, and a part that nobody can guess.
+// Ids: a prefix that names the kind, and an unguessable part.
 
 import { randomFillSync } from "node:crypto";
 
@@ -16,16 +16,16 @@ export type IdPrefix =
   | "cmp"
   | (string & {});
 
-// To ask for random bytes costs ten times as much as to use them, so there is a store of them.
-const store = Buffer.alloc(16 * 256);
-let used = store.length;
+// Each call for random bytes costs ten times as much as using them, so they are fetched in bulk.
+const pool = Buffer.alloc(16 * 256);
+let used = pool.length;
 
 /** A new id, such as `resp_9f…`: 128 random bits, so that it cannot be guessed. */
 export function newId(prefix: IdPrefix): string {
-  if (used === store.length) {
-    randomFillSync(store);
+  if (used === pool.length) {
+    randomFillSync(pool);
     used = 0;
   }
   used += 16;
-  return `${prefix}_${store.toString("hex", used - 16, used)}`;
+  return `${prefix}_${pool.toString("hex", used - 16, used)}`;
 }

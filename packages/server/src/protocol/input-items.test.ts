@@ -64,7 +64,7 @@ describe("an item", () => {
     expect(item(given)).toEqual(given);
   });
 
-  test("keeps fields that nobody knows, also those with strange names", () => {
+  test("keeps unknown fields, also those with strange names", () => {
     const given = JSON.parse(
       '{"type": "message", "role": "user", "content": "Hi", "__proto__": {"a": 1}, "x": 1}',
     );

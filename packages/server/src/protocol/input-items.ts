@@ -1,4 +1,4 @@
-// The items of a request's input: what each must have, and the one form that the engine gets them in.
+// The items of a request's input: validated, and normalised for the engine.
 
 import type { JsonObject, JsonValue } from "rondo";
 import { z } from "zod";
@@ -10,7 +10,7 @@ import { tool } from "./tools.ts";
 const name = z.string().min(1);
 const callId = z.string().min(1);
 const common = { id: z.string().nullish(), status: z.string().nullish(), created_by: z.string().nullish() };
-/** Who has made a call, where programs may: kept, and of no effect here. */
+/** The program that made a call: kept, and without effect here. */
 const caller = z.looseObject({ type: z.string() }).nullish();
 
 const message = z.looseObject({
@@ -32,16 +32,6 @@ const functionCall = z.looseObject({
   caller,
 });
 
-const functionCallOutput = z.looseObject({
-  ...common,
-  type: z.literal("function_call_output"),
-  call_id: callId,
-  output: z.union([z.string(), z.array(contentPart)]),
-  name: z.string().nullish(),
-  namespace: z.string().nullish(),
-  caller,
-});
-
 const customToolCall = z.looseObject({
   ...common,
   type: z.literal("custom_tool_call"),
@@ -53,15 +43,17 @@ const customToolCall = z.looseObject({
   caller,
 });
 
-const customToolCallOutput = z.looseObject({
-  ...common,
-  type: z.literal("custom_tool_call_output"),
-  call_id: callId,
-  output: z.union([z.string(), z.array(contentPart)]),
-  name: z.string().nullish(),
-  namespace: z.string().nullish(),
-  caller,
-});
+/** The output of a call that the client has run. */
+const callOutput = <Type extends string>(type: Type) =>
+  z.looseObject({
+    ...common,
+    type: z.literal(type),
+    call_id: callId,
+    output: z.union([z.string(), z.array(contentPart)]),
+    name: z.string().nullish(),
+    namespace: z.string().nullish(),
+    caller,
+  });
 
 const thought = z.looseObject({ type: z.string(), text: z.string() });
 
@@ -111,7 +103,7 @@ const mcpApprovalResponse = z.looseObject({
   reason: z.string().nullish(),
 });
 
-/** Tools that the model has from here on. */
+/** Offers the model more tools from here on. */
 const additionalTools = z.looseObject({
   ...common,
   type: z.literal("additional_tools"),
@@ -119,7 +111,7 @@ const additionalTools = z.looseObject({
   tools: z.array(tool),
 });
 
-/** What a client's search for tools has found: the model has them from here on. */
+/** The result of a client's search for tools: they are offered from here on. */
 const toolSearchOutput = z.looseObject({
   ...common,
   type: z.literal("tool_search_output"),
@@ -130,9 +122,9 @@ const toolSearchOutput = z.looseObject({
 export const knownItems = z.discriminatedUnion("type", [
   message,
   functionCall,
-  functionCallOutput,
+  callOutput("function_call_output"),
   customToolCall,
-  customToolCallOutput,
+  callOutput("custom_tool_call_output"),
   reasoning,
   itemReference,
   mcpCall,
@@ -143,7 +135,7 @@ export const knownItems = z.discriminatedUnion("type", [
   toolSearchOutput,
 ]);
 
-/** The API allows a reference without a type. What has a role is a message, though. */
+/** A reference without a type, which the API allows. An object with a role is a message. */
 const bareReference = z.looseObject({
   type: z.null().optional(),
   role: z.never().optional(),
@@ -152,10 +144,10 @@ const bareReference = z.looseObject({
 
 export const inputItem = z.union([openUnion(knownItems), bareReference]);
 
-/** Text, or a list of items. */
+/** A string, or a list of items. */
 export const input = z.union([z.string(), z.array(inputItem)]);
 
-/** The items of a valid input: all with a type, text as a message of the user. Null for an id is no id. */
+/** The items of a valid input: all with a type, a string as a message of the user. A null id counts as absent. */
 export function toItems(given: string | readonly JsonObject[]): InputItem[] {
   if (typeof given === "string") return [{ type: "message", role: "user", content: given }];
   return given.map((item) => {

@@ -136,7 +136,7 @@ describe("the config", () => {
   });
 });
 
-describe("wherever it stands", () => {
+describe("in whatever field it is", () => {
   const bad = "http://127.0.0.1/";
   const image = { type: "input_image", image_url: bad };
 
@@ -189,12 +189,12 @@ describe("wherever it stands", () => {
     ]);
   });
 
-  test("text that speaks of one is only text", () => {
+  test("a URL in text is only text", () => {
     const content = [{ type: "input_text", text: `{"image_url":"${bad}"}` }];
     expect(read({ input: [{ role: "user", content }] }).input).toHaveLength(1);
   });
 
-  test("a chat request is looked at, but for the schemas of its tools", () => {
+  test("a chat request is checked, except the schemas of its tools", () => {
     const chat = (part: object) => ({ model: "m", messages: [{ role: "user", content: [part] }] });
     expect(() => parseChatFrame(chat({ type: "image_url", image_url: { url: bad } }))).toThrow(ApiError);
     expect(() => parseChatFrame(chat({ type: "audio_url", audio_url: { url: bad } }))).toThrow(

@@ -1,14 +1,14 @@
-// The URLs in what clients send: of images, files, sound and video. The model server may fetch them, from a network
-// that the client may not see, so only those of public hosts are taken, unless the config allows more.
+// Checks the URLs of images, files, audio and video in requests. The model server may fetch them from a network that the
+// client cannot reach, so only those of public hosts are accepted, unless the config allows more.
 
 import { hasHost, isPrivateHost } from "../net/host-rules.ts";
 import { type ApiError, invalidRequest } from "./api-error.ts";
 import { describeValue, formatPath } from "./field-error.ts";
 
 export interface UrlRules {
-  /** Schemes that a URL may have. */
+  /** Allowed schemes. */
   readonly schemes: readonly string[];
-  /** Hosts that may be private, with or without a port; `*` for all. */
+  /** Allowed private hosts, with or without a port; `*` for all. */
   readonly allowPrivate: readonly string[];
 }
 
@@ -17,10 +17,10 @@ export const defaultUrlRules: UrlRules = { schemes: ["https", "http", "data"], a
 
 type Path = readonly PropertyKey[];
 
-/** Fields whose text, or whose `url`, is a URL. */
+/** Fields that hold a URL, as a string or in their `url`. */
 const urlFields = /^(?:image|file|video|audio)_url$/;
 
-/** A text that is a URL which something may fetch, whatever its field is called. */
+/** A string that is a fetchable URL, whatever its field is called. */
 const fetchable = /^\s*(?:https?|file|ftp):/i;
 
 /** Throws a 400 for the first URL in `value` that is not allowed. The value must not be nested too deeply. */
@@ -29,8 +29,8 @@ export function checkUrls(value: unknown, rules: UrlRules, path: Path = []): voi
 }
 
 /**
- * As `checkUrls`, for messages that a model server gets as they are: it may know kinds of parts that are not known
- * here, so all that is not text is looked through for URLs.
+ * As `checkUrls`, for messages that are forwarded as they are: the model server may know kinds of parts that are unknown
+ * here, so all parts but text are searched for URLs.
  */
 export function checkMessageUrls(messages: unknown, rules: UrlRules): void {
   if (!Array.isArray(messages)) return;
@@ -43,7 +43,7 @@ export function checkMessageUrls(messages: unknown, rules: UrlRules): void {
   }
 }
 
-/** `path` leads to the value; it is changed on the way, and then is as it was. */
+/** `path` leads to the value; it is changed during the walk, and restored. */
 function walk(value: unknown, rules: UrlRules, path: PropertyKey[], isMedia: boolean): void {
   if (typeof value !== "object" || value === null) return;
   const isList = Array.isArray(value);
@@ -61,41 +61,41 @@ function walk(value: unknown, rules: UrlRules, path: PropertyKey[], isMedia: boo
   }
 }
 
-const longestUrl = 8192;
+const maxUrlLength = 8192;
 
 /**
- * Only what every parser reads in the same way: with a backslash, a user, an escape in the host or a line break,
- * another one may find another host.
+ * Only URLs that all parsers read alike: with a backslash, a user, an escape in the host or a line break, another parser
+ * may find another host.
  */
 const plainUrl = /^https?:\/\/[^\s\p{Cc}\\@/?#%]+(?:[/?#][^\s\p{Cc}\\]*)?$/iu;
 
 function checkUrl(text: string, field: string, rules: UrlRules, path: Path): void {
-  // No URL at all.
+  // Counts as absent.
   if (text === "") return;
   const scheme = /^([a-z][a-z0-9+.-]{0,31}):/i.exec(text)?.[1]?.toLowerCase();
   if (scheme === undefined || !rules.schemes.includes(scheme)) {
     const schemes = rules.schemes.map((name) => `${name}:`).join(", ");
-    throw refused(path, text, `a URL that begins with one of ${schemes}`, "urls.schemes");
+    throw notAllowed(path, text, `a URL that begins with one of ${schemes}`, "urls.schemes");
   }
   if (scheme === "data") {
     if (field === "image_url" && !/^data:image\/[\w.+*-]{1,100}[;,]/i.test(text))
-      throw refused(path, text, "a data URL of an image (data:image/…)");
+      throw notAllowed(path, text, "a data URL of an image (data:image/…)");
     return;
   }
   if (scheme !== "http" && scheme !== "https") return;
-  const url = text.length <= longestUrl && plainUrl.test(text) ? URL.parse(text) : null;
+  const url = text.length <= maxUrlLength && plainUrl.test(text) ? URL.parse(text) : null;
   if (url === null)
-    throw refused(
+    throw notAllowed(
       path,
       text,
-      `an http or https URL of at most ${longestUrl} characters, without a user, spaces or backslashes`,
+      `an http or https URL of at most ${maxUrlLength} characters, without a user, spaces or backslashes`,
     );
   const allowed = new Set(rules.allowPrivate.map((host) => host.toLowerCase()));
   if (isPrivateHost(url) && !hasHost(allowed, url))
-    throw refused(path, text, "the URL of a public host", "urls.allowPrivate");
+    throw notAllowed(path, text, "the URL of a public host", "urls.allowPrivate");
 }
 
-function refused(path: Path, text: string, expected: string, setting?: string): ApiError {
+function notAllowed(path: Path, text: string, expected: string, setting?: string): ApiError {
   const param = formatPath(path);
   const hint = setting === undefined ? "" : ` The server's operator can allow it with ${setting}.`;
   return invalidRequest(

@@ -1,13 +1,20 @@
-// Refuses JSON that is nested so deeply, or has lists so long, that looking at it would block or break the server.
+// Rejects JSON that is nested so deeply, or has lists so long, that walking it would block or crash the server.
 
 import { type ApiError, invalidRequest } from "./api-error.ts";
 import { formatPath } from "./field-error.ts";
 
-/** Far more than people write; far less than `JSON.stringify` can take. */
+/** Far more than requests need; far less than `JSON.stringify` can take. */
 const maxDepth = 200;
 
-/** Throws a 400 for more than 200 levels, or more than `maxEntries` in one list or object. Needs no stack itself. */
-export function checkSize(body: unknown, maxEntries: number): void {
+/** No list of a request needs more, unless a setting allows more items. */
+const usualEntries = 10_000;
+
+/**
+ * Throws a 400 for more than 200 levels, or more than 10,000 entries, or `allowed` if that is more, in one list or
+ * object. Does not recurse.
+ */
+export function checkSize(body: unknown, allowed = 0): void {
+  const maxEntries = Math.max(usualEntries, allowed);
   if (typeof body !== "object" || body === null) return;
   const fields = Object.entries(body);
   if (fields.length > maxEntries) throw tooLong(null, maxEntries, fields.length);

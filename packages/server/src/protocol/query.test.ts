@@ -1,10 +1,11 @@
 import { describe, expect, test } from "vitest";
+import type { z } from "zod";
 import { ApiError } from "./api-error.ts";
-import { parseListQuery, parsePageQuery, parseRetrieveQuery } from "./query.ts";
+import { listQuerySchema, pageQuerySchema, parseQuery, retrieveQuerySchema } from "./query.ts";
 
-function refusal(parse: (params: URLSearchParams) => unknown, query: string): string {
+function refusal(schema: z.ZodObject, query: string): string {
   try {
-    parse(new URLSearchParams(query));
+    parseQuery(schema, new URLSearchParams(query));
   } catch (error) {
     if (error instanceof ApiError && error.status === 400) return `${error.param} | ${error.message}`;
   }
@@ -13,8 +14,8 @@ function refusal(parse: (params: URLSearchParams) => unknown, query: string): st
 
 describe("the query of a list", () => {
   test("gives the 20 newest by default", () => {
-    expect(parsePageQuery(new URLSearchParams())).toEqual({ limit: 20, order: "desc" });
-    expect(parseListQuery(new URLSearchParams("limit=&order=&after=&other=1"))).toEqual({
+    expect(parseQuery(pageQuerySchema, new URLSearchParams())).toEqual({ limit: 20, order: "desc" });
+    expect(parseQuery(listQuerySchema, new URLSearchParams("limit=&order=&after=&other=1"))).toEqual({
       limit: 20,
       order: "desc",
     });
@@ -22,7 +23,7 @@ describe("the query of a list", () => {
 
   test("has a page and filters", () => {
     const query = "limit=100&order=asc&after=1&before=resp_2&status=requires_action&model=7&background=false";
-    expect(parseListQuery(new URLSearchParams(query))).toEqual({
+    expect(parseQuery(listQuerySchema, new URLSearchParams(query))).toEqual({
       limit: 100,
       order: "asc",
       after: "1",
@@ -31,7 +32,7 @@ describe("the query of a list", () => {
       model: "7",
       background: false,
     });
-    expect(parsePageQuery(new URLSearchParams(query))).not.toHaveProperty("status");
+    expect(parseQuery(pageQuerySchema, new URLSearchParams(query))).not.toHaveProperty("status");
   });
 
   test.each([
@@ -43,21 +44,21 @@ describe("the query of a list", () => {
     ["order=up", 'order | order: expected one of "asc", "desc", got "up".'],
     ["background=maybe", 'background | background: expected true or false, got "maybe".'],
   ])("is refused: %s", (query, message) => {
-    expect(refusal(parseListQuery, query)).toBe(message);
+    expect(refusal(listQuerySchema, query)).toBe(message);
   });
 
   test("names the states when it asks for another", () => {
-    expect(refusal(parseListQuery, "status=done")).toContain('"requires_action", got "done"');
+    expect(refusal(listQuerySchema, "status=done")).toContain('"requires_action", got "done"');
   });
 });
 
 describe("the query of one response", () => {
   test("asks for the response by default", () => {
-    expect(parseRetrieveQuery(new URLSearchParams())).toEqual({ stream: false, include: [] });
+    expect(parseQuery(retrieveQuerySchema, new URLSearchParams())).toEqual({ stream: false, include: [] });
   });
 
   test("may ask for the events after a number", () => {
-    expect(parseRetrieveQuery(new URLSearchParams("stream=true&starting_after=0"))).toEqual({
+    expect(parseQuery(retrieveQuerySchema, new URLSearchParams("stream=true&starting_after=0"))).toEqual({
       stream: true,
       starting_after: 0,
       include: [],
@@ -67,12 +68,12 @@ describe("the query of one response", () => {
   test.each(["include=a&include=b", "include[]=a&include[]=b", "include=a,b"])(
     "may ask for more data: %s",
     (query) => {
-      expect(parseRetrieveQuery(new URLSearchParams(query)).include).toEqual(["a", "b"]);
+      expect(parseQuery(retrieveQuerySchema, new URLSearchParams(query)).include).toEqual(["a", "b"]);
     },
   );
 
-  test("is refused with a number that there cannot be", () => {
-    expect(refusal(parseRetrieveQuery, "starting_after=-1")).toBe(
+  test("is rejected with a negative number", () => {
+    expect(refusal(retrieveQuerySchema, "starting_after=-1")).toBe(
       "starting_after | starting_after: expected a number of at least 0, got -1.",
     );
   });

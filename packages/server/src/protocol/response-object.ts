@@ -1,4 +1,4 @@
-// Builds the response object: every key that the API has, in its order, from what is stored.
+// Builds the response object from its stored parts: every key of the API, in its order.
 
 import type { OutputItem } from "./items.ts";
 import type { IncompleteReason, ResponseError, ResponseObject, ResponseUsage } from "./response.ts";
@@ -16,12 +16,12 @@ export interface ResponseParts {
   error: ResponseError | null;
   incompleteReason: IncompleteReason | null;
   usage: ResponseUsage | null;
-  /** The request that it answers; from the store by `fromStoredRequest`. */
+  /** The request, as `fromStoredRequest` gives it. */
   request: RequestOptions;
   output: readonly OutputItem[];
 }
 
-/** The response as clients see it. Numbers that the request left open are the API's defaults. */
+/** The response as clients see it. Numbers that the request leaves open are the API's defaults. */
 export function responseObject(parts: ResponseParts): ResponseObject {
   const { request, completedAtMs, incompleteReason } = parts;
   return {

@@ -1,4 +1,4 @@
-// How large the tools of a request may be. Each schema is prepared anew for each request, and goes to the model.
+// Limits the size of a request's tools and schemas: each schema is compiled for each request, and sent to the model.
 
 import type { JsonObject } from "rondo";
 import { invalidRequest } from "./api-error.ts";
@@ -6,16 +6,16 @@ import type { TextOptions } from "./text-format.ts";
 import type { ToolDefinition } from "./tools.ts";
 
 export interface SchemaLimits {
-  /** The largest schema of a tool or of the answer's text. */
+  /** The largest schema of a tool or of the text format. */
   maxSchemaBytes: number;
-  /** The most that all tools of a request have together. */
+  /** The largest size of all tools together. */
   maxToolBytes: number;
 }
 
 /** 256 KiB for a schema, 2 MB for all tools. */
 export const defaultSchemaLimits: SchemaLimits = { maxSchemaBytes: 262_144, maxToolBytes: 2_000_000 };
 
-/** Throws a 400 that names the schema. `given` is the list of tools as it came, by whose places the client knows them. */
+/** Throws a 400 that names the schema. `given` are the tools as they came, with the client's indexes. */
 export function checkSchemaSizes(
   { tools, text }: { tools: readonly ToolDefinition[]; text: TextOptions },
   given: readonly JsonObject[],

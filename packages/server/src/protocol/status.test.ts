@@ -21,7 +21,7 @@ describe("the states of a response", () => {
     ]);
   });
 
-  test("are over when nothing can follow", () => {
+  test("are terminal when no state can follow", () => {
     expect(responseStatuses.filter((status) => !isTerminal(status))).toEqual(["queued", "in_progress"]);
   });
 });

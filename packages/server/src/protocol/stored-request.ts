@@ -1,4 +1,4 @@
-// The request as it is kept beside a response: all but its input, in a versioned form that outlives a restart.
+// The request as it is stored beside its response: all but its input, as versioned JSON.
 
 import type { JsonObject } from "rondo";
 import type { CreateRequest } from "./create-request.ts";
@@ -16,32 +16,11 @@ export function toStoredRequest({ input: _kept, ...request }: CreateRequest): Js
   return { version, ...stored, tools: request.tools.map(withoutCredentials) };
 }
 
-/** The request from the store. Throws when it was written by a version that this one does not know. */
+/** The request from the store. Throws for a version that is not known here. */
 export function fromStoredRequest({ version: found, ...stored }: JsonObject): RequestOptions {
   if (found !== version)
     throw new Error(
       `The stored request has version ${JSON.stringify(found)}, expected ${version}. Was the store written by a newer server?`,
     );
-  return { ...absent, ...(stored as unknown as RequestOptions) };
+  return stored as unknown as RequestOptions;
 }
-
-/** JSON cannot keep `undefined`, and the engine wants every key. */
-const absent = {
-  model: undefined,
-  instructions: undefined,
-  previous_response_id: undefined,
-  conversation: undefined,
-  allowed_tools: undefined,
-  max_tool_calls: undefined,
-  max_output_tokens: undefined,
-  max_agentic_turns: undefined,
-  temperature: undefined,
-  top_p: undefined,
-  presence_penalty: undefined,
-  frequency_penalty: undefined,
-  top_logprobs: undefined,
-  service_tier: undefined,
-  user: undefined,
-  safety_identifier: undefined,
-  prompt_cache_key: undefined,
-};

@@ -1,4 +1,4 @@
-// Which tools the model may or must call: `tool_choice` and `allowed_tools`, in the one form the engine needs.
+// Which tools the model may or must call: `tool_choice` and `allowed_tools`, normalised for the engine.
 
 import type { JsonValue } from "rondo";
 import { z } from "zod";
@@ -7,7 +7,7 @@ import { openUnion } from "./open-union.ts";
 
 export type ToolChoice = "auto" | "none" | "required" | { name: string; server_label?: string };
 
-/** A tool by its name, its type or the label of its server; one of a server by both; or all of a server. */
+/** A tool by its name, its type or its server's label; by name and label; or all tools of a server. */
 export type NamedTool = string | { name?: string; server_label: string };
 
 const name = z.string().min(1);
@@ -38,8 +38,8 @@ export const toolChoice = z.union([z.enum(["auto", "none", "required"]), openUni
 export const allowedTools = z.array(z.union([name, allowedTool]));
 
 /**
- * What the model must do, and what it may call: `undefined` means all. A hosted tool goes by its type, and all
- * tools of an MCP server by its label.
+ * What the model must do, and what it may call: `undefined` means all. A hosted tool is named by its type, and all tools
+ * of an MCP server by its label.
  */
 export function toChoice(
   choice: z.infer<typeof toolChoice> | null | undefined,
@@ -60,7 +60,7 @@ export function toChoice(
   };
 }
 
-/** The choice as the response shows it: as it came, but complete. */
+/** The choice as the response echoes it: as it came, but complete. */
 export function echoChoice(given: JsonValue | undefined): JsonValue {
   if (typeof given !== "object" || given === null || Array.isArray(given)) return given ?? "auto";
   return given["type"] === "allowed_tools" ? { ...given, mode: given["mode"] ?? "auto" } : given;
@@ -73,14 +73,14 @@ function namedTool(entry: { type?: unknown; name?: unknown; server_label?: unkno
   return String(name ?? label ?? type);
 }
 
-/** A choice of a server goes by its label alone. */
+/** A server is chosen by its label alone. */
 function asChoice(named: NamedTool): ToolChoice {
   if (typeof named === "string") return { name: named };
   const { name: own, server_label } = named;
   return own === undefined ? { name: server_label } : { name: own, server_label };
 }
 
-/** Whether a list has a tool, or the whole server that it is of. */
+/** Whether a list has a tool, or its whole server. */
 function isIn(list: readonly NamedTool[]): (tool: NamedTool) => boolean {
   const keys = new Set(list.map((it) => JSON.stringify(it)));
   return (tool) => {
@@ -91,8 +91,8 @@ function isIn(list: readonly NamedTool[]): (tool: NamedTool) => boolean {
 }
 
 /**
- * Throws a 400 when the model is to call a tool that it does not have. `names` are all tools of the request
- * and of the server, as the model sees them, with the types and server labels that hosted ones go by.
+ * Throws a 400 when the model must call a tool that it does not have. `names` are all tools of the request and of the
+ * server, as the model sees them, and the types and server labels of hosted ones.
  */
 export function checkForcedTool(request: { tool_choice: ToolChoice }, names: readonly string[]): void {
   const { tool_choice: choice } = request;

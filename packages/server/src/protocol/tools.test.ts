@@ -62,7 +62,7 @@ describe("the tools of a request", () => {
     expect(echo.tools.slice(1)).toEqual(tools.slice(1));
   });
 
-  test("tell the model the grammar that a custom tool wants", () => {
+  test("describe the grammar of a custom tool to the model", () => {
     const format = { type: "grammar", syntax: "lark", definition: 'start: "x"' };
     const [described, bare] = read({
       tools: [
@@ -82,7 +82,7 @@ describe("the tools of a request", () => {
     expect(second?.shown_as).toEqual({ type: "function", namespace: name, name: "f" });
   });
 
-  test("include those that items of the input bring; the later one of two counts", () => {
+  test("include those of input items; the later one of two counts", () => {
     const bring = (tools: object[]) => ({ type: "additional_tools", role: "developer", tools });
     const newer = { ...f("one"), description: "newer" };
     const { tools, echo } = read({
@@ -201,7 +201,7 @@ describe("the choice of tools", () => {
     expect(refusalOf({ tool_choice: choice })).toEqual([param, message]);
   });
 
-  test("must be a tool that there is", () => {
+  test("must name an existing tool", () => {
     const forced = read({ tool_choice: { type: "function", name: "f" } });
     expect(() => checkForcedTool(forced, ["f"])).not.toThrow();
     expect(() => checkForcedTool(forced, ["g", "h"])).toThrow(

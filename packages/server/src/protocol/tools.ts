@@ -1,4 +1,4 @@
-// The tools of a request: what each must have, how the engine gets them, and how they are echoed.
+// The tools of a request: validated, normalised for the engine, and echoed.
 
 import type { JsonObject, JsonValue } from "rondo";
 import { z } from "zod";
@@ -8,15 +8,15 @@ import { withoutCredentials } from "./credentials.ts";
 import { openUnion } from "./open-union.ts";
 
 /**
- * A tool as the engine gets it: a `type`, and the fields that this type has. One that its client knows in another
- * way, by a namespace or as a custom tool, says so in `shown_as`.
+ * A tool as the engine gets it: a `type` and its fields. `shown_as` is the client's definition where that differs: in a
+ * namespace, or as a custom tool.
  */
 export type ToolDefinition = JsonObject & { type: string; name?: string; shown_as?: ClientTool };
 
 const name = z.string().min(1);
 const description = z.string().nullish();
 
-/** Who may call it and when it is loaded: accepted, and of no effect here. */
+/** Hints about callers and loading: accepted, and without effect here. */
 const hints = {
   allowed_callers: z.array(z.string()).nullish(),
   async: z.boolean().nullish(),
@@ -78,7 +78,7 @@ export const knownTools = z.discriminatedUnion("type", [
 
 export const tool = openUnion(knownTools);
 
-/** A tool, where it stands in the request, and the namespace that it is in. */
+/** A tool, its path in the request, and its namespace. */
 interface Placed {
   entry: JsonObject;
   path: string;
@@ -86,9 +86,8 @@ interface Placed {
 }
 
 /**
- * Flat tools from valid ones: those of a namespace stand beside the others, under their own name or, where
- * that name is taken, as `namespace__name`; a custom tool is a function of one text. Throws a 400 when two have
- * the same name.
+ * Flattens valid tools: those of a namespace join the others, under their own name or, where that is taken, as
+ * `namespace__name`; a custom tool becomes a function of one string. Throws a 400 when two have the same name.
  */
 export function toTools(given: readonly JsonObject[]): ToolDefinition[] {
   const flat = given.flatMap((entry, index): Placed[] => {
@@ -149,7 +148,7 @@ function toTool(entry: JsonObject, { name, own, namespace }: Names): ToolDefinit
   };
 }
 
-/** A description that tells the grammar of the text too: model servers cannot be made to follow it. */
+/** A description with the grammar of the input: model servers cannot be made to enforce it. */
 function withFormat(description: JsonValue | undefined, format: JsonValue | undefined): string | null {
   const text = typeof description === "string" ? description : null;
   if (typeof format !== "object" || format === null || Array.isArray(format)) return text;
@@ -159,7 +158,7 @@ function withFormat(description: JsonValue | undefined, format: JsonValue | unde
   return text === null ? grammar : `${text}\n\n${grammar}`;
 }
 
-/** The tools as the response shows them: as they came, functions complete, and without the secrets of servers. */
+/** The tools as the response echoes them: as they came, functions complete, and without credentials. */
 export function echoTools(given: readonly JsonObject[]): JsonObject[] {
   return given.map((entry) => {
     if (entry["type"] === "function")

@@ -1,7 +1,8 @@
-// What a request has that this server does not know. It is left out with a warning, or refused in strict mode.
+// Unknown parts of a request: ignored with a warning, or rejected in strict mode.
 
 import type { JsonObject, JsonValue } from "rondo";
 import { invalidRequest } from "./api-error.ts";
+import type { ParseOptions } from "./create-request.ts";
 import { createRequestSchema, harmlessFields, includables } from "./create-request-schema.ts";
 import { describeValue, formatPath } from "./field-error.ts";
 import { knownItems } from "./input-items.ts";
@@ -9,20 +10,17 @@ import { fieldsByType } from "./open-union.ts";
 import { serviceTiers } from "./response.ts";
 import { knownTools, type ToolDefinition } from "./tools.ts";
 
-interface Options {
-  isStrict: boolean;
-  isKnownTool?: (tool: ToolDefinition) => boolean;
-}
+type Options = Pick<ParseOptions, "isStrict" | "isKnownTool" | "isKnownItem">;
 
 const topFields = new Set([...Object.keys(createRequestSchema.shape), ...harmlessFields]);
 const itemFields = fieldsByType(knownItems);
 const toolFields = fieldsByType(knownTools);
 
 /**
- * One warning for each kind of thing that is not known. In strict mode the first of them is a 400, and so is
- * an unknown field of a known item or tool.
+ * One warning for each kind of unknown part. In strict mode the first of them is a 400, and so is an unknown field of
+ * a known item or tool.
  */
-export function findUnknown(body: JsonObject, { isStrict, isKnownTool }: Options): string[] {
+export function findUnknown(body: JsonObject, { isStrict, isKnownTool, isKnownItem }: Options): string[] {
   const warnings = new Map<string, string>();
   const note = (path: readonly PropertyKey[], what: string) => {
     const param = formatPath(path);
@@ -41,8 +39,10 @@ export function findUnknown(body: JsonObject, { isStrict, isKnownTool }: Options
   noteFields([], body, topFields);
   for (const [index, item] of entries(body["input"])) {
     const known = itemFields.get(item["type"] ?? "message");
-    if (!known) note(["input", index, "type"], `the item type ${describeValue(item["type"])}`);
-    else if (isStrict) noteFields(["input", index], item, known);
+    if (known && isStrict) noteFields(["input", index], item, known);
+    const { type } = item;
+    if (!known && !(typeof type === "string" && isKnownItem?.(type)))
+      note(["input", index, "type"], `the item type ${describeValue(type)}`);
   }
   for (const [index, tool] of entries(body["tools"])) {
     const known = toolFields.get(tool["type"]);

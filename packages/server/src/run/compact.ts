@@ -5,10 +5,10 @@ import { toApiError } from "../engine/failure.ts";
 import { sealer } from "../engine/seal.ts";
 import { addUsage, estimateUsage, toUsage } from "../engine/usage.ts";
 import { ApiError } from "../protocol/api-error.ts";
+import { expandInputItem } from "../protocol/expand-input-item.ts";
 import { newId } from "../protocol/ids.ts";
 import type { InputItem } from "../protocol/items.ts";
 import type { ResponseUsage } from "../protocol/response.ts";
-import { shownInput } from "../protocol/shown-input.ts";
 import type { Planned } from "./planner.ts";
 
 /** The answer of `POST /v1/responses/compact`. */
@@ -84,5 +84,5 @@ function isUsers({ type, role }: InputItem): boolean {
 }
 
 function asOutput(item: InputItem): InputItem {
-  return { ...shownInput(item), id: newId("msg"), status: "completed" };
+  return { ...expandInputItem(item), id: newId("msg"), status: "completed" };
 }

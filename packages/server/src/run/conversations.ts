@@ -12,10 +12,10 @@ import {
   parseUpdateConversation,
 } from "../protocol/conversation.ts";
 import { itemWithoutCredentials } from "../protocol/credentials.ts";
+import { expandInputItem } from "../protocol/expand-input-item.ts";
 import { newId } from "../protocol/ids.ts";
 import type { InputItem } from "../protocol/items.ts";
 import type { PageQuery } from "../protocol/query.ts";
-import { shownInput } from "../protocol/shown-input.ts";
 import type { ConversationItem, StoredConversation } from "../store/conversation-store.ts";
 import type { ListOptions, Store } from "../store/store.ts";
 import { type ListObject, toCursorError, toList } from "./list-object.ts";
@@ -119,7 +119,7 @@ function toObject({ id, createdAtMs, metadata }: StoredConversation): Conversati
 }
 
 function shown(item: ConversationItem): InputItem {
-  return shownInput(item as unknown as InputItem);
+  return expandInputItem(item);
 }
 
 function unknown(id: string): ApiError {

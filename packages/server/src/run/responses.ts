@@ -13,12 +13,12 @@ import { noUsage } from "../engine/usage.ts";
 import { type ApiError, invalidRequest, notFound } from "../protocol/api-error.ts";
 import { type CreateRequest, type Limits, parseCreateRequest } from "../protocol/create-request.ts";
 import { credentialsOf, itemWithoutCredentials } from "../protocol/credentials.ts";
+import { expandInputItem } from "../protocol/expand-input-item.ts";
 import { newId } from "../protocol/ids.ts";
 import type { UrlRules } from "../protocol/input-urls.ts";
 import type { InputItem, OutputItem } from "../protocol/items.ts";
 import type { ListQuery, PageQuery } from "../protocol/query.ts";
 import type { ResponseObject } from "../protocol/response.ts";
-import { shownInput } from "../protocol/shown-input.ts";
 import { isTerminal } from "../protocol/status.ts";
 import { fromStoredRequest, toStoredRequest } from "../protocol/stored-request.ts";
 import type { Lease, ListOptions, NewResponse, Store, StoredEvent, StoredResponse } from "../store/store.ts";
@@ -270,7 +270,7 @@ export class Responses {
   async inputItems(owner: string, id: string, query: PageQuery): Promise<ListObject<InputItem>> {
     await this.#find(owner, id);
     const page = await this.#options.store.input(owner, id, query as ListOptions).catch(toCursorError);
-    return toList({ ...page, data: page.data.map(shownInput) });
+    return toList({ ...page, data: page.data.map(expandInputItem) });
   }
 
   async remove(owner: string, id: string): Promise<{ id: string; object: "response"; deleted: true }> {
@@ -484,7 +484,7 @@ export class Responses {
 
   /** Another process may have to go on with the run, and then needs them. */
   #sealedCredentials(owner: string, { tools }: CreateRequest, { input }: Planned): string | undefined {
-    const found = credentialsOf({ tools, input: input as readonly InputItem[] });
+    const found = credentialsOf({ tools, input });
     return found && sealer(this.#planner.secrets, owner).seal("credentials", found);
   }
 

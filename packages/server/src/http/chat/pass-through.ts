@@ -1,4 +1,4 @@
-// Sends a model server's answer on as it comes: nothing is read, and nothing is kept.
+// Forwards a model server's reply as it comes, unread.
 
 import type { ChatForwarder } from "rondo";
 import { toApiError } from "../../engine/failure.ts";
@@ -13,14 +13,14 @@ export interface PassThroughOptions {
   readonly stream: boolean;
 }
 
-/** Throws an `ApiError` as long as the answer has not begun; one that breaks off later is cut for the client too. */
+/** Throws an `ApiError` as long as the reply has not begun; one that breaks off later is cut for the client too. */
 export async function passThrough(
   exchange: Exchange,
   { metrics, logger }: Pick<StreamOptions, "metrics" | "logger">,
   { forwarder, body, stream }: PassThroughOptions,
 ): Promise<void> {
   const { outgoing, headers, signal } = exchange;
-  // A client that goes away between two looks at it makes the next write fail; the signal tells us anyway.
+  // A write to a client that has just left fails; the signal is aborted anyway.
   outgoing.on("error", () => {});
   metrics.streamOpened();
   try {
@@ -33,25 +33,25 @@ export async function passThrough(
           ...headers,
           "content-type": contentType,
           "cache-control": "no-cache",
-          // Without it, nginx keeps events back.
+          // Without it, nginx buffers events.
           "x-accel-buffering": "no",
         });
       },
-      onBytes: (bytes) => (outgoing.write(bytes) ? undefined : roomIn(exchange)),
+      onBytes: (bytes) => (outgoing.write(bytes) ? undefined : drained(exchange)),
     });
     outgoing.end();
   } catch (error) {
     if (signal.aborted) throw error;
     if (!outgoing.headersSent) throw toApiError(error);
-    logger.warn("The answer of a model server broke off.", { requestId: exchange.id, error: String(error) });
+    logger.warn("The reply of a model server broke off.", { requestId: exchange.id, error: String(error) });
     outgoing.destroy();
   } finally {
     metrics.streamClosed();
   }
 }
 
-/** Resolves when the client has taken what was written, or has gone. */
-function roomIn({ outgoing }: Exchange): Promise<void> {
+/** Resolves when the client has read what was written, or is gone. */
+function drained({ outgoing }: Exchange): Promise<void> {
   return new Promise((resolve) => {
     const done = () => {
       outgoing.off("drain", done).off("close", done);

@@ -1,7 +1,9 @@
 // A service of responses for tests of the routes: each method does what the test says, and notes that it was asked.
 
 import type { ResponseObject } from "../../protocol/response.ts";
-import type { Prepared, ResponsesApi } from "../responses-api.ts";
+import type { CompactedResponse } from "../../run/compact.ts";
+import type { PreparedRun } from "../../run/responses.ts";
+import type { ResponsesApi } from "../route.ts";
 
 /** A response object with just enough in it. */
 export function fakeResponse(id: string, status: ResponseObject["status"] = "completed"): ResponseObject {
@@ -18,7 +20,9 @@ export function fakeResponses(methods: Partial<ResponsesApi> = {}): FakeResponse
   const calls: FakeResponses["calls"] = [];
   const page = { object: "list" as const, data: [], first_id: null, last_id: null, has_more: false };
   const service: ResponsesApi = {
-    prepare: async (_owner, body) => ({ id: "resp_1", request: requestOf(body) }),
+    prepare: async (_owner, body) => fakeRun("resp_1", body),
+    prepareWarmUp: async (_owner, body) => fakeRun("resp_1", body),
+    warmUp: () => {},
     findRepeated: async () => undefined,
     repeat: async (_owner, id) => fakeResponse(id),
     runPlain: async ({ id }) => fakeResponse(id),
@@ -34,7 +38,7 @@ export function fakeResponses(methods: Partial<ResponsesApi> = {}): FakeResponse
     inputItems: async () => page,
     remove: async (_owner, id) => ({ id, object: "response", deleted: true }),
     cancel: async (_owner, id) => fakeResponse(id, "cancelled"),
-    compact: async () => ({ object: "response.compaction" }),
+    compact: async () => ({ object: "response.compaction" }) as CompactedResponse,
     countInputTokens: async () => ({ object: "response.input_tokens", input_tokens: 7 }),
     listModels: async () => [{ id: "org/model", ownedBy: "test" }],
     check: async () => {},
@@ -50,7 +54,8 @@ export function fakeResponses(methods: Partial<ResponsesApi> = {}): FakeResponse
   return Object.assign(Object.fromEntries(noted) as ResponsesApi, { calls });
 }
 
-function requestOf(body: unknown): Prepared["request"] {
-  const { model, stream = false, background = false } = Object(body) as Partial<Prepared["request"]>;
-  return { model, stream, background };
+/** A run with just enough in it. */
+function fakeRun(id: string, body: unknown): PreparedRun {
+  const { model, stream = false, background = false } = Object(body) as Partial<PreparedRun["request"]>;
+  return { id, request: { model, stream, background } } as PreparedRun;
 }

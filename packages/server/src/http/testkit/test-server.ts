@@ -24,32 +24,35 @@ export interface TestServer extends Listening, AsyncDisposable {
   ): Promise<Response>;
 }
 
+/** The options of an app whose services do what `methods` say, or nothing. */
+export function testOptions(
+  methods: Parameters<typeof fakeResponses>[0] = {},
+  write: (lines: string) => void = () => {},
+  level: LogLevel = "debug",
+) {
+  return {
+    responses: fakeResponses(methods),
+    conversations: new Conversations({ store: memoryStore(), limits: { maxItems: 1000 } }),
+    models: { resolve: () => Promise.reject(new Error("This test has no models.")) },
+    authenticate: async () => ({ owner: "local" }),
+    logger: createLogger({ level, write }),
+    metrics: new Metrics(),
+    version: "1.2.3",
+    keepAliveMs: 15_000,
+    isOpenOnLoopback: true,
+    exchanges: new Exchanges(),
+  } satisfies AppOptions;
+}
+
 export async function testServer(
   methods: Parameters<typeof fakeResponses>[0] = {},
   options: Partial<AppOptions> & { level?: LogLevel } = {},
   listening: Partial<ListenOptions> = {},
 ): Promise<TestServer> {
   let lines = "";
-  const logger = createLogger({ level: options.level ?? "debug", write: (text) => (lines += text) });
-  const responses = fakeResponses(methods);
-  const metrics = new Metrics();
-  const exchanges = new Exchanges();
-  const app = createApp({
-    responses,
-    conversations: new Conversations({ store: memoryStore(), limits: { maxItems: 1000 } }),
-    models: {
-      resolve: async () => {
-        throw new Error("This test has no models.");
-      },
-    },
-    authenticate: async () => ({ owner: "local" }),
-    logger,
-    metrics,
-    openapi: () => ({ openapi: "3.1.0" }),
-    isOpenOnLoopback: true,
-    exchanges,
-    ...options,
-  });
+  const usual = testOptions(methods, (text) => (lines += text), options.level);
+  const { responses, exchanges, metrics, logger } = usual;
+  const app = createApp({ ...usual, ...options });
   const running = await listen({ app, exchanges, logger, host: "127.0.0.1", port: 0, ...listening });
   const fetchPath = (path: string, init?: RequestInit) => fetch(running.url + path, init);
   return {

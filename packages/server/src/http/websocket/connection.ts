@@ -1,4 +1,4 @@
-// One WebSocket connection: its frames, its one response at a time, its signs of life and its end.
+// One WebSocket connection: its frames, one response at a time, liveness checks and its end.
 
 import type { Duplex } from "node:stream";
 import type { RawData, WebSocket } from "ws";
@@ -8,131 +8,131 @@ import type { Exchange } from "../exchange.ts";
 import type { Logger } from "../log.ts";
 import type { Metrics } from "../metrics.ts";
 import type { OwnerLimits, RequestSlot } from "../owner-limits.ts";
+import type { ResponsesApi } from "../route.ts";
 import { type ClientFrame, readFrame } from "./frame.ts";
 import { FrameRate } from "./frame-rate.ts";
-import { Memory, type MemoryLimits, type SharedMemory } from "./memory.ts";
+import { type OwnerBytes, RecentResponses, type RecentResponsesLimits } from "./recent-responses.ts";
 import { Sender } from "./sender.ts";
-import type { SocketApi } from "./socket-api.ts";
-import { Turn } from "./turn.ts";
+import { SocketResponse } from "./socket-response.ts";
 import { UnfinishedMessage } from "./unfinished-message.ts";
 
 export interface ConnectionSettings {
-  readonly responses: SocketApi;
+  readonly responses: ResponsesApi;
   readonly logger: Logger;
   readonly metrics: Metrics;
-  /** How often the client is asked whether it is still there. */
+  /** How often the client is pinged. */
   readonly keepAliveMs: number;
-  /** How long a client may be silent when it is asked, or read nothing of what waits for it. */
+  /** How long a client may leave pings unanswered, or stop reading, before it is disconnected. */
   readonly stallMs: number;
-  /** How long a message may take to come. */
+  /** How long a message may take to arrive. */
   readonly requestMs: number;
-  /** How many messages a client may send in a minute. */
+  /** How many messages a client may send per minute. */
   readonly messagesPerMinute: number;
-  /** How many pings and pongs a client may send in a minute. */
+  /** How many pings and pongs a client may send per minute. */
   readonly pingsPerMinute: number;
-  /** How long a connection may live. */
+  /** How long a connection may stay open. */
   readonly lifeMs: number;
-  readonly kept: MemoryLimits;
-  /** What the owner of a connection may have under way. */
+  readonly recent: RecentResponsesLimits;
+  /** Limits of what an owner may have in flight. */
   readonly ownerLimits: OwnerLimits;
 }
 
 export interface ConnectionOptions extends ConnectionSettings {
   readonly socket: WebSocket;
-  /** What the socket reads and writes. */
+  /** The stream below the socket. */
   readonly stream: Duplex;
   readonly owner: string;
-  /** What all connections of the owner keep. */
-  readonly shared: SharedMemory;
-  /** When the token expires that has opened it. Undefined for never. */
+  /** The bytes that all connections of the owner keep. */
+  readonly ownerBytes: OwnerBytes;
+  /** When the token that opened it expires. Undefined for never. */
   readonly expiresAtMs: number | undefined;
-  /** The request that has opened it. */
+  /** The request that opened it. */
   readonly exchange: Exchange;
 }
 
-// The client is to come back: it is not its fault.
+// Not the client's fault: it should reconnect.
 const goingAway = 1001;
-// The client has done what it may not.
+// The client broke a rule.
 const policyViolation = 1008;
 
-// How long a client gets to answer that a connection is closed.
-const lastWordsMs = 1000;
+// How long a client may take to confirm that the connection is closed.
+const closeTimeoutMs = 1000;
 
 type CreateFrame = Extract<ClientFrame, { type: "create" }>;
 
 export class Connection {
   readonly #options: ConnectionOptions;
   readonly #sender: Sender;
-  readonly #memory: Memory;
+  readonly #recent: RecentResponses;
   readonly #timers: NodeJS.Timeout[];
   readonly #messages: FrameRate;
   readonly #pings: FrameRate;
   readonly #unfinished: UnfinishedMessage;
-  #turn: Turn | undefined;
-  /** Resolves when the last response has been dealt with. */
+  #response: SocketResponse | undefined;
+  /** Resolves when the last response is settled. */
   #settled: Promise<void> = Promise.resolve();
-  /** Whether a request waits for that. */
+  /** Whether a request waits for it. */
   #isNextWaiting = false;
-  #isLeaving = false;
-  #heardAtMs = performance.now();
-  #leaving: NodeJS.Timeout | undefined;
+  #isDraining = false;
+  #lastFrameAtMs = performance.now();
+  #closeTimer: NodeJS.Timeout | undefined;
 
   constructor(options: ConnectionOptions) {
     const { socket, stream, keepAliveMs, lifeMs, expiresAtMs = Infinity } = options;
     this.#options = options;
-    this.#messages = new FrameRate(options.messagesPerMinute, this.#heardAtMs);
-    this.#pings = new FrameRate(options.pingsPerMinute, this.#heardAtMs);
+    this.#messages = new FrameRate(options.messagesPerMinute, this.#lastFrameAtMs);
+    this.#pings = new FrameRate(options.pingsPerMinute, this.#lastFrameAtMs);
     this.#unfinished = new UnfinishedMessage(options.ownerLimits.meter(options.owner));
     this.#sender = new Sender(socket, stream);
-    this.#memory = new Memory(options.kept, options.shared);
+    this.#recent = new RecentResponses(options.recent, options.ownerBytes);
     const validMs = expiresAtMs - Date.now();
     const isTokenFirst = validMs < lifeMs;
     this.#timers = [
-      setInterval(this.#look, keepAliveMs),
+      setInterval(this.#checkLiveness, keepAliveMs),
       setTimeout(isTokenFirst ? this.#expireToken : this.#expire, isTokenFirst ? validMs : lifeMs),
     ];
-    // Before the socket, which reads messages out of it at once.
+    // Before the socket's own listener, which reads messages at once.
     stream.prependListener("data", this.#countBytes);
     socket.on("message", this.#receive);
     socket.on("ping", this.#receivePing);
     socket.on("pong", this.#receivePong);
-    socket.once("close", this.#ended);
-    // A frame that breaks the protocol or is too large; the socket closes itself.
+    socket.once("close", this.#onClose);
+    // For a frame that is invalid or too large the socket closes itself.
     socket.on("error", () => {});
   }
 
-  /** Takes no new requests, and closes when the one that runs has ended. */
+  /** Accepts no new requests, and closes when the current one ends. */
   drain(): void {
-    this.#isLeaving = true;
-    if (!this.#turn && !this.#isNextWaiting) this.#leave("The server is stopping.");
+    this.#isDraining = true;
+    if (!this.#response && !this.#isNextWaiting) this.#close("The server is stopping.");
   }
 
-  /** Ends what runs, or only what goes on without it. */
+  /** Aborts the current request, or only if it follows a background run. */
   stop(reason: Error, { onlyFollowing = false } = {}): void {
-    if (this.#turn && (this.#turn.isFollowing || !onlyFollowing)) {
-      if (this.#turn.isFollowing) this.#tell(stopping());
-      this.#turn.stop(reason);
+    if (this.#response && (this.#response.isFollowing || !onlyFollowing)) {
+      if (this.#response.isFollowing) this.#sendError(stopping());
+      this.#response.stop(reason);
     }
   }
 
-  /** Cuts the connection. */
+  /** Terminates the connection. */
   cut(): void {
     this.#options.socket.terminate();
   }
 
-  /** Cuts a client that has gone or does not read, and asks others for a sign of life. */
-  readonly #look = (): void => {
+  /** Disconnects a client that is gone or does not read, and pings others. */
+  readonly #checkLiveness = (): void => {
     const { socket, stallMs, keepAliveMs, requestMs } = this.#options;
     const patienceMs = Math.max(stallMs, 2 * keepAliveMs);
     const { stalledMs } = this.#sender;
-    // One that has something to read yet is not asked, and one that is not read cannot answer.
-    if (stalledMs > 0 || socket.isPaused) this.#heardAtMs = performance.now();
-    if (Math.max(stalledMs, performance.now() - this.#heardAtMs) > patienceMs) {
-      // First, or it would go on without a reader until the socket is closed.
-      this.#turn?.stop(new Error("The client has stopped to read."));
+    // A client with unread data is not pinged, and one that we do not read cannot answer.
+    if (stalledMs > 0 || socket.isPaused) this.#lastFrameAtMs = performance.now();
+    if (Math.max(stalledMs, performance.now() - this.#lastFrameAtMs) > patienceMs) {
+      // First, or it would run without a reader until the socket is closed.
+      this.#response?.stop(new Error("The client stopped reading."));
       socket.terminate();
     } else if (!socket.isPaused && this.#unfinished.ageMs(performance.now()) > requestMs) {
-      this.#refuse(`A message took longer than ${describeMs(requestMs)} to come (limits.requestMs).`);
+      this.#refuse(`A message took longer than ${describeMs(requestMs)} to arrive (limits.requestMs).`);
     } else this.#sender.ping();
   };
 
@@ -141,7 +141,7 @@ export class Connection {
     try {
       this.#unfinished.add(chunk.length, performance.now());
     } catch {
-      this.#refuse("Too much at once of one owner (limits.bodyBytesPerOwner).");
+      this.#refuse("One owner has too much in flight (limits.bodyBytesPerOwner).");
       this.#options.stream.pause(); // until it is cut
     }
   };
@@ -151,18 +151,18 @@ export class Connection {
     if (!this.#count(this.#messages, "messages", "messagesPerMinute")) return;
     try {
       const bytes = toBuffer(data);
-      this.#take(readFrame(bytes), bytes.length);
+      this.#handle(readFrame(bytes), bytes.length);
     } catch (error) {
-      this.#tellOf(error);
+      this.#sendError(error);
     }
-    this.#holdBack();
+    this.#applyBackpressure();
   };
 
   readonly #receivePing = (payload: Buffer): void => {
     this.#unfinished.leaveOut(payload.length);
     if (!this.#count(this.#pings, "pings", "pingsPerMinute")) return;
     this.#sender.pong(payload);
-    this.#holdBack();
+    this.#applyBackpressure();
   };
 
   readonly #receivePong = (payload: Buffer): void => {
@@ -170,44 +170,44 @@ export class Connection {
     this.#count(this.#pings, "pongs", "pingsPerMinute");
   };
 
-  /** Notes a sign of life. False if there were too many: the connection is closed. */
+  /** Counts a frame. False if there were too many: the connection is closed. */
   #count(rate: FrameRate, what: string, setting: "messagesPerMinute" | "pingsPerMinute"): boolean {
     if (!this.#isOpen) return false;
-    this.#heardAtMs = performance.now();
-    if (rate.take(this.#heardAtMs)) return true;
+    this.#lastFrameAtMs = performance.now();
+    if (rate.take(this.#lastFrameAtMs)) return true;
     this.#refuse(`More than ${this.#options[setting]} ${what} in a minute (webSocket.${setting}).`);
     return false;
   }
 
-  /** Ends what runs, and closes: the client has done what it may not. */
+  /** Aborts the current request and closes: the client broke a rule. */
   #refuse(why: string): void {
-    this.#turn?.stop(new Error(why));
-    this.#leave(why, policyViolation);
+    this.#response?.stop(new Error(why));
+    this.#close(why, policyViolation);
   }
 
-  #take(frame: ClientFrame, bytes: number): void {
+  #handle(frame: ClientFrame, bytes: number): void {
     switch (frame.type) {
       case "create":
-        // Timers may be late: the clock of a machine that slept goes on.
+        // Timers may be late after the machine slept.
         if (Date.now() >= (this.#options.expiresAtMs ?? Infinity)) this.#expireToken();
-        else if (this.#isLeaving) this.#tell(stopping(), frame.streamId);
-        else if (this.#isNextWaiting || (this.#turn && !this.#turn.isOver))
-          this.#tell(busy(), frame.streamId);
+        else if (this.#isDraining) this.#sendError(stopping(), frame.streamId);
+        else if (this.#isNextWaiting || (this.#response && !this.#response.isOver))
+          this.#sendError(busy(), frame.streamId);
         else this.#admit(frame, bytes);
         return;
       case "cancel": {
-        const turn = this.#turn;
+        const current = this.#response;
         const { responseId } = frame;
-        const isMeant = responseId === undefined || turn?.responseId === responseId;
-        if (!turn || turn.isOver || !isMeant) throw nothingToCancel(responseId);
-        turn.cancel().catch((error: unknown) => this.#tellOf(error));
+        const isMatch = responseId === undefined || current?.responseId === responseId;
+        if (!current || current.isOver || !isMatch) throw nothingToCancel(responseId);
+        current.cancel().catch((error: unknown) => this.#sendError(error));
         return;
       }
       default:
     }
   }
 
-  /** Begins a request, if its owner may have one more. */
+  /** Starts a request, if its owner may have one more. */
   #admit(frame: CreateFrame, bytes: number): void {
     const { owner, ownerLimits } = this.#options;
     let slot: RequestSlot | undefined;
@@ -217,41 +217,47 @@ export class Connection {
       void this.#begin(frame, slot);
     } catch (error) {
       slot?.release();
-      this.#tellOf(error, frame.streamId);
+      this.#sendError(error, frame.streamId);
     }
   }
 
-  /** Answers a request. The one before it may have its last words behind it, but not be dealt with yet. */
+  /** Runs a request. The one before it may have sent its terminal event, but not be settled yet. */
   async #begin(frame: CreateFrame, slot: RequestSlot): Promise<void> {
     const { owner, responses, metrics } = this.#options;
-    const turn = new Turn({ frame, owner, responses, memory: this.#memory, sender: this.#sender });
+    const response = new SocketResponse({
+      frame,
+      owner,
+      responses,
+      recent: this.#recent,
+      sender: this.#sender,
+    });
     const before = this.#settled;
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#settled = promise;
-    this.#isNextWaiting = this.#turn !== undefined;
-    if (!this.#isNextWaiting) this.#turn = turn;
+    this.#isNextWaiting = this.#response !== undefined;
+    if (!this.#isNextWaiting) this.#response = response;
     await before;
     this.#isNextWaiting = false;
-    this.#turn = turn;
+    this.#response = response;
     const startedAtMs = performance.now();
     metrics.streamOpened();
     try {
       if (!this.#isOpen) return;
-      await turn.run();
+      await response.run();
     } catch (error) {
-      if (this.#isOpen) this.#tellOf(error, frame.streamId);
+      if (this.#isOpen) this.#sendError(error, frame.streamId);
     } finally {
       metrics.streamClosed();
-      this.#log(turn, startedAtMs);
-      this.#turn = undefined;
+      this.#log(response, startedAtMs);
+      this.#response = undefined;
       slot.release();
       resolve();
-      if (this.#isLeaving) this.#leave("The server is stopping.");
+      if (this.#isDraining) this.#close("The server is stopping.");
     }
   }
 
-  /** A client that sends frames faster than it reads their answers is not read for a while. */
-  #holdBack(): void {
+  /** Stops reading a client that sends frames faster than it reads the replies. */
+  #applyBackpressure(): void {
     const { socket } = this.#options;
     const { drained } = this.#sender;
     if (!drained || socket.isPaused) return;
@@ -259,12 +265,9 @@ export class Connection {
     void drained.then(() => socket.resume());
   }
 
-  #tellOf(error: unknown, streamId?: string): void {
+  #sendError(error: unknown, streamId?: string): void {
     const { exchange, logger } = this.#options;
-    this.#tell(toApiError(error, exchange, logger), streamId);
-  }
-
-  #tell(problem: ApiError, streamId?: string): void {
+    const problem = toApiError(error, exchange, logger);
     const mark = streamId === undefined ? {} : { stream_id: streamId };
     this.#sender.send(
       JSON.stringify({ type: "error", status: problem.status, ...errorBody(problem), ...mark }),
@@ -275,7 +278,7 @@ export class Connection {
     const { lifeMs } = this.#options;
     const problem = new ApiError(
       `This connection has reached the server's limit of ${describeMs(lifeMs)} (webSocket.lifeMs). Open a new one to go on.`,
-      { status: 400, type: "invalid_request_error", code: "websocket_connection_limit_reached" },
+      { status: 400, code: "websocket_connection_limit_reached" },
     );
     this.#end(problem, "The connection has reached its limit.", goingAway);
   };
@@ -284,13 +287,13 @@ export class Connection {
     this.#end(tokenExpired(), "The token of this connection has expired.", policyViolation);
   };
 
-  /** Ends what runs, tells why, and closes. */
+  /** Aborts the current request, sends the reason, and closes. */
   #end(problem: ApiError, why: string, code: number): void {
-    this.#isLeaving = true;
-    this.#turn?.mute();
-    this.#tell(problem);
-    this.#turn?.stop(new Error(why));
-    this.#leave(why, code);
+    this.#isDraining = true;
+    this.#response?.mute();
+    this.#sendError(problem);
+    this.#response?.stop(new Error(why));
+    this.#close(why, code);
   }
 
   get #isOpen(): boolean {
@@ -298,25 +301,25 @@ export class Connection {
     return socket.readyState === socket.OPEN;
   }
 
-  #leave(why: string, code = goingAway): void {
+  #close(why: string, code = goingAway): void {
     if (!this.#isOpen) return;
     const { socket } = this.#options;
     socket.resume();
     socket.close(code, why);
-    this.#leaving ??= setTimeout(() => socket.terminate(), lastWordsMs);
+    this.#closeTimer ??= setTimeout(() => socket.terminate(), closeTimeoutMs);
   }
 
-  readonly #ended = (): void => {
+  readonly #onClose = (): void => {
     for (const timer of this.#timers) clearInterval(timer);
-    clearTimeout(this.#leaving);
-    this.#turn?.stop(new Error("The client has gone."));
-    this.#memory.close();
+    clearTimeout(this.#closeTimer);
+    this.#response?.stop(new Error("The client is gone."));
+    this.#recent.close();
     this.#unfinished.close();
   };
 
-  #log(turn: Turn, startedAtMs: number): void {
+  #log(response: SocketResponse, startedAtMs: number): void {
     const { logger, exchange, owner } = this.#options;
-    const { responseId, model } = turn;
+    const { responseId, model } = response;
     const ms = Math.round((performance.now() - startedAtMs) * 10) / 10;
     logger.info("websocket request", { requestId: exchange.id, owner, responseId, model, ms });
   }
@@ -330,14 +333,13 @@ function toBuffer(data: RawData): Buffer {
 function busy(): ApiError {
   return new ApiError(
     "A response is already being made on this connection. Wait for its end, cancel it, or open another connection.",
-    { status: 409, type: "invalid_request_error", code: "response_in_progress" },
+    { status: 409, code: "response_in_progress" },
   );
 }
 
 function tokenExpired(): ApiError {
   return new ApiError("The token that opened this connection has expired. Open a new one with a new token.", {
     status: 401,
-    type: "invalid_request_error",
     code: "token_expired",
   });
 }
@@ -346,7 +348,6 @@ function nothingToCancel(id: string | undefined): ApiError {
   const what = id === undefined ? "No response" : `No response with the id ${JSON.stringify(id)}`;
   return new ApiError(`${what} is being made on this connection, so there is nothing to cancel.`, {
     status: 404,
-    type: "invalid_request_error",
     code: "response_not_found",
     param: "response_id",
   });

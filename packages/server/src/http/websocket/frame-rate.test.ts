@@ -5,11 +5,11 @@ function taken(rate: FrameRate, count: number, nowMs: number): number {
   return Array.from({ length: count }, () => rate.take(nowMs)).filter(Boolean).length;
 }
 
-test("a minute's frames may come at once, and no more", () => {
+test("a minute's frames may come in one burst, and no more", () => {
   expect(taken(new FrameRate(60, 0), 100, 0)).toBe(60);
 });
 
-test("the supply refills evenly, and never beyond a minute's", () => {
+test("the bucket refills evenly, and never beyond a minute's frames", () => {
   const rate = new FrameRate(60, 0);
   taken(rate, 60, 0);
   expect(taken(rate, 10, 2000)).toBe(2);

@@ -1,4 +1,4 @@
-// How many frames a client may send: a supply that refills evenly over a minute.
+// Limits how many frames a client may send: a token bucket that refills evenly over a minute.
 
 const minuteMs = 60_000;
 
@@ -7,14 +7,14 @@ export class FrameRate {
   #left: number;
   #atMs: number;
 
-  /** `perMinute` frames may also come at once. */
+  /** `perMinute` frames may also come in one burst. */
   constructor(perMinute: number, nowMs: number) {
     this.#perMinute = perMinute;
     this.#left = perMinute;
     this.#atMs = nowMs;
   }
 
-  /** Counts a frame. False if it is one too many. */
+  /** Counts a frame. False if it exceeds the limit. */
   take(nowMs: number): boolean {
     const refill = ((nowMs - this.#atMs) * this.#perMinute) / minuteMs;
     this.#left = Math.min(this.#perMinute, this.#left + refill);

@@ -1,4 +1,4 @@
-// What clients say on a connection: frames of JSON, each with a type.
+// The frames that clients send: JSON objects with a type.
 
 import type { JsonObject } from "rondo";
 import { type ApiError, invalidRequest } from "../../protocol/api-error.ts";
@@ -9,14 +9,13 @@ export type ClientFrame =
       readonly type: "create";
       /** The body that would be posted over HTTP. */
       readonly body: JsonObject;
-      /** Whether the model is asked; else the request is only kept for others to follow. */
+      /** Whether the model is called; else the request is only kept for the next one to continue. */
       readonly generates: boolean;
-      /** The client's own mark, which the events repeat. */
+      /** The client's own id, which the events repeat. */
       readonly streamId: string | undefined;
     }
   | { readonly type: "cancel"; readonly responseId: string | undefined }
-  /** It needs no answer. */
-  | { readonly type: "nothing" };
+  | { readonly type: "ignored" };
 
 /** Reads a frame. Throws an `ApiError` (400). */
 export function readFrame(data: Buffer): ClientFrame {
@@ -28,15 +27,15 @@ export function readFrame(data: Buffer): ClientFrame {
       return toCreate(frame);
     case "response.cancel":
       return { type: "cancel", responseId: textOf(frame["response_id"]) };
-    // Some clients tell that they have read a response.
+    // Some clients acknowledge a response.
     case "response.processed":
-      return { type: "nothing" };
+      return { type: "ignored" };
     default:
       throw unknownType(frame["type"]);
   }
 }
 
-/** The fields of the request stand beside the type, or in `response`. */
+/** The fields of the request are beside the type, or in `response`. */
 function toCreate(frame: JsonObject): ClientFrame {
   const { type: _type, event_id: _eventId, response, ...outer } = frame;
   if (response !== undefined && response !== null && !isObject(response))

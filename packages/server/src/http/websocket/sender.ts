@@ -1,10 +1,10 @@
-// Sends frames on a connection: all of one tick in one write, and no faster than the client reads. Knows how long a
-// client has read nothing of what waits for it; what the client itself sends says nothing about that.
+// Sends frames on a connection: all of one tick in one write, and no faster than the client reads. Measures how long the
+// client has read nothing; frames that it sends do not count as reading.
 
 import type { Duplex } from "node:stream";
 import type { WebSocket } from "ws";
 
-// From here on a run waits for its client; below it goes on.
+// Above this, a run waits for its client.
 const fullBytes = 65_536;
 
 export class Sender {
@@ -12,22 +12,22 @@ export class Sender {
   readonly #stream: Duplex;
   #flushing: NodeJS.Immediate | undefined;
   #drain: PromiseWithResolvers<void> | undefined;
-  /** How many frames the system has not taken yet. It takes more only as the client reads. */
+  /** How many frames the system has not accepted yet. It accepts more only as the client reads. */
   #unsent = 0;
-  /** Since when it has taken none of them. */
+  /** Since when it has accepted none of them. */
   #stalledAtMs = 0;
   #isPonging = false;
-  /** What the newest ping carries that is not answered yet. */
+  /** The payload of the newest unanswered ping. */
   #ping: Buffer | undefined;
 
-  /** `stream` is what the socket writes to. */
+  /** `stream` is the one below the socket. */
   constructor(socket: WebSocket, stream: Duplex) {
     this.#socket = socket;
     this.#stream = stream;
     socket.once("close", () => this.#release());
   }
 
-  /** Sends a text. When the client has gone, it is dropped. */
+  /** Sends a text, or drops it if the client is gone. */
   send(text: string): void {
     if (this.#socket.readyState !== this.#socket.OPEN) return;
     if (this.#flushing === undefined) {
@@ -39,7 +39,7 @@ export class Sender {
     if (this.#isFull) this.#flush();
   }
 
-  /** Asks for a sign of life, unless the client has yet to read something older. */
+  /** Pings the client, unless it has unread frames. */
   ping(): void {
     if (this.#socket.readyState !== this.#socket.OPEN || this.#unsent > 0) return;
     this.#begin();
@@ -47,13 +47,13 @@ export class Sender {
   }
 
   /**
-   * Answers a ping. At most one answer waits to be sent: of the pings that come meanwhile only the newest is
-   * answered, as the protocol allows, so that a client that does not read costs nothing.
+   * Answers a ping. At most one pong waits to be sent: of the pings that come meanwhile only the newest is answered,
+   * as the protocol allows, so that a client that does not read costs no memory.
    */
   pong(payload: Buffer): void {
     if (this.#socket.readyState !== this.#socket.OPEN) return;
     if (this.#isPonging) {
-      // A copy: the payload is part of the large chunk that was read.
+      // A copy: the payload is a view of a large chunk.
       this.#ping = Buffer.from(payload);
       return;
     }
@@ -62,19 +62,19 @@ export class Sender {
     this.#socket.pong(payload, false, this.#ponged);
   }
 
-  /** Set while the client cannot keep up: resolves when it can again, or has gone. */
+  /** Set while the client cannot keep up: resolves when it can again, or is gone. */
   get drained(): Promise<void> | undefined {
     if (!this.#isFull || this.#socket.readyState !== this.#socket.OPEN) return undefined;
     this.#drain ??= Promise.withResolvers<void>();
     return this.#drain.promise;
   }
 
-  /** How much waits to be read by the client, in bytes. */
+  /** How many bytes the client has not read yet. */
   get unsentBytes(): number {
     return this.#socket.bufferedAmount;
   }
 
-  /** How long something has waited for the client without any of it being read; 0 when nothing waits. */
+  /** How long the client has read nothing of what waits for it; 0 when nothing waits. */
   get stalledMs(): number {
     return this.#unsent === 0 ? 0 : performance.now() - this.#stalledAtMs;
   }
@@ -95,7 +95,7 @@ export class Sender {
     this.#unsent += 1;
   }
 
-  // A frame that could not be sent is told by `close` too.
+  // For a frame that could not be sent, `close` is emitted too.
   readonly #sent = (): void => {
     this.#unsent -= 1;
     this.#stalledAtMs = performance.now();

@@ -1,5 +1,5 @@
-// Opens WebSocket connections on `/v1/responses`, under the same rules as requests: the browser's, a key, and
-// nothing new while the server stops. Knows all that are open.
+// Opens WebSocket connections on `/v1/responses` under the rules of requests (browser guard, key, none while the server
+// stops), and tracks the open ones.
 
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
@@ -7,34 +7,34 @@ import { type WebSocket, WebSocketServer } from "ws";
 import { ApiError, invalidRequest, notFound, tooManyRequests } from "../../protocol/api-error.ts";
 import type { Authenticate, Caller } from "../auth.ts";
 import { type BrowserGuard, browserGuard } from "../browser-guard.ts";
-import { answerError, stopping } from "../errors.ts";
+import { replyWithError, stopping } from "../errors.ts";
 import { Exchange } from "../exchange.ts";
 import { GuardedResponse, headerLines } from "../guarded-response.ts";
 import { requestId } from "../request-id.ts";
 import { Connection, type ConnectionSettings } from "./connection.ts";
-import type { SharedMemory } from "./memory.ts";
+import type { OwnerBytes } from "./recent-responses.ts";
 
 export interface WebSocketsOptions extends ConnectionSettings {
-  /** Says who asks. Throws a 401. */
+  /** Identifies the caller. Throws a 401. */
   readonly authenticate: Authenticate;
   /** The largest frame. */
   readonly bodyBytes: number;
-  /** Web pages that may call; `*` for all. */
+  /** Origins of web pages that may call; `*` for all. */
   readonly origins: readonly string[];
   readonly isOpenOnLoopback: boolean;
-  /** How many connections may be open in all. */
+  /** How many connections may be open. */
   readonly connections: number;
-  /** How many of one owner. */
+  /** How many of one owner may be open. */
   readonly connectionsPerOwner: number;
 }
 
 const path = "/v1/responses";
 
-// Of one message. Clients split large ones, and none as finely as this.
-const mostFragments = 16_384;
+// Of one message. No client splits messages this finely.
+const maxFragments = 16_384;
 
-/** What the connections of an owner are and keep together. */
-interface OwnerShare extends SharedMemory {
+/** The connections of an owner, and the bytes that they keep. */
+interface OwnerShare extends OwnerBytes {
   connections: number;
 }
 
@@ -60,11 +60,11 @@ export class WebSockets {
     this.#server = new WebSocketServer({
       noServer: true,
       clientTracking: false,
-      // Events are small and many; packing each costs more than it saves.
+      // Events are small and many: compressing each costs more than it saves.
       perMessageDeflate: false,
       maxPayload: options.bodyBytes,
-      maxFragments: mostFragments,
-      // Ours are limited: a client that does not read its pongs must not make the server keep them.
+      maxFragments,
+      // Pongs are limited here: for a client that does not read, they would pile up.
       autoPong: false,
     });
     this.#server.on("headers", (headers, incoming) => {
@@ -77,17 +77,17 @@ export class WebSockets {
     });
   }
 
-  /** Whether a request wants to open a WebSocket; others that ask for an upgrade are served as they are. */
+  /** Whether a request asks for a WebSocket; other upgrades are served as plain requests. */
   readonly isWanted = ({ headers: { upgrade } }: IncomingMessage): boolean =>
     upgrade?.trim().toLowerCase() === "websocket";
 
-  /** Takes a request that wants to. */
+  /** Opens the connection that a request asks for. */
   readonly open = (incoming: IncomingMessage, stream: Duplex, head: Buffer): void => {
     const id = requestId(incoming.headers["x-request-id"]);
     const outgoing = new GuardedResponse(incoming);
     const exchange = new Exchange({ incoming, outgoing, id, route: path, headers: { "x-request-id": id } });
     this.#exchanges.set(incoming, exchange);
-    // Until the connection is open, nobody else listens.
+    // Until the connection is open, nothing else listens.
     const onError = () => stream.destroy();
     stream.on("error", onError);
     void this.#admit(exchange)
@@ -101,18 +101,18 @@ export class WebSockets {
       .catch((error: unknown) => this.#refuse(error, exchange, stream));
   };
 
-  /** Takes no more connections, and closes those that are open when their response has ended. */
+  /** Accepts no more connections, and closes the open ones when their response ends. */
   drain(): void {
     this.#isDraining = true;
     for (const connection of this.#connections) connection.drain();
   }
 
-  /** Ends what runs on all connections, or only what goes on without them. */
+  /** Aborts the requests of all connections, or only those that follow a background run. */
   stop(reason: Error, options?: { onlyFollowing?: boolean }): void {
     for (const connection of this.#connections) connection.stop(reason, options);
   }
 
-  /** Cuts all connections. */
+  /** Terminates all connections. */
   cut(): void {
     for (const connection of this.#connections) connection.cut();
   }
@@ -124,7 +124,7 @@ export class WebSockets {
     await this.#idle.promise;
   }
 
-  /** Gives who asks, or throws why it may not. */
+  /** The caller. Throws if it may not connect. */
   async #admit({ incoming }: Exchange): Promise<Caller> {
     this.#guard.check(incoming);
     const [asked = ""] = (incoming.url ?? "").split("?", 1);
@@ -135,7 +135,7 @@ export class WebSockets {
     return caller;
   }
 
-  /** Throws when there are as many connections as there may be. */
+  /** Throws when the limit of connections is reached. */
   #checkCount(owner: string): void {
     const { connections, connectionsPerOwner } = this.#options;
     if ((this.#shares.get(owner)?.connections ?? 0) >= connectionsPerOwner)
@@ -157,13 +157,13 @@ export class WebSockets {
     exchange.owner = owner;
     this.#count(exchange, 101);
     const { expiresAtMs } = given;
-    const shared = this.#join(owner);
-    const connection = new Connection({ ...this.#options, socket, ...given, expiresAtMs, shared });
+    const share = this.#join(owner);
+    const connection = new Connection({ ...this.#options, socket, ...given, expiresAtMs, ownerBytes: share });
     this.#connections.add(connection);
     socket.once("close", () => {
       this.#connections.delete(connection);
-      shared.connections -= 1;
-      if (shared.connections === 0) this.#shares.delete(owner);
+      share.connections -= 1;
+      if (share.connections === 0) this.#shares.delete(owner);
       this.#log(exchange, 101);
       if (this.#connections.size === 0) this.#idle?.resolve();
     });
@@ -178,7 +178,7 @@ export class WebSockets {
     outgoing.shouldKeepAlive = false;
     outgoing.assignSocket(stream as Parameters<ServerResponse["assignSocket"]>[0]);
     outgoing.once("finish", end);
-    answerError(error, exchange, this.#options.logger);
+    replyWithError(error, exchange, this.#options.logger);
     this.#count(exchange, outgoing.statusCode);
     this.#log(exchange, outgoing.statusCode);
   }
@@ -188,24 +188,13 @@ export class WebSockets {
   }
 
   #log(exchange: Exchange, status: number): void {
-    const { startedAtMs, id, owner } = exchange;
-    const ms = performance.now() - startedAtMs;
-    this.#options.logger.info("request", {
-      method: "GET",
-      path,
-      status,
-      ms: Math.round(ms * 10) / 10,
-      requestId: id,
-      owner,
-      isWebSocket: true,
-    });
+    this.#options.logger.info("request", { ...exchange.logFields(status), isWebSocket: true });
   }
 }
 
 function serverBusy(): ApiError {
-  return new ApiError("The server has as many WebSocket connections as it may have. Try again later.", {
+  return new ApiError("The server has reached its limit of WebSocket connections. Try again later.", {
     status: 503,
-    type: "server_error",
     code: "too_many_connections",
     retryAfterMs: 5000,
   });

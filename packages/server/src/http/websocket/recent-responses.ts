@@ -1,37 +1,37 @@
-// The responses that a connection keeps itself, so that others can follow them though they are not stored: the
-// newest ones, up to so many bytes together.
+// The newest responses of a connection that are not stored: kept in memory, within limits, so that the next request
+// can continue them.
 
 import type { Entry } from "../../engine/conversation.ts";
 
-export interface MemoryLimits {
-  /** How many responses are kept. */
+export interface RecentResponsesLimits {
+  /** How many responses a connection keeps. */
   readonly responses: number;
-  /** How much they may be together, as JSON. What two of them share counts once. */
+  /** How many bytes of JSON they may have together. Entries that they share count once. */
   readonly bytes: number;
-  /** How much all connections of an owner may keep together. */
+  /** How many bytes all connections of an owner may keep. */
   readonly ownerBytes: number;
 }
 
-/** What all connections of an owner keep. */
-export interface SharedMemory {
+/** The bytes that all connections of an owner keep. */
+export interface OwnerBytes {
   bytes: number;
 }
 
-export class Memory {
-  readonly #limits: MemoryLimits;
-  readonly #shared: SharedMemory;
+export class RecentResponses {
+  readonly #limits: RecentResponsesLimits;
+  readonly #shared: OwnerBytes;
   /** Oldest first. */
   readonly #kept = new Map<string, readonly Entry[]>();
   readonly #sizes = new Map<Entry, { readonly bytes: number; uses: number }>();
   #bytes = 0;
   #isClosed = false;
 
-  constructor(limits: MemoryLimits, shared: SharedMemory = { bytes: 0 }) {
+  constructor(limits: RecentResponsesLimits, shared: OwnerBytes = { bytes: 0 }) {
     this.#limits = limits;
     this.#shared = shared;
   }
 
-  /** How much is kept, in bytes of JSON. */
+  /** How many bytes of JSON are kept. */
   get bytes(): number {
     return this.#bytes;
   }
@@ -40,20 +40,20 @@ export class Memory {
     return this.#kept.size;
   }
 
-  /** The conversation up to a response, oldest first. */
-  recall(id: string): readonly Entry[] | undefined {
+  /** The conversation up to and including a response, oldest first. */
+  get(id: string): readonly Entry[] | undefined {
     return this.#kept.get(id);
   }
 
-  /** Keeps a conversation that ends in a response, and forgets the oldest ones that are too many with it. */
-  keep(id: string, entries: readonly Entry[]): void {
+  /** Keeps a conversation that ends with a response, and evicts the oldest ones beyond the limits. */
+  add(id: string, entries: readonly Entry[]): void {
     if (this.#isClosed) return;
-    this.forget(id);
+    this.delete(id);
     this.#kept.set(id, entries);
     for (const entry of entries) this.#use(entry);
     for (const oldest of this.#kept.keys()) {
       if (!this.#isFull) return;
-      this.forget(oldest);
+      this.delete(oldest);
     }
   }
 
@@ -62,19 +62,19 @@ export class Memory {
     return this.#kept.size > responses || this.#bytes > bytes || this.#shared.bytes > ownerBytes;
   }
 
-  forget(id: string): void {
+  delete(id: string): void {
     const entries = this.#kept.get(id);
     if (!entries) return;
     this.#kept.delete(id);
     for (const entry of entries) this.#release(entry);
   }
 
-  /** Forgets all, and keeps nothing from now on: a run may end after its connection. */
+  /** Drops all, and keeps nothing from now on: a run may outlive its connection. */
   close(): void {
     this.#isClosed = true;
     this.#kept.clear();
     this.#sizes.clear();
-    this.#add(-this.#bytes);
+    this.#count(-this.#bytes);
   }
 
   #use(entry: Entry): void {
@@ -85,7 +85,7 @@ export class Memory {
     }
     const bytes = Buffer.byteLength(JSON.stringify(entry.item));
     this.#sizes.set(entry, { bytes, uses: 1 });
-    this.#add(bytes);
+    this.#count(bytes);
   }
 
   #release(entry: Entry): void {
@@ -94,10 +94,10 @@ export class Memory {
     known.uses -= 1;
     if (known.uses > 0) return;
     this.#sizes.delete(entry);
-    this.#add(-known.bytes);
+    this.#count(-known.bytes);
   }
 
-  #add(bytes: number): void {
+  #count(bytes: number): void {
     this.#bytes += bytes;
     this.#shared.bytes += bytes;
   }

@@ -2,8 +2,10 @@ import { Validator } from "@cfworker/json-schema";
 import type { JsonObject, JsonValue } from "rondo";
 import { describe, expect, test } from "vitest";
 import { openapiDocument } from "./openapi.ts";
+import { allRoutes } from "./routes.ts";
+import { testOptions } from "./testkit/test-server.ts";
 
-const document = openapiDocument({ version: "1.2.3" });
+const document = openapiDocument(allRoutes(testOptions()), "1.2.3");
 
 /** Every object in a value, with the path to it. */
 function* objectsIn(value: JsonValue | undefined, path = "#"): Generator<[string, JsonObject]> {
@@ -32,7 +34,7 @@ function validator(name: string) {
   return new Validator(JSON.parse(text.replaceAll("#/components/schemas/", "#/$defs/")), "2020-12");
 }
 
-describe("the description of the API", () => {
+describe("the OpenAPI document", () => {
   test("has all endpoints", () => {
     expect(operations.map(({ method, path }) => `${method} ${path}`)).toEqual([
       "get /v1/responses",
@@ -53,6 +55,7 @@ describe("the description of the API", () => {
       "delete /v1/conversations/{conversation_id}/items/{item_id}",
       "post /v1/chat/completions",
       "get /v1/models",
+      "get /v1/models/{model}",
       "get /healthz",
       "get /readyz",
       "get /metrics",
@@ -60,17 +63,15 @@ describe("the description of the API", () => {
     ]);
   });
 
-  test("says which version it is of, and where it is", () => {
+  test("has the server's version and a relative address", () => {
     expect(document).toMatchObject({
       openapi: "3.1.0",
       info: { title: "Rondo", version: "1.2.3" },
       servers: [{ url: "/" }],
     });
-    const placed = openapiDocument({ version: "1", serverUrl: "http://localhost:4500" });
-    expect(placed["servers"]).toEqual([{ url: "http://localhost:4500" }]);
   });
 
-  test("has only references that lead somewhere", () => {
+  test("has no dangling references", () => {
     const refs = [...objectsIn(document)].flatMap(([, { $ref }]) => (typeof $ref === "string" ? [$ref] : []));
     expect(refs.length).toBeGreaterThan(20);
     expect(refs.filter((ref) => !/^#\/components\/schemas\/\w+$/.test(ref))).toEqual([]);
@@ -105,7 +106,7 @@ describe("the description of the API", () => {
     expect(text).not.toMatch(/\$schema|\$id|__shared|9007199254740991/);
   });
 
-  test("describes requests as they are read", () => {
+  test("describes requests as they are validated", () => {
     const request = validator("CreateResponse");
     const accepts = (body: unknown) => request.validate(body).valid;
     expect(accepts({ model: "m", input: "Hi", tools: [{ type: "function", name: "f" }], surprise: 1 })).toBe(
@@ -117,5 +118,19 @@ describe("the description of the API", () => {
     expect(accepts({ input: [{ role: "nobody", content: "Hi" }] })).toBe(false);
     expect(accepts({ input: "Hi", tools: [{ type: "function" }] })).toBe(false);
     expect(accepts({ input: "Hi", temperature: 3 })).toBe(false);
+  });
+
+  test("takes items and events that executors make, and checks the known ones", () => {
+    const isItem = (item: unknown) => validator("OutputItem").validate(item).valid;
+    expect(isItem({ type: "acme.search_call", id: "s_1", status: "completed", hits: [1] })).toBe(true);
+    expect(isItem({ type: "acme.search_call" })).toBe(false);
+    expect(isItem({ type: "custom_tool_call", id: "ctc_1", call_id: "c", name: "f", input: "" })).toBe(true);
+    expect(isItem({ type: "custom_tool_call", id: "ctc_1" })).toBe(false);
+    const isEvent = (event: unknown) => validator("StreamEvent").validate(event).valid;
+    const place = { item_id: "s_1", output_index: 0, sequence_number: 4 };
+    expect(isEvent({ type: "response.acme.search_call.searching", ...place, query: "q" })).toBe(true);
+    expect(isEvent({ type: "response.acme.search_call.searching" })).toBe(false);
+    expect(isEvent({ type: "response.mcp_call_arguments.delta", ...place, delta: "{" })).toBe(true);
+    expect(isEvent({ type: "response.mcp_call_arguments.delta", ...place })).toBe(false);
   });
 });

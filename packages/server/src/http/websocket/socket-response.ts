@@ -1,40 +1,41 @@
-// One response on a connection: from the request to its last event.
+// One response on a connection, from its request to its last event.
 
 import type { Entry } from "../../engine/conversation.ts";
 import type { EventSink } from "../../engine/event-sink.ts";
 import { ApiError } from "../../protocol/api-error.ts";
 import type { OutputItem } from "../../protocol/items.ts";
+import type { PreparedRun } from "../../run/responses.ts";
+import type { ResponsesApi } from "../route.ts";
 import type { ClientFrame } from "./frame.ts";
-import type { Memory } from "./memory.ts";
+import type { RecentResponses } from "./recent-responses.ts";
 import type { Sender } from "./sender.ts";
-import type { SocketApi, SocketPrepared } from "./socket-api.ts";
 
-export interface TurnOptions {
+export interface SocketResponseOptions {
   readonly frame: Extract<ClientFrame, { type: "create" }>;
   readonly owner: string;
-  readonly responses: SocketApi;
-  readonly memory: Memory;
+  readonly responses: ResponsesApi;
+  readonly recent: RecentResponses;
   readonly sender: Sender;
 }
 
-const terminal: readonly string[] = ["response.completed", "response.incomplete", "response.failed"];
+const terminalTypes: readonly string[] = ["response.completed", "response.incomplete", "response.failed"];
 
-export class Turn {
-  readonly #options: TurnOptions;
+export class SocketResponse {
+  readonly #options: SocketResponseOptions;
   readonly #controller = new AbortController();
-  #prepared: SocketPrepared | undefined;
-  /** The event that it has ended with. */
-  #last: string | undefined;
+  #prepared: PreparedRun | undefined;
+  /** Its terminal event. */
+  #terminal: string | undefined;
   #isMuted = false;
   #isCancelled = false;
-  /** Whether a run that goes on without this connection is in the store, where it can be cancelled. */
+  /** Whether its background run is in the store, where it can be cancelled. */
   #isQueued = false;
 
-  constructor(options: TurnOptions) {
+  constructor(options: SocketResponseOptions) {
     this.#options = options;
   }
 
-  /** Known once the request was accepted. */
+  /** Known once the request is accepted. */
   get responseId(): string | undefined {
     return this.#prepared?.id;
   }
@@ -43,61 +44,61 @@ export class Turn {
     return this.#prepared?.request.model;
   }
 
-  /** Whether it only watches a run that goes on without it. */
+  /** Whether it only follows a background run. */
   get isFollowing(): boolean {
     return this.#prepared?.request.background ?? false;
   }
 
-  /** Whether its client has been told of the end, and may ask again. */
+  /** Whether the client has its terminal event, and may send the next request. */
   get isOver(): boolean {
-    return this.#last !== undefined;
+    return this.#terminal !== undefined;
   }
 
-  /** Runs to the end. Throws what the client is to be told instead of an end. */
+  /** Runs to the end. Throws what is sent to the client in place of a terminal event. */
   async run(): Promise<void> {
-    const { frame, memory } = this.#options;
+    const { frame, recent } = this.#options;
     const { previous_response_id: previous } = frame.body;
     try {
       await this.#run();
-      const isFailed = this.#last === undefined || !this.#keep(this.#last);
+      const isFailed = this.#terminal === undefined || !this.#remember(this.#terminal);
       if (isFailed && typeof previous === "string" && !this.#controller.signal.aborted)
-        memory.forget(previous);
+        recent.delete(previous);
     } catch (error) {
-      // What could not be followed once is not to be followed again: the client has to send all of it.
-      if (typeof previous === "string") memory.forget(previous);
-      // It waited for its turn in a conversation, so there is no response that could say how it ended.
+      // A response that could not be continued once is not continued again: the client has to send it whole.
+      if (typeof previous === "string") recent.delete(previous);
+      // It waited for its conversation, so there is no response that could say how it ended.
       if (this.#isCancelled && error === this.#controller.signal.reason) throw cancelledEarly();
       throw error;
     }
   }
 
-  /** Says that nobody waits any more. */
+  /** Aborts the run. */
   stop(reason: Error): void {
     this.#controller.abort(reason);
   }
 
-  /** From now on its client hears nothing of it. */
+  /** Sends no more events of it. */
   mute(): void {
     this.#isMuted = true;
   }
 
-  /** Ends the run, also one that would go on without this connection. One that has not begun ends as it begins. */
+  /** Cancels the run, also one in the background. One that has not begun is cancelled as it begins. */
   async cancel(): Promise<void> {
     this.#isCancelled = true;
     if (!this.#prepared || (this.isFollowing && !this.#isQueued)) return;
     await this.#cancelPrepared(this.#prepared);
   }
 
-  async #cancelPrepared({ id }: SocketPrepared): Promise<void> {
+  async #cancelPrepared({ id }: PreparedRun): Promise<void> {
     const { responses, owner } = this.#options;
     if (this.isFollowing) await responses.cancel(owner, id);
-    else this.stop(new Error("The client has cancelled the response."));
+    else this.stop(new Error("The client cancelled the response."));
   }
 
   async #run(): Promise<void> {
-    const { frame, owner, responses, memory } = this.#options;
+    const { frame, owner, responses, recent } = this.#options;
     const { signal } = this.#controller;
-    const recall = { recall: (id: string) => memory.recall(id) };
+    const recall = { recall: (id: string) => recent.get(id) };
     const sink = this.#sink();
     if (!frame.generates) {
       this.#prepared = await responses.prepareWarmUp(owner, frame.body, recall);
@@ -120,7 +121,7 @@ export class Turn {
     const mark = frame.streamId === undefined ? "" : `,"stream_id":${JSON.stringify(frame.streamId)}`;
     return {
       send: (type, json) => {
-        if (terminal.includes(type)) this.#last = json;
+        if (terminalTypes.includes(type)) this.#terminal = json;
         if (this.#isMuted) return;
         sender.send(mark === "" ? json : `${json.slice(0, -1)}${mark}}`);
       },
@@ -130,24 +131,23 @@ export class Turn {
     };
   }
 
-  /** Keeps what was not stored, so that it can be followed. False if the response has failed. */
-  #keep(last: string): boolean {
-    const { response } = JSON.parse(last) as { response: { status: string; output: OutputItem[] } };
+  /** Keeps a response that is not stored, so that it can be continued. False if it failed. */
+  #remember(terminal: string): boolean {
+    const { response } = JSON.parse(terminal) as { response: { status: string; output: OutputItem[] } };
     if (response.status === "failed") return false;
-    const { frame, memory } = this.#options;
-    const { id, request, planned } = this.#prepared as SocketPrepared;
+    const { frame, recent } = this.#options;
+    const { id, request, planned } = this.#prepared as PreparedRun;
     if (request.store && frame.generates) return true;
     const isClosed = request.tool_choice === "none";
     const output = response.output.map((item): Entry => ({ item, isClosed }));
-    memory.keep(id, [...planned.history, ...output]);
+    recent.add(id, [...planned.history, ...output]);
     return true;
   }
 }
 
 function cancelledEarly(): ApiError {
-  return new ApiError("The request was cancelled before its response had begun.", {
+  return new ApiError("The request was cancelled before its response began.", {
     status: 409,
-    type: "invalid_request_error",
     code: "response_cancelled",
   });
 }

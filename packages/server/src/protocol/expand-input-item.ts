@@ -1,10 +1,10 @@
-// Input items as a list of them shows them: complete, in the API's long form, however they were sent.
+// Input items as lists return them: in the API's long form, however they were sent.
 
 import type { JsonValue } from "rondo";
 import { itemWithoutCredentials } from "./credentials.ts";
 import type { InputItem } from "./items.ts";
 
-export function shownInput(item: InputItem): InputItem {
+export function expandInputItem(item: InputItem): InputItem {
   switch (item.type) {
     case "message": {
       const isAnswer = item["role"] === "assistant";

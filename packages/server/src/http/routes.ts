@@ -1,0 +1,24 @@
+// The table of routes: the app and the OpenAPI document are made from it.
+
+import { type ChatRoutesOptions, chatRoutes } from "./chat/chat-routes.ts";
+import { conversationRoutes } from "./conversation-routes.ts";
+import { openapiDocument } from "./openapi.ts";
+import { type ResponseRoutesOptions, responseRoutes } from "./response-routes.ts";
+import type { ConversationsApi, Route } from "./route.ts";
+import { type ServerRoutesOptions, serverRoutes } from "./server-routes.ts";
+
+export interface RoutesOptions extends ResponseRoutesOptions, ChatRoutesOptions, ServerRoutesOptions {
+  conversations: ConversationsApi;
+  /** The server's version, for the OpenAPI document. */
+  version: string;
+}
+
+export function allRoutes(options: RoutesOptions): Route[] {
+  const routes: Route[] = [
+    ...responseRoutes(options),
+    ...conversationRoutes(options),
+    ...chatRoutes(options),
+    ...serverRoutes(options, () => openapiDocument(routes, options.version)),
+  ];
+  return routes;
+}

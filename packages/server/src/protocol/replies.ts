@@ -1,0 +1,57 @@
+// The bodies of replies that are neither a response nor a conversation.
+
+import { z } from "zod";
+import { inputItem } from "./input-items.ts";
+import { outputItemSchema } from "./items.ts";
+import { responseSchema, usageSchema } from "./response.ts";
+
+function listOf(item: z.ZodType) {
+  return z.object({
+    object: z.literal("list"),
+    data: z.array(item),
+    first_id: z.string().nullable(),
+    last_id: z.string().nullable(),
+    has_more: z.boolean(),
+  });
+}
+
+function deleted(object: string) {
+  return z.object({ id: z.string(), object: z.literal(object), deleted: z.literal(true) });
+}
+
+export const itemSchema = z.union([outputItemSchema, inputItem]);
+export const itemListSchema = listOf(itemSchema);
+export const responseListSchema = listOf(responseSchema);
+export const deletedResponseSchema = deleted("response");
+export const deletedConversationSchema = deleted("conversation.deleted");
+
+export const compactedResponseSchema = z.object({
+  id: z.string(),
+  object: z.literal("response.compaction"),
+  created_at: z.int(),
+  output: z.array(z.looseObject({ type: z.string(), id: z.string() })),
+  usage: usageSchema,
+});
+
+export const inputTokensReplySchema = z.object({
+  object: z.literal("response.input_tokens"),
+  input_tokens: z.int(),
+});
+
+export const modelSchema = z.object({
+  id: z.string(),
+  object: z.literal("model"),
+  created: z.int(),
+  owned_by: z.string(),
+});
+
+export const modelListSchema = z.object({ object: z.literal("list"), data: z.array(modelSchema) });
+
+export const errorReplySchema = z.object({
+  error: z.object({
+    message: z.string(),
+    type: z.string(),
+    param: z.string().nullable(),
+    code: z.string().nullable(),
+  }),
+});
