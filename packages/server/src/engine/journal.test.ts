@@ -6,7 +6,7 @@ import type { MessageItem } from "../protocol/items.ts";
 import { memoryStore } from "../store/memory.ts";
 import type { RunWrite, StoredEvent } from "../store/store.ts";
 import { StoreError } from "../store/store-error.ts";
-import { message, newResponse } from "../store/testkit/build.ts";
+import { message, newResponse } from "../store/testing/build.ts";
 import { type StoreHook, storeAround } from "../store/testkit/store-around.ts";
 import { Journal, type JournalOptions } from "./journal.ts";
 

@@ -88,7 +88,7 @@ export async function startServer(input: ConfigInput, options: StartOptions = {}
       exchanges,
       openapi: () => openapiDocument({ version: packageVersion() }),
     });
-    metrics.watchQueue(() => store.countBackground());
+    metrics.watchQueue(() => store.queue.count());
     const { host, port, stallMs } = config;
     const { keptResponses, keptBytes, keptBytesPerOwner, ...socketLimits } = config.webSocket;
     const kept = { responses: keptResponses, bytes: keptBytes, ownerBytes: keptBytesPerOwner };

@@ -1,6 +1,6 @@
-// The runs of this process: keeps their leases alive, and stops those that are cancelled or were lost.
+// The runs of this process: renews their leases, and stops those that were cancelled or lost.
 
-import type { Lease, Store } from "../store/store.ts";
+import type { Lease, RunQueue } from "../store/run-queue.ts";
 import { inRun } from "./current-run.ts";
 
 /** Why a run is stopped from outside. */
@@ -14,31 +14,27 @@ export class RunStopped extends Error {
   }
 }
 
-interface ActiveRun {
+interface HeldRun {
   readonly lease: Lease;
   readonly controller: AbortController;
   readonly ended: Promise<void>;
 }
 
 export class ActiveRuns {
-  readonly #store: Store;
+  readonly #queue: RunQueue;
   readonly #leaseMs: number;
   readonly #onError: (error: unknown) => void;
-  readonly #runs = new Map<string, ActiveRun>();
+  readonly #runs = new Map<string, HeldRun>();
   #timer: NodeJS.Timeout | undefined;
   #renewedAtMs = 0;
 
-  constructor(store: Store, leaseMs: number, onError: (error: unknown) => void) {
-    this.#store = store;
+  constructor(queue: RunQueue, leaseMs: number, onError: (error: unknown) => void) {
+    this.#queue = queue;
     this.#leaseMs = leaseMs;
     this.#onError = onError;
   }
 
-  get size(): number {
-    return this.#runs.size;
-  }
-
-  /** Runs `work` with a signal that is aborted by `stop()`, or when the lease was lost. */
+  /** Runs `work` with a signal that is aborted by `stop()`, or when the lease is lost. */
   async hold<T>(lease: Lease, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
     const controller = new AbortController();
     const { promise: ended, resolve } = Promise.withResolvers<void>();
@@ -57,7 +53,7 @@ export class ActiveRuns {
     }
   }
 
-  /** Stops a run, if it is one of this process, and waits for its end. Whether there was one. */
+  /** Stops a run of this process and waits for its end. Returns whether there was one. */
   async stop(id: string, why: RunStopped["why"]): Promise<boolean> {
     const run = this.#runs.get(id);
     if (!run) return false;
@@ -66,7 +62,7 @@ export class ActiveRuns {
     return true;
   }
 
-  /** Stops all runs, and waits for their ends. */
+  /** Stops all runs and waits for their ends. */
   async stopAll(why: RunStopped["why"]): Promise<void> {
     await Promise.all(Array.from(this.#runs.keys(), (id) => this.stop(id, why)));
   }
@@ -76,7 +72,7 @@ export class ActiveRuns {
     while (this.#runs.size > 0) await Promise.all(Array.from(this.#runs.values(), ({ ended }) => ended));
   }
 
-  /** Renews leases that may be over because this process was blocked: else they would look like a dead worker's. */
+  /** Renews leases that may have expired while this process was blocked: they would look like a dead worker's. */
   async renewIfLate(): Promise<void> {
     const isLate = performance.now() - this.#renewedAtMs > this.#leaseMs / 2;
     if (this.#runs.size > 0 && isLate) await this.#renew();
@@ -86,7 +82,7 @@ export class ActiveRuns {
     const runs = [...this.#runs.values()];
     this.#renewedAtMs = performance.now();
     try {
-      const held = await this.#store.renew(
+      const held = await this.#queue.renew(
         runs.map(({ lease }) => lease),
         this.#leaseMs,
       );
@@ -97,7 +93,7 @@ export class ActiveRuns {
         else if (found.isCancelRequested) controller.abort(new RunStopped("cancelled"));
       }
     } catch (error) {
-      // The next beat may succeed; if not, each write finds out by its fence.
+      // The next renewal may succeed; if not, the fence refuses the run's next write.
       this.#onError(error);
     }
   }

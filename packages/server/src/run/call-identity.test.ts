@@ -9,7 +9,7 @@ import type { OutputItem } from "../protocol/items.ts";
 import type { ResponseObject } from "../protocol/response.ts";
 import { memoryStore } from "../store/memory.ts";
 import type { Store } from "../store/store.ts";
-import { newResponse, write } from "../store/testkit/build.ts";
+import { newResponse, write } from "../store/testing/build.ts";
 import { storeAround } from "../store/testkit/store-around.ts";
 import { Conversations } from "./conversations.ts";
 import { memoryDisk } from "./testkit/crash.ts";

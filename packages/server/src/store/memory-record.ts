@@ -2,16 +2,16 @@
 
 import type { InputItem } from "../protocol/items.ts";
 import type { EncodedItem, EncodedNew } from "./encode.ts";
-import type { KeptConversation, KeptEntry } from "./memory-conversations.ts";
+import type { ConversationRecord, EntryRecord } from "./memory-conversations.ts";
 import type { KnownItem } from "./rules.ts";
-import { afterCrash, goodStanding, type Standing } from "./standing.ts";
-import type { ChainLink, KeyClaim, StoredEvent, StoredOutput, StoredResponse, StoredRun } from "./store.ts";
+import { goodStanding, type Standing } from "./standing.ts";
+import type { ChainLink, StoredEvent, StoredOutput, StoredResponse, StoredRun } from "./store.ts";
 
-/** A stored response. All that a caller could change by accident is kept as JSON. */
-export interface Kept {
+/** A stored response. All that a caller could change by accident is record as JSON. */
+export interface ResponseRecord {
   /** Grows with each response: a response can only follow one that was there before it. */
   readonly serial: number;
-  readonly owner: Owner;
+  readonly owner: OwnerRecord;
   head: Omit<StoredResponse, "request" | "error" | "usage">;
   readonly request: string;
   error: string | null;
@@ -19,7 +19,7 @@ export interface Kept {
   credentials: string | undefined;
   endedAtMs: number | undefined;
   readonly input: readonly EncodedItem[];
-  readonly output: Map<number, KeptOutput>;
+  readonly output: Map<number, OutputRecord>;
   readonly conversation: EncodedNew["conversation"];
   readonly isClosed: boolean;
   readonly key: string | undefined;
@@ -31,24 +31,26 @@ export interface Kept {
   standing: Standing;
 }
 
-export interface KeptOutput extends KnownItem, EncodedItem {
+export interface OutputRecord extends KnownItem, EncodedItem {
   readonly index: number;
   readonly turn: number;
 }
 
-export interface Owner {
-  readonly responses: Map<string, Kept>;
-  readonly items: Map<string, EncodedItem | KeptOutput>;
-  readonly conversations: Map<string, KeptConversation>;
-  readonly conversationItems: Map<string, KeptEntry>;
-  readonly keys: Map<string, KeptKey>;
+export interface OwnerRecord {
+  readonly responses: Map<string, ResponseRecord>;
+  readonly items: Map<string, EncodedItem | OutputRecord>;
+  readonly conversations: Map<string, ConversationRecord>;
+  readonly conversationItems: Map<string, EntryRecord>;
+  readonly keys: Map<string, KeyRecord>;
 }
 
-export interface KeptKey extends KeyClaim {
+export interface KeyRecord {
+  readonly fingerprint: string;
+  readonly untilMs: number;
   readonly responseId: string;
 }
 
-export function newOwner(): Owner {
+export function newOwner(): OwnerRecord {
   return {
     responses: new Map(),
     items: new Map(),
@@ -58,7 +60,7 @@ export function newOwner(): Owner {
   };
 }
 
-export function newKept(response: EncodedNew, owner: Owner, serial: number): Kept {
+export function newRecord(response: EncodedNew, owner: OwnerRecord, serial: number): ResponseRecord {
   const { request, input, events, conversation, isClosed, credentials, idempotency, ...head } = response;
   return {
     serial,
@@ -83,7 +85,7 @@ export function newKept(response: EncodedNew, owner: Owner, serial: number): Kep
   };
 }
 
-export function toResponse({ head, request, error, usage }: Kept): StoredResponse {
+export function toResponse({ head, request, error, usage }: ResponseRecord): StoredResponse {
   return {
     ...head,
     request: JSON.parse(request),
@@ -92,54 +94,33 @@ export function toResponse({ head, request, error, usage }: Kept): StoredRespons
   };
 }
 
-export function toOutput({ output }: Kept): StoredOutput[] {
+export function toOutput({ output }: ResponseRecord): StoredOutput[] {
   return [...output.values()]
     .toSorted((a, b) => a.index - b.index)
     .map(({ index, turn, data }) => ({ index, turn, item: JSON.parse(data) }));
 }
 
-export function toLink(kept: Kept): ChainLink {
-  const { id, status } = kept.head;
-  return { id, status, isClosed: kept.isClosed, input: toInput(kept), output: toOutput(kept) };
+export function toLink(record: ResponseRecord): ChainLink {
+  const { id, status } = record.head;
+  return { id, status, isClosed: record.isClosed, input: toInput(record), output: toOutput(record) };
 }
 
-export function toRun(kept: Kept): StoredRun {
+export function toRun(record: ResponseRecord): StoredRun {
   return {
-    input: toInput(kept),
-    output: toOutput(kept),
-    steps: kept.steps.map((step) => JSON.parse(step)),
-    lastSequence: kept.events.length - 1,
-    credentials: kept.credentials,
+    input: toInput(record),
+    output: toOutput(record),
+    steps: record.steps.map((step) => JSON.parse(step)),
+    lastSequence: record.events.length - 1,
+    credentials: record.credentials,
   };
 }
 
-function toInput({ input }: Kept): InputItem[] {
+function toInput({ input }: ResponseRecord): InputItem[] {
   return input.map((item) => JSON.parse(item.data));
 }
 
 /** Oldest first, and in one order only, also for those of the same millisecond. */
-export function byAge({ head: a }: Kept, { head: b }: Kept): number {
+export function byAge({ head: a }: ResponseRecord, { head: b }: ResponseRecord): number {
   if (a.createdAtMs !== b.createdAtMs) return a.createdAtMs - b.createdAtMs;
   return a.id < b.id ? -1 : 1;
-}
-
-/** Of suspects, those that are least to blame come first. */
-export function byBlame(a: Kept, b: Kept): number {
-  return standingOf(a).attempts - standingOf(b).attempts || byAge(a, b);
-}
-
-/** What is to be thought of a response that nobody works on, or nobody any more. */
-export function standingOf({ standing, worker }: Kept): Standing {
-  return worker === undefined ? standing : afterCrash(standing, "unknown");
-}
-
-/** Whether one that nobody works on is to be ended, and not run. */
-export function isToEnd({ head }: Kept): boolean {
-  return !head.background || head.isCancelRequested;
-}
-
-/** Whether it must work apart. One that is only to be cancelled does not work at all. */
-export function isSuspect(kept: Kept): boolean {
-  const { standing, worker } = kept;
-  return !isToEnd(kept) && (standing.suspicion > 0 || worker !== undefined);
 }

@@ -1,4 +1,4 @@
 import { memoryStore } from "./memory.ts";
-import { storeSuite } from "./testkit/store-suite.ts";
+import { describeStore } from "./testing/store-suite.ts";
 
-storeSuite("memory", (now) => ({ store: memoryStore({ now }) }));
+describeStore("memory", { open: async ({ now }) => ({ store: memoryStore({ now }) }) });

@@ -14,29 +14,26 @@ import {
   addConversation,
   addItems,
   addResponse,
-  hasOlder,
   historyOf,
   itemPage,
   removeConversation,
   removeItem,
   toConversation,
 } from "./memory-conversations.ts";
+import { MemoryQueue } from "./memory-queue.ts";
 import {
   byAge,
-  byBlame,
-  isSuspect,
-  isToEnd,
-  type Kept,
-  type KeptKey,
-  newKept,
+  type KeyRecord,
   newOwner,
-  type Owner,
-  standingOf,
+  newRecord,
+  type OwnerRecord,
+  type ResponseRecord,
   toLink,
   toOutput,
   toResponse,
   toRun,
 } from "./memory-record.ts";
+import { LocalNews } from "./news.ts";
 import { pageOf } from "./page.ts";
 import {
   checkKey,
@@ -45,15 +42,11 @@ import {
   checkWrite,
   type KnownItem,
   lostLease,
-  storeClosed,
 } from "./rules.ts";
-import { whenReleased, whenStarted, whenTrusted } from "./standing.ts";
+import type { Lease } from "./run-queue.ts";
 import type {
   Chain,
   ChainLink,
-  Claim,
-  ClaimOptions,
-  Lease,
   ListOptions,
   ListResponsesOptions,
   NewResponse,
@@ -75,35 +68,32 @@ export function memoryStore({ now = Date.now }: MemoryStoreOptions = {}): Store 
   return new MemoryStore(now);
 }
 
-class MemoryStore implements Store {
-  readonly #now: () => number;
-  readonly #owners = new Map<string, Owner>();
-  readonly #responses = new Map<string, Kept>();
-  /** Those that are not over. */
-  readonly #active = new Set<Kept>();
+export class MemoryStore implements Store {
+  readonly queue: MemoryQueue;
+  readonly news = new LocalNews();
+  readonly #owners = new Map<string, OwnerRecord>();
   readonly #secrets = new Map<string, string>();
   #serial = 0;
-  #isClosed = false;
 
   constructor(now: () => number) {
-    this.#now = now;
+    this.queue = new MemoryQueue(now);
   }
 
   async get(owner: string, id: string): Promise<StoredResponse | undefined> {
-    const kept = this.#find(owner, id);
-    return kept && toResponse(kept);
+    const record = this.#find(owner, id);
+    return record && toResponse(record);
   }
 
   async output(owner: string, id: string): Promise<readonly StoredOutput[]> {
-    const kept = this.#find(owner, id);
-    return kept ? toOutput(kept) : [];
+    const record = this.#find(owner, id);
+    return record ? toOutput(record) : [];
   }
 
   async list(owner: string, options: ListResponsesOptions) {
     const all = [...this.#owner(owner).responses.values()].toSorted(byAge);
     const { status, model, background } = options;
     const page = pageOf(all, options, {
-      idOf: (kept) => kept.head.id,
+      idOf: (record) => record.head.id,
       isMatch: ({ head }) =>
         (status === undefined || head.status === status) &&
         (model === undefined || head.model === model) &&
@@ -121,11 +111,11 @@ class MemoryStore implements Store {
     const links: ChainLink[] = [];
     let serial = Number.POSITIVE_INFINITY;
     for (let next: string | null = id; next !== null; ) {
-      const kept = this.#find(owner, next);
-      if (kept === undefined || kept.serial >= serial) return { links: [], missing: next };
-      links.push(toLink(kept));
-      serial = kept.serial;
-      next = kept.head.previousResponseId;
+      const record = this.#find(owner, next);
+      if (record === undefined || record.serial >= serial) return { links: [], missing: next };
+      links.push(toLink(record));
+      serial = record.serial;
+      next = record.head.previousResponseId;
     }
     return { links: links.toReversed() };
   }
@@ -145,20 +135,20 @@ class MemoryStore implements Store {
   }
 
   async findByKey(owner: string, key: string) {
-    const kept = this.#key(this.#owner(owner), key);
-    return kept && { responseId: kept.responseId, fingerprint: kept.fingerprint };
+    const record = this.#key(this.#owner(owner), key);
+    return record && { responseId: record.responseId, fingerprint: record.fingerprint };
   }
 
   async remove(owner: string, id: string): Promise<boolean> {
-    const kept = this.#find(owner, id);
-    if (kept) this.#delete(kept);
-    return kept !== undefined;
+    const record = this.#find(owner, id);
+    if (record) this.#delete(record);
+    return record !== undefined;
   }
 
   async requestCancel(owner: string, id: string): Promise<StoredResponse | undefined> {
-    const kept = this.#find(owner, id);
-    if (kept && !isTerminal(kept.head.status)) kept.head = { ...kept.head, isCancelRequested: true };
-    return kept && toResponse(kept);
+    const record = this.#find(owner, id);
+    if (record && !isTerminal(record.head.status)) record.head = { ...record.head, isCancelRequested: true };
+    return record && toResponse(record);
   }
 
   async createConversation(conversation: NewConversation): Promise<void> {
@@ -168,20 +158,20 @@ class MemoryStore implements Store {
   }
 
   async getConversation(owner: string, id: string): Promise<StoredConversation | undefined> {
-    const kept = this.#owner(owner).conversations.get(id);
-    return kept && toConversation(kept);
+    const record = this.#owner(owner).conversations.get(id);
+    return record && toConversation(record);
   }
 
   async updateConversation(owner: string, id: string, metadata: Readonly<Record<string, string>>) {
-    const kept = this.#owner(owner).conversations.get(id);
-    if (kept) kept.metadata = JSON.stringify(metadata);
-    return kept && toConversation(kept);
+    const record = this.#owner(owner).conversations.get(id);
+    if (record) record.metadata = JSON.stringify(metadata);
+    return record && toConversation(record);
   }
 
   async removeConversation(owner: string, id: string): Promise<boolean> {
-    const kept = this.#owner(owner);
-    const isRemoved = removeConversation(kept, id);
-    this.#forgetEmpty(owner, kept);
+    const record = this.#owner(owner);
+    const isRemoved = removeConversation(record, id);
+    this.#forgetEmpty(owner, record);
     return isRemoved;
   }
 
@@ -203,85 +193,35 @@ class MemoryStore implements Store {
   }
 
   async readConversation(owner: string, id: string): Promise<ConversationHistory | undefined> {
-    return historyOf(this.#owner(owner), id, this.#active);
+    return historyOf(this.#owner(owner), id, this.queue.active);
   }
 
   async create(response: NewResponse, worker: string, leaseMs: number): Promise<Lease> {
     const owner = this.#owner(response.owner);
     const encoded = encodeNew(response);
     const taken = encoded.input.map((item) => item.id).filter((id) => owner.items.has(id));
-    checkNew(encoded, this.#responses.has(response.id), taken);
+    checkNew(encoded, this.queue.responses.has(response.id), taken);
     const { idempotency } = encoded;
     checkKey(encoded, idempotency !== undefined && this.#key(owner, idempotency.key) !== undefined);
-    checkPlace(encoded, encoded.conversation && historyOf(owner, encoded.conversation.id, this.#active));
-    const kept = newKept(encoded, owner, ++this.#serial);
-    if (response.status === "in_progress") this.#lease(kept, worker, leaseMs);
+    checkPlace(encoded, encoded.conversation && historyOf(owner, encoded.conversation.id, this.queue.active));
+    const record = newRecord(encoded, owner, ++this.#serial);
+    if (response.status === "in_progress") this.queue.lease(record, worker, leaseMs);
     this.#owners.set(response.owner, owner);
-    owner.responses.set(response.id, kept);
-    if (idempotency) owner.keys.set(idempotency.key, { ...idempotency, responseId: response.id });
-    for (const item of kept.input) owner.items.set(item.id, item);
-    this.#responses.set(response.id, kept);
-    this.#active.add(kept);
-    return { responseId: response.id, fence: kept.fence };
-  }
-
-  async claim(worker: string, options: ClaimOptions): Promise<readonly Claim[]> {
-    this.#assertOpen();
-    const { leaseMs, limit, id, suspects, onlyToEnd = false } = options;
-    const now = this.#now();
-    const free = [...this.#active].filter(
-      (kept) =>
-        (kept.worker === undefined || kept.leaseUntilMs <= now) &&
-        (id === undefined || kept.head.id === id) &&
-        (suspects === undefined || isSuspect(kept) === (suspects === "only")) &&
-        (!onlyToEnd || isToEnd(kept)) &&
-        this.#isItsTurn(kept),
-    );
-    return free
-      .toSorted(suspects === "only" ? byBlame : byAge)
-      .slice(0, limit)
-      .map((kept) => {
-        const worksApart = isSuspect(kept);
-        kept.standing = whenStarted(standingOf(kept), worksApart);
-        this.#lease(kept, worker, leaseMs);
-        return {
-          responseId: kept.head.id,
-          fence: kept.fence,
-          response: toResponse(kept),
-          attempts: kept.standing.attempts,
-          suspicion: kept.standing.suspicion,
-        };
-      });
-  }
-
-  async trust(lease: Lease, { hasProgressed }: { hasProgressed: boolean }): Promise<void> {
-    this.#assertOpen();
-    const kept = this.#held(lease);
-    if (kept) kept.standing = whenTrusted(kept.standing, hasProgressed);
-  }
-
-  async renew(leases: readonly Lease[], leaseMs: number) {
-    this.#assertOpen();
-    return leases.flatMap((lease) => {
-      const kept = this.#held(lease);
-      if (kept === undefined) return [];
-      kept.leaseUntilMs = this.#now() + leaseMs;
-      return [{ responseId: lease.responseId, isCancelRequested: kept.head.isCancelRequested }];
-    });
-  }
-
-  async release(lease: Lease, { forgetsAttempt = false } = {}): Promise<void> {
-    this.#assertOpen();
-    const kept = this.#held(lease);
-    if (!kept) return;
-    kept.worker = undefined;
-    kept.standing = whenReleased(kept.standing, forgetsAttempt);
+    owner.responses.set(response.id, record);
+    if (idempotency) {
+      const { key, fingerprint, keepMs } = idempotency;
+      owner.keys.set(key, { fingerprint, untilMs: this.queue.now() + keepMs, responseId: response.id });
+    }
+    for (const item of record.input) owner.items.set(item.id, item);
+    this.queue.responses.set(response.id, record);
+    this.queue.active.add(record);
+    return { responseId: response.id, fence: record.fence };
   }
 
   async commit(lease: Lease, write: RunWrite): Promise<void> {
-    const kept = this.#mustHold(lease);
+    const record = this.#mustHold(lease);
     const encoded = encodeWrite(write);
-    const { owner, events, output } = kept;
+    const { owner, events, output } = record;
     const items: KnownItem[] = encoded.output.flatMap(({ id, index }) => {
       const sameIndex = output.get(index);
       const sameId = owner.items.get(id);
@@ -290,120 +230,89 @@ class MemoryStore implements Store {
       return [known, sameIndex].filter((item) => item !== undefined);
     });
     checkWrite(
-      { id: kept.head.id, status: kept.head.status, lastSequence: events.length - 1, items },
+      { id: record.head.id, status: record.head.status, lastSequence: events.length - 1, items },
       encoded,
     );
-    this.#apply(kept, encoded);
+    this.#apply(record, encoded);
   }
 
   async resume(lease: Lease): Promise<StoredRun> {
     return toRun(this.#mustHold(lease));
   }
 
-  async countBackground(owner?: string) {
-    this.#assertOpen();
-    const statuses = [...this.#active].flatMap(({ head }) =>
-      head.background && (owner ?? head.owner) === head.owner ? [head.status] : [],
-    );
-    const queued = statuses.filter((status) => status === "queued").length;
-    return { queued, running: statuses.length - queued };
-  }
-
   async expire(beforeMs: number): Promise<number> {
-    this.#assertOpen();
-    const old = [...this.#responses.values()].filter(({ endedAtMs }) => (endedAtMs ?? beforeMs) < beforeMs);
-    for (const kept of old) this.#delete(kept);
+    this.queue.assertOpen();
+    const old = [...this.queue.responses.values()].filter(({ endedAtMs }) => (endedAtMs ?? beforeMs) < beforeMs);
+    for (const record of old) this.#delete(record);
     return old.length;
   }
 
   async keepSecret(name: string, offered: string): Promise<string> {
-    this.#assertOpen();
-    const kept = this.#secrets.get(name);
-    if (kept === undefined) this.#secrets.set(name, offered);
-    return kept ?? offered;
+    this.queue.assertOpen();
+    const record = this.#secrets.get(name);
+    if (record === undefined) this.#secrets.set(name, offered);
+    return record ?? offered;
   }
 
   async check(): Promise<void> {
-    this.#assertOpen();
+    this.queue.assertOpen();
   }
 
   async close(): Promise<void> {
-    this.#isClosed = true;
+    this.queue.isClosed = true;
   }
 
-  #apply(kept: Kept, { events, output, steps, update }: EncodedWrite): void {
-    kept.events.push(...events);
+  #apply(record: ResponseRecord, { events, output, steps, update }: EncodedWrite): void {
+    record.events.push(...events);
     for (const item of output) {
-      kept.output.set(item.index, item);
-      kept.owner.items.set(item.id, item);
+      record.output.set(item.index, item);
+      record.owner.items.set(item.id, item);
     }
-    kept.steps.push(...steps);
+    record.steps.push(...steps);
     if (update === undefined) return;
     const { error, usage, ...head } = update;
-    if (error !== undefined) kept.error = error;
-    if (usage !== undefined) kept.usage = usage;
-    kept.head = { ...kept.head, ...head };
-    if (!isTerminal(kept.head.status)) return;
-    kept.endedAtMs = kept.head.completedAtMs ?? this.#now();
-    kept.credentials = undefined;
-    this.#active.delete(kept);
-    if (addsToConversation(kept.head.status)) addResponse(kept);
+    if (error !== undefined) record.error = error;
+    if (usage !== undefined) record.usage = usage;
+    record.head = { ...record.head, ...head };
+    if (!isTerminal(record.head.status)) return;
+    record.endedAtMs = record.head.completedAtMs ?? this.queue.now();
+    record.credentials = undefined;
+    this.queue.active.delete(record);
+    if (addsToConversation(record.head.status)) addResponse(record);
   }
 
-  #lease(kept: Kept, worker: string, leaseMs: number): void {
-    kept.worker = worker;
-    kept.fence += 1;
-    kept.leaseUntilMs = this.#now() + leaseMs;
+  #mustHold(lease: Lease): ResponseRecord {
+    const record = this.queue.held(lease);
+    if (record === undefined) throw lostLease(lease);
+    return record;
   }
 
-  /** Whether no older response of the same conversation is left, or it is only to be cancelled. */
-  #isItsTurn({ owner, head, conversation, serial }: Kept): boolean {
-    if (conversation === undefined || head.isCancelRequested) return true;
-    return !hasOlder(this.#active, owner, conversation.id, serial);
-  }
-
-  #held({ responseId, fence }: Lease): Kept | undefined {
-    const kept = this.#responses.get(responseId);
-    return kept?.fence === fence && kept.worker !== undefined ? kept : undefined;
-  }
-
-  #mustHold(lease: Lease): Kept {
-    this.#assertOpen();
-    const kept = this.#held(lease);
-    if (kept === undefined) throw lostLease(lease);
-    return kept;
-  }
-
-  #find(owner: string, id: string): Kept | undefined {
+  #find(owner: string, id: string): ResponseRecord | undefined {
     return this.#owner(owner).responses.get(id);
   }
 
-  #key(owner: Owner, key: string): KeptKey | undefined {
-    const kept = owner.keys.get(key);
-    return kept && kept.untilMs > this.#now() ? kept : undefined;
+  #key(owner: OwnerRecord, key: string): KeyRecord | undefined {
+    const record = owner.keys.get(key);
+    return record && record.untilMs > this.queue.now() ? record : undefined;
   }
 
-  #owner(name: string): Owner {
-    this.#assertOpen();
+  #owner(name: string): OwnerRecord {
+    this.queue.assertOpen();
     return this.#owners.get(name) ?? newOwner();
   }
 
-  #delete(kept: Kept): void {
-    const { owner, head } = kept;
-    for (const { id } of [...kept.input, ...kept.output.values()]) owner.items.delete(id);
+  #delete(record: ResponseRecord): void {
+    const { owner, head } = record;
+    for (const { id } of [...record.input, ...record.output.values()]) owner.items.delete(id);
     owner.responses.delete(head.id);
-    if (kept.key !== undefined && owner.keys.get(kept.key)?.responseId === head.id)
-      owner.keys.delete(kept.key);
-    this.#responses.delete(head.id);
-    this.#active.delete(kept);
+    if (record.key !== undefined && owner.keys.get(record.key)?.responseId === head.id)
+      owner.keys.delete(record.key);
+    this.queue.responses.delete(head.id);
+    this.queue.active.delete(record);
     this.#forgetEmpty(head.owner, owner);
   }
 
-  #forgetEmpty(name: string, owner: Owner): void {
+  #forgetEmpty(name: string, owner: OwnerRecord): void {
     if (owner.responses.size === 0 && owner.conversations.size === 0) this.#owners.delete(name);
-  }
-
-  #assertOpen(): void {
-    if (this.#isClosed) throw storeClosed();
   }
 }

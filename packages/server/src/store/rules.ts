@@ -3,7 +3,8 @@
 
 import { canMove, isTerminal, type ResponseStatus } from "../protocol/status.ts";
 import type { EncodedItem, EncodedNew, EncodedOutput, EncodedWrite } from "./encode.ts";
-import type { Lease, StoredEvent } from "./store.ts";
+import type { Lease } from "./run-queue.ts";
+import type { StoredEvent } from "./store.ts";
 import { StoreError } from "./store-error.ts";
 
 /** An item that is there already. */

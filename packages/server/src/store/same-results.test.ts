@@ -47,7 +47,7 @@ test("memory and SQLite give the same results for the same calls", { timeout: 60
           for (const owner of ["ann", "bob"]) {
             expect(await allOf(sqlite, owner)).toEqual(await allOf(memory, owner));
           }
-          expect(await sqlite.store.countBackground()).toEqual(await memory.store.countBackground());
+          expect(await sqlite.store.queue.count()).toEqual(await memory.store.queue.count());
         },
       );
     }),

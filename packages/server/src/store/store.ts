@@ -1,15 +1,17 @@
-// What a store keeps and promises. Memory, SQLite and PostgreSQL are built to this one contract, and one suite
-// of tests holds them to it.
+// The contract of a store. Memory and SQLite implement it, as any other store can; one suite of tests
+// (`describeStore`) checks them all.
 //
-// A response is a row that changes, and three lists that only grow: its items, its events (background runs only)
-// and its steps, which say how far the run has come. Whoever runs a response holds its lease; every write names
-// the lease's fence, so that a worker that was paused and has lost its lease cannot write any more.
+// A response is a row that changes, and three lists that only grow: its items, its events (only of runs that can be
+// followed later) and its steps, which tell a later process how far the run has come. Writes to a run name the fence
+// of its lease, so that a worker that lost its lease cannot write any more.
 
 import type { JsonObject } from "rondo";
 import type { InputItem, OutputItem } from "../protocol/items.ts";
 import type { IncompleteReason, ResponseError, ResponseUsage } from "../protocol/response.ts";
 import type { ResponseStatus } from "../protocol/status.ts";
 import type { ConversationPlace, ConversationStore } from "./conversation-store.ts";
+import type { News } from "./news.ts";
+import type { Lease, RunQueue } from "./run-queue.ts";
 
 export interface StoredResponse {
   readonly id: string;
@@ -54,9 +56,10 @@ export interface NewResponse {
   readonly idempotency?: KeyClaim;
 }
 
-/** A key of a client for one request: whoever comes first with it makes the response. */
+/** A client's key for one request: the first request with it creates the response. */
 export interface KeyClaim extends RepeatKey {
-  readonly untilMs: number;
+  /** For how long. */
+  readonly keepMs: number;
 }
 
 export interface RepeatKey {
@@ -101,36 +104,6 @@ export interface RunWrite {
   readonly update?: ResponseUpdate;
   /** Whether it must survive a power cut, and not only the end of the process. */
   readonly isDurable: boolean;
-}
-
-/** Who runs a response, and with which right to write. */
-export interface Lease {
-  readonly responseId: string;
-  /** Grows with every lease of this response. */
-  readonly fence: number;
-}
-
-/** A response that a worker has taken over. */
-export interface Claim extends Lease {
-  readonly response: StoredResponse;
-  /** How often it was claimed since it last made progress, this time included; not those that others have ended. */
-  readonly attempts: number;
-  /** How many processes have died while it was at work, since it last made progress. */
-  readonly suspicion: number;
-}
-
-export interface ClaimOptions {
-  readonly leaseMs: number;
-  readonly limit: number;
-  /** Only this response. Default: any. */
-  readonly id?: string;
-  /**
-   * `none`: no background run that was at work when a process died. `only`: none but these, the least blamed first;
-   * they must work apart from others, so that they are to blame if the process dies again. Default: all.
-   */
-  readonly suspects?: "none" | "only";
-  /** Only responses that are to be ended and not run: of the foreground, or cancelled. Default: any. */
-  readonly onlyToEnd?: boolean;
 }
 
 export interface ListOptions {
@@ -180,6 +153,19 @@ export interface StoredRun {
 }
 
 export interface Store extends ConversationStore {
+  readonly queue: RunQueue;
+  /** Default: news of this process only. */
+  readonly news?: News;
+  /**
+   * How often followers, waiting runs and workers read the store without news: for a store that several processes
+   * write to, if news can get lost between them. Default: never.
+   */
+  readonly pollMs?: number;
+  /** How long a run collects events for one commit. Default: 0, until the event loop has handled what is ready. */
+  readonly flushWindowMs?: number;
+  /** Whether only requests with `store: false` are served, and no conversations. Default: false. */
+  readonly keepsNothing?: boolean;
+
   // For clients: all limited to an owner. What belongs to another does not exist.
 
   get(owner: string, id: string): Promise<StoredResponse | undefined>;
@@ -201,49 +187,25 @@ export interface Store extends ConversationStore {
   /** Notes the wish to cancel, if the response is not over. Gives it as it then is. */
   requestCancel(owner: string, id: string): Promise<StoredResponse | undefined>;
 
-  // For workers.
+  // For runs: fenced by a lease.
 
   /**
-   * Keeps a new response. One that is `in_progress` comes leased to `worker`. Of a conversation, throws a
-   * `StoreError`: `unknown_conversation`, `conversation_busy`, `conversation_changed`. If its owner has a response
-   * under the same key: `key_taken`.
+   * Keeps a new response: a `queued` one in the queue, an `in_progress` one leased to `worker`. Throws a `StoreError`:
+   * for its conversation `unknown_conversation`, `conversation_busy` or `conversation_changed`; `key_taken` if its
+   * owner has a response under the same key.
    */
   create(response: NewResponse, worker: string, leaseMs: number): Promise<Lease>;
   /**
-   * Leases responses that nobody runs to `worker`: queued ones, and those whose lease is over, oldest first.
-   * A response is given to one worker only, whoever asks at the same time. One of a conversation is given when no
-   * older one of it is left, or when it is to be cancelled. A lease that was not given back in time counts as the
-   * death of its worker.
-   */
-  claim(worker: string, options: ClaimOptions): Promise<readonly Claim[]>;
-  /**
-   * Says that others may work beside a run again. With `hasProgressed` it got further than before: it is no suspect
-   * any more, and its attempts are forgotten. Without it has only worked apart for long enough. A lease that is lost
-   * changes nothing.
-   */
-  trust(lease: Lease, options: { hasProgressed: boolean }): Promise<void>;
-  /** Prolongs leases. Gives those that are still held, with whether they are to be cancelled. */
-  renew(
-    leases: readonly Lease[],
-    leaseMs: number,
-  ): Promise<readonly { responseId: string; isCancelRequested: boolean }[]>;
-  /**
-   * Gives a lease back before its time, so that another may claim the response. `forgetsAttempt` if it is not the
-   * run's fault: the claim then does not count as one of its attempts. Default: it counts.
-   */
-  release(lease: Lease, options?: { forgetsAttempt?: boolean }): Promise<void>;
-  /**
-   * Adds to a response. The commit that ends it also adds its items to its conversation. Throws a `StoreError` and changes nothing: `lost_lease` when the fence is not the newest
-   * (or the response was removed), `illegal_transition`, `frozen_item`, `out_of_order`.
+   * Adds to a response. The commit that ends it also adds its items to its conversation, and takes it from the queue.
+   * Throws a `StoreError` and changes nothing: `lost_lease` when the fence is not the newest (or the response was
+   * removed), `illegal_transition`, `frozen_item`, `out_of_order`.
    */
   commit(lease: Lease, write: RunWrite): Promise<void>;
-  /** All that a worker needs to go on with a response. */
+  /** What a worker needs to continue a response. */
   resume(lease: Lease): Promise<StoredRun>;
 
   // For the server.
 
-  /** How many background runs wait for a worker, and how many have begun and are not over; of one owner, or of all. */
-  countBackground(owner?: string): Promise<{ readonly queued: number; readonly running: number }>;
   /** Removes responses that ended before this time. Gives how many. */
   expire(beforeMs: number): Promise<number>;
   /** A value that lives as long as the store: the first that is offered under a name stays. */

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { inputItem, message, newResponse, output, write } from "../testkit/build.ts";
+import { inputItem, message, newResponse, output, write } from "../testing/build.ts";
 import { sqliteFile } from "../testkit/sqlite-file.ts";
 import { Chains } from "./chains.ts";
 import type { Connection } from "./connection.ts";

@@ -3,7 +3,9 @@
 import { closeSync, mkdirSync, openSync, realpathSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlite";
+import { storeClosed } from "../rules.ts";
 import { StoreError } from "../store-error.ts";
+import { toStoreError } from "./faults.ts";
 import { migrate } from "./schema.ts";
 
 // A wait for a lock blocks the whole process, so it must be short.
@@ -28,6 +30,16 @@ export class Connection {
     } catch (error) {
       this.database.close();
       throw error;
+    }
+  }
+
+  /** Runs `run`. Throws a `StoreError` if the connection is closed, or if SQLite fails. */
+  read<T>(run: () => T): T {
+    if (!this.database.isOpen) throw storeClosed();
+    try {
+      return run();
+    } catch (error) {
+      throw toStoreError(error, this.path);
     }
   }
 

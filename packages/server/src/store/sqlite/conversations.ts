@@ -37,11 +37,6 @@ interface EntryRow {
 const isBusy = `EXISTS (SELECT 1 FROM responses r WHERE r.owner = c.owner AND r.conversation_id = c.id
   AND r.status IN ('queued', 'in_progress'))`;
 
-/** For claims of responses `r`: no older one of the same conversation is left, or it is only to be cancelled. */
-export const isItsTurn = `(r.conversation_id IS NULL OR r.is_cancel_requested = 1 OR NOT EXISTS (
-  SELECT 1 FROM responses o WHERE o.owner = r.owner AND o.conversation_id = r.conversation_id
-    AND o.status IN ('queued', 'in_progress') AND o.key < r.key))`;
-
 export function insertConversation(db: Connection, conversation: EncodedConversation): void {
   const { owner, id, createdAtMs, metadata, items } = conversation;
   if (findRow(db, owner, id))

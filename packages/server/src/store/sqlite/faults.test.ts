@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { StoredEvent } from "../store.ts";
-import { events, inputItem, message, newResponse, output, write } from "../testkit/build.ts";
+import { events, inputItem, message, newResponse, output, write } from "../testing/build.ts";
 import { sqliteFile } from "../testkit/sqlite-file.ts";
 import { sqliteStore } from "./sqlite-store.ts";
 

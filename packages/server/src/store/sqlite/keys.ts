@@ -27,7 +27,7 @@ export function insertKey(
   db: Connection,
   owner: string,
   responseKey: number,
-  { key, fingerprint, untilMs }: KeyClaim,
+  { key, fingerprint, keepMs }: KeyClaim,
   nowMs: number,
 ): void {
   db.change(
@@ -42,7 +42,7 @@ export function insertKey(
     owner,
     key,
     fingerprint,
-    untilMs,
+    nowMs + keepMs,
     responseKey,
   );
 }

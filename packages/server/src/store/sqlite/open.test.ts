@@ -14,7 +14,7 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import { withCredentials } from "../../protocol/credentials.ts";
 import type { ToolDefinition } from "../../protocol/tools.ts";
 import { crashNotePath, writeCrashNote } from "../crash-note.ts";
-import { inputItem, newResponse, write } from "../testkit/build.ts";
+import { inputItem, newResponse, write } from "../testing/build.ts";
 import { type TempFolder, tempFolder } from "../testkit/temp-folder.ts";
 import { sqliteStore } from "./sqlite-store.ts";
 
@@ -58,7 +58,7 @@ test("what was written is there after the store was opened again, and its leases
   const store = sqliteStore({ path });
 
   expect(await store.get("ann", "resp_1")).toMatchObject({ id: "resp_1" });
-  expect(await store.claim("worker-2", { leaseMs: 30_000, limit: 10 })).toMatchObject([
+  expect(await store.queue.claim("worker-2", { leaseMs: 30_000, limit: 10 })).toMatchObject([
     { responseId: "resp_1", fence: 2, attempts: 1 },
   ]);
   await store.close();
@@ -101,7 +101,7 @@ test("a database from before there were conversations is brought up to date, wit
 
   expect((await store.chain("ann", "resp_1")).links[0]?.input).toHaveLength(100);
   await store.createConversation({ id: "conv_1", owner: "ann", createdAtMs: 1, metadata: {}, items: [] });
-  const [lease] = await store.claim("worker-2", { leaseMs: 30_000, limit: 10 });
+  const [lease] = await store.queue.claim("worker-2", { leaseMs: 30_000, limit: 10 });
   expect(lease?.responseId).toBe("resp_1");
   await store.close();
 });
@@ -154,7 +154,7 @@ test("a database that has credentials of MCP servers loses them, but for runs th
     ]);
   }
   expect(JSON.stringify(await store.readConversation("ann", "conv_1"))).not.toContain("s3cret");
-  const [claim] = await store.claim("worker-2", { leaseMs: 30_000, limit: 10 });
+  const [claim] = await store.queue.claim("worker-2", { leaseMs: 30_000, limit: 10 });
   if (!claim) throw new Error("Expected a run that waits.");
   expect(claim.responseId).toBe("resp_2");
   const { credentials = "" } = await store.resume(claim);
@@ -192,7 +192,7 @@ test("a database from before runs could be suspects, and requests had keys, is b
   old.close();
   const store = sqliteStore({ path });
 
-  const [claim] = await store.claim("worker-2", { leaseMs: 30_000, limit: 10, suspects: "only" });
+  const [claim] = await store.queue.claim("worker-2", { leaseMs: 30_000, limit: 10, suspects: "only" });
   expect(claim).toMatchObject({ responseId: "resp_1", attempts: 1, suspicion: 1 });
   await store.close();
 });
@@ -200,14 +200,14 @@ test("a database from before runs could be suspects, and requests had keys, is b
 test("a note says which run has ended the last process: it alone is to blame, and the note is gone", async () => {
   const before = sqliteStore({ path });
   for (const id of ["resp_1", "resp_2"]) await before.create(newResponse(id, { status: "queued" }), "w", 1);
-  await before.claim("worker-1", { leaseMs: 30_000, limit: 10 });
+  await before.queue.claim("worker-1", { leaseMs: 30_000, limit: 10 });
   await before.close();
   const note = crashNotePath(`sqlite:${path}`) ?? "";
   writeCrashNote(note, "resp_2");
 
   const store = sqliteStore({ path });
   const claimed = async (suspects: "none" | "only") =>
-    (await store.claim("worker-2", { leaseMs: 30_000, limit: 10, suspects })).map(
+    (await store.queue.claim("worker-2", { leaseMs: 30_000, limit: 10, suspects })).map(
       ({ responseId, attempts, suspicion }) => ({ responseId, attempts, suspicion }),
     );
   expect(await claimed("none")).toEqual([{ responseId: "resp_1", attempts: 1, suspicion: 0 }]);
@@ -219,12 +219,12 @@ test("a note says which run has ended the last process: it alone is to blame, an
 test("a run that works apart is not blamed for a death beside requests in the foreground, up to a point", async () => {
   const first = sqliteStore({ path });
   await first.create(newResponse("resp_1", { status: "queued" }), "w", 1);
-  await first.claim("worker-1", { leaseMs: 30_000, limit: 1 });
+  await first.queue.claim("worker-1", { leaseMs: 30_000, limit: 1 });
   await first.close();
   const attempts: (number | undefined)[] = [];
   for (let death = 1; death <= 8; death += 1) {
     const store = sqliteStore({ path });
-    const [claim] = await store.claim("worker-1", { leaseMs: 30_000, limit: 1, suspects: "only" });
+    const [claim] = await store.queue.claim("worker-1", { leaseMs: 30_000, limit: 1, suspects: "only" });
     attempts.push(claim?.attempts);
     await store.create(newResponse(`foreground_${death}`, { background: false }), "w", 30_000);
     await store.close();
@@ -236,7 +236,7 @@ test.each(["", "{", "null", '{"responseId":5}'])("a broken note (%j) says nothin
   await createStore();
   writeFileSync(`${path}-crash`, text);
   const store = sqliteStore({ path });
-  const [claim] = await store.claim("worker-2", { leaseMs: 30_000, limit: 10, suspects: "only" });
+  const [claim] = await store.queue.claim("worker-2", { leaseMs: 30_000, limit: 10, suspects: "only" });
   expect(claim).toMatchObject({ responseId: "resp_1", suspicion: 1 });
   await store.close();
 });

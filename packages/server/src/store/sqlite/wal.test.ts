@@ -6,7 +6,7 @@ import { DatabaseSync } from "node:sqlite";
 import { describe, expect, test } from "vitest";
 import { checkStoreFile } from "../check-store.ts";
 import { openStore } from "../open-store.ts";
-import { newResponse } from "../testkit/build.ts";
+import { newResponse } from "../testing/build.ts";
 import { tempFolder } from "../testkit/temp-folder.ts";
 import { inspectWal } from "./wal.ts";
 

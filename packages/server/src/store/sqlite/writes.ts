@@ -4,7 +4,8 @@ import { isTerminal, type ResponseStatus } from "../../protocol/status.ts";
 import { addsToConversation } from "../conversation-store.ts";
 import type { EncodedNew, EncodedOutput, EncodedWrite } from "../encode.ts";
 import { checkKey, checkNew, checkPlace, checkWrite, type KnownItem, lostLease } from "../rules.ts";
-import type { Lease, StoredEvent } from "../store.ts";
+import type { Lease } from "../run-queue.ts";
+import type { StoredEvent } from "../store.ts";
 import type { Connection } from "./connection.ts";
 import { addResponse, readState } from "./conversations.ts";
 import { findKey, insertKey } from "./keys.ts";
@@ -102,17 +103,6 @@ export function addToRun(db: Connection, lease: Lease, write: EncodedWrite, nowM
     db.change("INSERT INTO steps (response_key, data) VALUES (?, ?)", run.key, step);
   }
   if (write.update) updateResponse(db, run, write.update, nowMs);
-}
-
-/** Leases a response, and gives the new fence. */
-export function leaseTo(db: Connection, key: number, { worker, untilMs }: Holder): number {
-  const [row] = db.all<{ fence: number }>(
-    "UPDATE responses SET worker = ?, lease_until_ms = ?, fence = fence + 1 WHERE key = ? RETURNING fence",
-    worker,
-    untilMs,
-    key,
-  );
-  return row?.fence ?? 0;
 }
 
 function insertEvents(db: Connection, key: number, events: readonly StoredEvent[]): void {

@@ -2,8 +2,9 @@
 
 import fc from "fast-check";
 import type { ResponseStatus } from "../../protocol/status.ts";
-import type { Lease, Store } from "../store.ts";
-import { events, inputItem, message, newResponse, output, write } from "./build.ts";
+import type { Lease } from "../run-queue.ts";
+import type { Store } from "../store.ts";
+import { events, inputItem, message, newResponse, output, write } from "../testing/build.ts";
 
 /** What happened: the value of a call, or the code of its error. */
 export type Outcome = { value: unknown } | { code: unknown };
@@ -56,7 +57,7 @@ function creates(owner: string): fc.Arbitrary<Operation> {
     createdAtMs: fc.integer({ min: 0, max: 3 }),
     input: fc.uniqueArray(itemIds, { maxLength: 2 }),
     firstEvent: fc.constantFrom(0, 0, 0, 1),
-    key: fc.option(fc.record({ key: fc.constantFrom("k0", "k1"), untilMs: fc.nat({ max: 300 }) })),
+    key: fc.option(fc.record({ key: fc.constantFrom("k0", "k1"), keepMs: fc.nat({ max: 300 }) })),
     conversation: fc.option(
       fc.record(
         {
@@ -114,16 +115,22 @@ function commits(owner: string): fc.Arbitrary<Operation> {
 function leaseOperations(owner: string): fc.Arbitrary<Operation> {
   const places = fc.nat({ max: 5 });
   return fc.oneof(
-    places.map((place) => withLease(owner, "renew", place, (store, lease) => store.renew([lease], 100))),
-    places.map((place) => withLease(owner, "release", place, (store, lease) => store.release(lease))),
+    places.map((place) => withLease(owner, "renew", place, (store, lease) => store.queue.renew([lease], 100))),
+    places.map((place) => withLease(owner, "release", place, (store, lease) => store.queue.release(lease))),
     fc
       .tuple(places, fc.boolean())
       .map(([place, hasProgressed]) =>
         withLease(owner, `trust ${hasProgressed}`, place, (store, lease) =>
-          store.trust(lease, { hasProgressed }),
+          store.queue.trust(lease, { hasProgressed }),
         ),
       ),
+    places.map(() => operation(owner, "nextExpiryMs", ({ store }) => expiryOf(store))),
   );
+}
+
+async function expiryOf(store: Store): Promise<number | undefined> {
+  await store.check(); // reads are not in line with the writes of their tick; this one is
+  return store.queue.nextExpiryMs();
 }
 
 /** A call with a lease that was given some time ago: the newest is at the place 0. */
@@ -197,7 +204,7 @@ const claims = fc
     operation(
       undefined,
       `claim ${JSON.stringify(options)}`,
-      ({ store }) => store.claim("worker-2", options),
+      ({ store }) => store.queue.claim("worker-2", options),
       (claimed) => claimed.map(({ responseId, fence }) => ({ responseId, fence })),
     ),
   );

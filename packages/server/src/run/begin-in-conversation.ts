@@ -1,55 +1,51 @@
-// Lets a response begin in its conversation when no other one runs there. The store is the judge, so that it holds
-// for all processes; this waits and asks again.
+// Begins a foreground run when no other one of its conversation runs. The store decides, for all processes; this waits
+// for news and asks again.
 
 import { unknownConversation } from "../engine/conversation-history.ts";
 import { ApiError } from "../protocol/api-error.ts";
-import type { Lease } from "../store/store.ts";
+import type { Lease } from "../store/run-queue.ts";
 import { StoreError } from "../store/store-error.ts";
-import type { Hub } from "./hub.ts";
+import { NewsReader, type NewsSource } from "./news-reader.ts";
 import type { Planned } from "./planner.ts";
 
-/** What a request does whose conversation is at work: wait for its turn, or be refused with 409. */
+/** What happens to a request whose conversation is busy: it waits, or is refused with 409. */
 export type WhenBusy = "queue" | "reject";
 
-export interface BeginOptions {
-  /** The conversation. */
-  readonly id: string;
+export interface BeginOptions extends NewsSource {
+  readonly conversation: string;
+  /** The plan of the request; without a version the conversation was busy, and there is none yet. */
   readonly planned: Planned;
   readonly whenBusy: WhenBusy;
-  readonly hub: Hub;
   readonly signal: AbortSignal;
-  /** Creates the response with this plan, or throws what the store says. */
+  /** Creates the response with this plan. Throws the store's errors. */
   readonly create: (planned: Planned) => Promise<Lease>;
   /** Plans again, with what is in the conversation by now. */
   readonly plan: () => Promise<Planned>;
 }
 
-/** Another process may end the run that is waited for; nobody rings then. */
-const longestWaitMs = 250;
-
-/** Throws an `ApiError` when it may not begin, and the signal's reason when nobody waits for it any more. */
-export async function beginInTurn(options: BeginOptions): Promise<{ planned: Planned; lease: Lease }> {
-  const { id, hub, signal, create, plan } = options;
-  // Without a version others ran first, and there is no plan yet.
+/** Throws an `ApiError` when it may not begin, and the signal's reason when its client is gone. */
+export async function beginInConversation(
+  options: BeginOptions,
+): Promise<{ planned: Planned; lease: Lease }> {
+  const { conversation, whenBusy, signal, create, plan } = options;
   let known = options.planned.version === undefined ? undefined : options.planned;
   for (; ; known = undefined) {
     signal.throwIfAborted();
-    using listening = hub.listen(id, longestWaitMs, signal);
+    using reader = new NewsReader(options, conversation, signal);
     try {
       const planned = known ?? (await plan());
       if (planned.version !== undefined) return { planned, lease: await create(planned) };
-      if (options.whenBusy === "reject") throw conversationBusy(id);
-      await listening.news;
+      if (whenBusy === "reject") throw conversationBusy(conversation);
     } catch (error) {
       if (isStoreError(error, "conversation_changed")) continue;
-      if (!isStoreError(error, "conversation_busy") || options.whenBusy === "reject")
-        throw toConversationError(error, id);
-      await listening.news;
+      if (!isStoreError(error, "conversation_busy") || whenBusy === "reject")
+        throw toConversationError(error, conversation);
     }
+    await reader.arrived;
   }
 }
 
-/** What the store says of a conversation, for the client. */
+/** What the store reports about a conversation, for the client. */
 export function toConversationError(error: unknown, id: string): unknown {
   if (isStoreError(error, "unknown_conversation")) return unknownConversation(id);
   return isStoreError(error, "conversation_busy") ? conversationBusy(id) : error;

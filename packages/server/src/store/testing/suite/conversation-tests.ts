@@ -3,7 +3,8 @@
 import { describe, expect, test } from "vitest";
 import type { ResponseStatus } from "../../../protocol/status.ts";
 import type { NewConversation } from "../../conversation-store.ts";
-import type { Lease, NewResponse } from "../../store.ts";
+import type { Lease } from "../../run-queue.ts";
+import type { NewResponse } from "../../store.ts";
 import { inputItem, message, output, write } from "../build.ts";
 import type { SuiteContext } from "./context.ts";
 
@@ -160,7 +161,7 @@ export function conversationTests(context: SuiteContext): void {
     test("adds nothing with a commit that is refused", async () => {
       await start("conv_1");
       const lease = await create("resp_1", { input: [inputItem("b")], ...place() });
-      await context.store.release(lease);
+      await context.store.queue.release(lease);
 
       await expect(end(lease, "completed")).rejects.toMatchObject({ code: "lost_lease" });
 

@@ -1,7 +1,7 @@
 // What every store must know of runs that were at work when a process died.
 
 import { describe, expect, test } from "vitest";
-import type { Claim } from "../../store.ts";
+import type { Job } from "../../run-queue.ts";
 import { write } from "../build.ts";
 import type { SuiteContext } from "./context.ts";
 
@@ -9,10 +9,10 @@ export function suspectTests(context: SuiteContext): void {
   const { create, claim } = context;
   const queue = (id: string, createdAtMs = 1000) => create(id, { status: "queued", createdAtMs });
   const claimOf = (suspects: "none" | "only", limit = 10) =>
-    context.store.claim("worker-3", { leaseMs: 30_000, limit, suspects });
+    context.store.queue.claim("worker-3", { leaseMs: 30_000, limit, suspects });
   /** The processes that hold leases are gone. */
   const crash = () => context.advance(40_000);
-  const short = (claims: readonly Claim[]) =>
+  const short = (claims: readonly Job[]) =>
     claims.map(({ responseId, attempts, suspicion }) => [responseId, attempts, suspicion]);
 
   describe("a run that was at work when a process died", () => {
@@ -52,7 +52,7 @@ export function suspectTests(context: SuiteContext): void {
       for (const suspicion of [1, 2, 3]) {
         const [lease] = await claimOf("only");
         expect(lease).toMatchObject({ attempts: 1, suspicion });
-        if (lease) await context.store.trust(lease, { hasProgressed: false });
+        if (lease) await context.store.queue.trust(lease, { hasProgressed: false });
         crash();
       }
     });
@@ -63,8 +63,8 @@ export function suspectTests(context: SuiteContext): void {
       crash();
       const [lease] = await claimOf("only");
       if (!lease) throw new Error("There was nothing to claim.");
-      await context.store.trust(lease, { hasProgressed: true });
-      await context.store.release(lease);
+      await context.store.queue.trust(lease, { hasProgressed: true });
+      await context.store.queue.release(lease);
 
       expect(short(await claimOf("none"))).toEqual([["resp_1", 1, 0]]);
     });
@@ -74,7 +74,7 @@ export function suspectTests(context: SuiteContext): void {
       await claim();
       crash();
       const [lease] = await claimOf("only");
-      if (lease) await context.store.release(lease, { forgetsAttempt: true });
+      if (lease) await context.store.queue.release(lease, { forgetsAttempt: true });
 
       expect(await claimOf("none")).toEqual([]);
       expect(short(await claimOf("only"))).toEqual([["resp_1", 1, 1]]);
@@ -86,8 +86,8 @@ export function suspectTests(context: SuiteContext): void {
       crash();
       const [lease] = await claimOf("only");
       if (!lease) throw new Error("There was nothing to claim.");
-      await context.store.trust(lease, { hasProgressed: false });
-      await context.store.release(lease);
+      await context.store.queue.trust(lease, { hasProgressed: false });
+      await context.store.queue.release(lease);
 
       expect(short(await claimOf("none"))).toEqual([["resp_1", 2, 0]]);
     });
@@ -100,7 +100,7 @@ export function suspectTests(context: SuiteContext): void {
       await queue("fresh");
       crash();
 
-      const toEnd = await context.store.claim("worker-3", { leaseMs: 0, limit: 10, onlyToEnd: true });
+      const toEnd = await context.store.queue.claim("worker-3", { leaseMs: 0, limit: 10, onlyToEnd: true });
       expect(toEnd.map(({ responseId }) => responseId)).toEqual(["cancelled", "foreground"]);
       expect((await claimOf("only")).map(({ responseId }) => responseId)).toEqual(["suspect"]);
       expect((await claimOf("none")).map(({ responseId }) => responseId)).toEqual([
@@ -115,7 +115,7 @@ export function suspectTests(context: SuiteContext): void {
       const [lost] = await claim();
       crash();
       await claimOf("only");
-      if (lost) await context.store.trust(lost, { hasProgressed: true });
+      if (lost) await context.store.queue.trust(lost, { hasProgressed: true });
       crash();
 
       expect(short(await claimOf("only"))).toEqual([["resp_1", 2, 2]]);

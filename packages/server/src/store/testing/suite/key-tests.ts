@@ -7,7 +7,7 @@ import type { SuiteContext } from "./context.ts";
 export function keyTests(context: SuiteContext): void {
   const { create } = context;
   const keyed = (id: string, key: string, { owner = "ann", ms = 1000 } = {}) =>
-    create(id, { owner, idempotency: { key, fingerprint: `of ${id}`, untilMs: context.now() + ms } });
+    create(id, { owner, idempotency: { key, fingerprint: `of ${id}`, keepMs: ms } });
   const find = (key: string, owner = "ann") => context.store.findByKey(owner, key);
 
   describe("a key", () => {

@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from "vitest";
 import { canMove, type ResponseStatus } from "../../../protocol/status.ts";
-import type { Lease } from "../../store.ts";
+import type { Lease } from "../../run-queue.ts";
 import { events, inputItem, message, output, write } from "../build.ts";
 import type { SuiteContext } from "./context.ts";
 

@@ -56,14 +56,14 @@ export function lifeTests(context: SuiteContext): void {
 
   describe("the count of background runs", () => {
     test("tells those that wait from those that work, and leaves out what is over or in the foreground", async () => {
-      expect(await context.store.countBackground()).toEqual({ queued: 0, running: 0 });
+      expect(await context.store.queue.count()).toEqual({ queued: 0, running: 0 });
       await create("foreground", { background: false });
       await create("bob's", { status: "queued", background: true, owner: "bob" });
       for (const id of ["one", "two", "three", "four"]) {
         await create(id, { status: "queued", background: true });
       }
       const leases = (await claim()).filter((lease) => lease.responseId !== "bob's");
-      expect(await context.store.countBackground()).toEqual({ queued: 5, running: 0 });
+      expect(await context.store.queue.count()).toEqual({ queued: 5, running: 0 });
       const [first, second, third] = leases;
       if (!first || !second || !third) throw new Error("There was too little to claim.");
       for (const lease of [first, second, third])
@@ -71,10 +71,10 @@ export function lifeTests(context: SuiteContext): void {
       await context.store.commit(first, write({ update: { status: "completed" } }));
       await context.store.remove("ann", second.responseId);
 
-      expect(await context.store.countBackground()).toEqual({ queued: 2, running: 1 });
-      expect(await context.store.countBackground("ann")).toEqual({ queued: 1, running: 1 });
-      expect(await context.store.countBackground("bob")).toEqual({ queued: 1, running: 0 });
-      expect(await context.store.countBackground("carl")).toEqual({ queued: 0, running: 0 });
+      expect(await context.store.queue.count()).toEqual({ queued: 2, running: 1 });
+      expect(await context.store.queue.count("ann")).toEqual({ queued: 1, running: 1 });
+      expect(await context.store.queue.count("bob")).toEqual({ queued: 1, running: 0 });
+      expect(await context.store.queue.count("carl")).toEqual({ queued: 0, running: 0 });
     });
   });
 
