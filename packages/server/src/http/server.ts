@@ -56,7 +56,7 @@ export async function startServer(input: ConfigInput, options: StartOptions = {}
   const logger = options.logger ?? createLogger(config.log);
   const metrics = new Metrics();
   const exchanges = new Exchanges();
-  const store = openStore(config.store, { onWarning: (message) => logger.warn(message) });
+  const store = await openStore(config.store, { onWarning: (message) => logger.warn(message) });
   const mcp = new McpTools({ ...config.mcp, onWarning: (message) => logger.warn(message) });
   let responses: Responses | undefined;
   let stopWatchdog: (() => Promise<void>) | undefined;

@@ -19,6 +19,7 @@ import type { ConversationItem, StoredConversation } from "../store/conversation
 import type { ListOptions, Store } from "../store/store.ts";
 import { type ListObject, toCursorError, toList } from "./list-object.ts";
 import { withNewId } from "./new-item.ts";
+import { keepsNothing } from "./prepare.ts";
 
 export interface ConversationsOptions {
   readonly store: Store;
@@ -40,6 +41,7 @@ export class Conversations {
   }
 
   async create(owner: string, body: unknown): Promise<ConversationObject> {
+    if (this.#store.keepsNothing) throw keepsNothing(null, "a conversation");
     const { items, metadata } = parseCreateConversation(body, this.#limits);
     const conversation = { id: newId("conv"), owner, createdAtMs: this.#now(), metadata };
     await this.#store.createConversation({ ...conversation, items: await this.#toKept(owner, items) });

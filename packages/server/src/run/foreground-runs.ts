@@ -68,8 +68,7 @@ export class ForegroundRuns {
       return store.create({ ...response, events }, workerName, leaseMs);
     };
     if (conversation === undefined) return work(planned, await create(planned));
-    const release =
-      whenBusy === "queue" ? await this.#conversations.acquire(conversation, gone) : () => {};
+    const release = whenBusy === "queue" ? await this.#conversations.acquire(conversation, gone) : () => {};
     try {
       const { createdAtMs } = planned.plan;
       const begun = await beginInConversation({

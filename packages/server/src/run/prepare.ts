@@ -65,6 +65,7 @@ export async function prepareRun(
       urls,
     },
   );
+  if (repeatKey && store.keepsNothing) throw keepsNothing(null, "an Idempotency-Key");
   if (repeatKey) checkRepeatable(given.store);
   const request = isWarmUp || !given.store ? given : withRecalled(given, recall);
   const id = newId("resp");

@@ -147,7 +147,9 @@ export class Worker {
     if (this.#expiryTimer !== undefined || this.#mustClaimAgain) return;
     const { store } = this.#options;
     const expiryMs = (await store.queue.nextExpiryMs()) ?? Number.POSITIVE_INFINITY;
-    this.#wakeAfter(Math.min(expiryMs > 0 ? expiryMs : retryClaimMs, store.pollMs ?? Number.POSITIVE_INFINITY));
+    this.#wakeAfter(
+      Math.min(expiryMs > 0 ? expiryMs : retryClaimMs, store.pollMs ?? Number.POSITIVE_INFINITY),
+    );
   }
 
   #wakeAfter(ms: number): void {

@@ -1,4 +1,4 @@
-// Looks thoroughly at the file of a store: whether SQLite finds it whole, its log, its version. Changes nothing.
+// Checks the file of a store: its integrity, its log, its version. Changes nothing.
 
 import { statSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
@@ -7,6 +7,7 @@ import { describeDamage } from "./sqlite/broken-wal.ts";
 import { toStoreError } from "./sqlite/faults.ts";
 import { checkVersion, newestVersion } from "./sqlite/schema.ts";
 import { inspectWal } from "./sqlite/wal.ts";
+import type { Store } from "./store.ts";
 
 export interface StoreFinding {
   readonly check: "file" | "wal" | "version" | "integrity" | "references";
@@ -16,13 +17,13 @@ export interface StoreFinding {
   readonly message: string;
 }
 
-/** So many faults are told of each kind. */
-const mostFaults = 5;
+/** How many faults of a kind are reported. */
+const maxFaults = 5;
 
-/** What there is to say of the store that `url` names, with its path seen from `cwd`. */
-export function checkStoreFile(url: string, cwd: string): StoreFinding[] {
-  const found = inspectStore(url, cwd);
-  if (found.state === "memory") return [good("file", "memory", "kept in memory: there is no file to check")];
+/** Checks the file of a config's store. Its path is relative to `cwd`. */
+export function checkStoreFile(store: string | Store, cwd: string): StoreFinding[] {
+  const found = inspectStore(store, cwd);
+  if (!("path" in found)) return [good("file", found.state, "the store has no file to check")];
   const { path } = found;
   if (found.state === "missing") return [bad("file", "missing", `${path} is not there`)];
   if (found.state === "unusable") return [bad("file", "unusable", found.message)];
@@ -55,7 +56,7 @@ function databaseFindings(path: string): StoreFinding[] {
   try {
     const version = checkVersion(database, path);
     const age = version < newestVersion ? `, and becomes ${newestVersion} with the next start` : "";
-    const faults = rows(database, `PRAGMA integrity_check(${mostFaults})`)
+    const faults = rows(database, `PRAGMA integrity_check(${maxFaults})`)
       .map((row) => String(row["integrity_check"]))
       .filter((line) => line !== "ok");
     const lost = rows(database, "PRAGMA foreign_key_check").length;

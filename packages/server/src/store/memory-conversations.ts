@@ -8,7 +8,7 @@ import type {
   StoredConversation,
 } from "./conversation-store.ts";
 import { type EncodedItem, encodeItems } from "./encode.ts";
-import type { ResponseRecord, OwnerRecord } from "./memory-record.ts";
+import type { OwnerRecord, ResponseRecord } from "./memory-record.ts";
 import { pageOf } from "./page.ts";
 import { checkNewItems } from "./rules.ts";
 import type { ListOptions, Page } from "./store.ts";
@@ -42,7 +42,14 @@ export function addItems(owner: OwnerRecord, id: string, items: readonly Convers
 }
 
 /** Adds what a response has left, if it belongs to a conversation that still exists. */
-export function addResponse({ owner, head, input, output, conversation: place, isClosed }: ResponseRecord): void {
+export function addResponse({
+  owner,
+  head,
+  input,
+  output,
+  conversation: place,
+  isClosed,
+}: ResponseRecord): void {
   const record = place && owner.conversations.get(place.id);
   if (!record) return;
   const inputs = input.map(({ id, data }) => ({ id, data, responseId: head.id, turn: null, isClosed }));
@@ -81,7 +88,11 @@ export function itemPage(owner: OwnerRecord, id: string, options: ListOptions): 
 }
 
 /** `active`: the responses that are not over. */
-export function historyOf(owner: OwnerRecord, id: string, active: Iterable<ResponseRecord>): ConversationHistory | undefined {
+export function historyOf(
+  owner: OwnerRecord,
+  id: string,
+  active: Iterable<ResponseRecord>,
+): ConversationHistory | undefined {
   const record = owner.conversations.get(id);
   if (!record) return undefined;
   const entries = Array.from(record.entries.values(), ({ data, responseId, turn, isClosed }) => ({

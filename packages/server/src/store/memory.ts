@@ -35,14 +35,7 @@ import {
 } from "./memory-record.ts";
 import { LocalNews } from "./news.ts";
 import { pageOf } from "./page.ts";
-import {
-  checkKey,
-  checkNew,
-  checkPlace,
-  checkWrite,
-  type KnownItem,
-  lostLease,
-} from "./rules.ts";
+import { checkKey, checkNew, checkPlace, checkWrite, type KnownItem, lostLease } from "./rules.ts";
 import type { Lease } from "./run-queue.ts";
 import type {
   Chain,
@@ -61,21 +54,25 @@ import type {
 export interface MemoryStoreOptions {
   /** The clock of the leases, in milliseconds. Default: `Date.now`. */
   now?: () => number;
+  /** For a server that keeps nothing: only its secrets live as long as the process. Default: false. */
+  keepsNothing?: boolean;
 }
 
 /** A store that lives as long as the process. */
-export function memoryStore({ now = Date.now }: MemoryStoreOptions = {}): Store {
-  return new MemoryStore(now);
+export function memoryStore(options: MemoryStoreOptions = {}): Store {
+  return new MemoryStore(options);
 }
 
-export class MemoryStore implements Store {
+class MemoryStore implements Store {
+  readonly keepsNothing: boolean;
   readonly queue: MemoryQueue;
   readonly news = new LocalNews();
   readonly #owners = new Map<string, OwnerRecord>();
   readonly #secrets = new Map<string, string>();
   #serial = 0;
 
-  constructor(now: () => number) {
+  constructor({ now = Date.now, keepsNothing = false }: MemoryStoreOptions) {
+    this.keepsNothing = keepsNothing;
     this.queue = new MemoryQueue(now);
   }
 
@@ -242,7 +239,9 @@ export class MemoryStore implements Store {
 
   async expire(beforeMs: number): Promise<number> {
     this.queue.assertOpen();
-    const old = [...this.queue.responses.values()].filter(({ endedAtMs }) => (endedAtMs ?? beforeMs) < beforeMs);
+    const old = [...this.queue.responses.values()].filter(
+      ({ endedAtMs }) => (endedAtMs ?? beforeMs) < beforeMs,
+    );
     for (const record of old) this.#delete(record);
     return old.length;
   }

@@ -17,8 +17,8 @@ const frameAt = (index: number) => 32 + index * frameBytes;
 async function killedStore(folder: string, count = 6): Promise<string> {
   const path = join(folder, "rondo.db");
   const killed = join(folder, "killed.db");
-  await openStore(`sqlite:${path}`).close();
-  const store = openStore(`sqlite:${path}`);
+  await (await openStore(`sqlite:${path}`)).close();
+  const store = await openStore(`sqlite:${path}`);
   for (let n = 0; n < count; n += 1) await store.create(newResponse(`resp_${n}`), "worker", 30_000);
   for (const end of ["", "-wal"]) copyFileSync(path + end, killed + end);
   await store.close();
@@ -32,9 +32,10 @@ function damage(path: string, place: number): void {
   writeFileSync(`${path}-wal`, bytes);
 }
 
-function open(path: string) {
+async function open(path: string) {
   const warnings: string[] = [];
-  return { warnings, store: openStore(`sqlite:${path}`, { onWarning: (message) => warnings.push(message) }) };
+  const store = await openStore(`sqlite:${path}`, { onWarning: (message) => warnings.push(message) });
+  return { warnings, store };
 }
 
 describe("a log", () => {
@@ -52,7 +53,7 @@ describe("a log", () => {
     expect(findings).toMatchObject([{ check: "file" }, { code: "broken_wal" }, { code: "empty" }]);
     expect(readFileSync(`${path}-wal`)).toEqual(log);
 
-    const { store, warnings } = open(path);
+    const { store, warnings } = await open(path);
     expect(warnings).toEqual([expect.stringContaining("the database beside it is empty")]);
     const copies = readdirSync(folder.path).filter((name) => name.startsWith("killed.db-wal-broken-"));
     expect(readFileSync(join(folder.path, copies[0] ?? ""))).toEqual(log);
@@ -80,7 +81,7 @@ describe("a log", () => {
       commits: 0,
       isPartial: false,
     });
-    const { store, warnings } = open(path);
+    const { store, warnings } = await open(path);
     expect((await store.list("ann", { limit: 100, order: "asc" })).data).toHaveLength(6);
     expect(warnings).toEqual([]);
     await store.close();
@@ -99,7 +100,7 @@ describe("a log", () => {
     const broken = readFileSync(`${path}-wal`);
     expect(inspectWal(path).state).toBe("broken");
 
-    const { store, warnings } = open(path);
+    const { store, warnings } = await open(path);
     const { data } = await store.list("ann", { limit: 100, order: "asc" });
     expect(data.length).toBeLessThan(6); // SQLite has said nothing of this
     expect(warnings).toEqual([expect.stringMatching(/log of the store \S+killed\.db is broken: .*backup/)]);
@@ -161,7 +162,7 @@ describe("a look at the file", () => {
     const fine = ["version ok", "integrity ok", "references ok"];
     expect(codes(path)).toEqual(["file ready", "wal ok", ...fine]);
     expect(readFileSync(`${path}-wal`)).toEqual(wal);
-    const { store } = open(path);
+    const { store } = await open(path);
     expect(codes(path)).toEqual(["file in_use", "wal in_use", ...fine]);
     await store.close();
   });
