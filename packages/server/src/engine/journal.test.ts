@@ -3,10 +3,10 @@
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import type { EventBody, StreamEvent } from "../protocol/events.ts";
 import type { MessageItem } from "../protocol/items.ts";
-import { memoryStore } from "../store/memory.ts";
 import type { RunWrite, StoredEvent } from "../store/store.ts";
 import { StoreError } from "../store/store-error.ts";
 import { message, newResponse } from "../store/testing/build.ts";
+import { memoryStore } from "../store/testkit/memory.ts";
 import { type StoreHook, storeAround } from "../store/testkit/store-around.ts";
 import { Journal, type JournalOptions } from "./journal.ts";
 

@@ -1,10 +1,10 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { EventSink } from "../engine/event-sink.ts";
-import { memoryStore } from "../store/memory.ts";
 import { LocalNews } from "../store/news.ts";
 import type { RunWrite, Store, StoredEvent } from "../store/store.ts";
 import { newResponse, write } from "../store/testing/build.ts";
+import { memoryStore } from "../store/testkit/memory.ts";
 import { storeAround } from "../store/testkit/store-around.ts";
 import { followLog } from "./follow.ts";
 

@@ -2,9 +2,9 @@
 
 import { scriptedModel } from "rondo/testing";
 import { expect, onTestFinished, test, vi } from "vitest";
-import { memoryStore } from "../store/memory.ts";
 import type { Store } from "../store/store.ts";
 import { newResponse, write } from "../store/testing/build.ts";
+import { memoryStore } from "../store/testkit/memory.ts";
 import { storeAround } from "../store/testkit/store-around.ts";
 import { Conversations } from "./conversations.ts";
 import type { Responses } from "./responses.ts";

@@ -3,8 +3,8 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { expect, test } from "vitest";
 import { inspectStore } from "./inspect-store.ts";
-import { memoryStore } from "./memory.ts";
 import { openStore } from "./open-store.ts";
+import { memoryStore } from "./testkit/memory.ts";
 import { tempFolder } from "./testkit/temp-folder.ts";
 
 test("a store that is not there is not made", () => {

@@ -2,8 +2,8 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { InvalidArgumentError } from "rondo";
 import { expect, test } from "vitest";
-import { memoryStore } from "./memory.ts";
 import { openStore } from "./open-store.ts";
+import { memoryStore } from "./testkit/memory.ts";
 import { tempFolder } from "./testkit/temp-folder.ts";
 
 test.each([

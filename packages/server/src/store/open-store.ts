@@ -1,8 +1,7 @@
 // Opens the store that the config names.
 
 import { InvalidArgumentError } from "rondo";
-import { memoryStore } from "./memory.ts";
-import { sqliteStore } from "./sqlite/sqlite-store.ts";
+import { sqliteInMemory, sqliteStore } from "./sqlite/sqlite-store.ts";
 import type { Store } from "./store.ts";
 
 export interface OpenStoreOptions {
@@ -19,7 +18,7 @@ export interface OpenStoreOptions {
 export async function openStore(store: string | Store, options: OpenStoreOptions = {}): Promise<Store> {
   if (typeof store !== "string") return store;
   if (store === "memory" || store === "none")
-    return memoryStore({ ...options, keepsNothing: store === "none" });
+    return sqliteInMemory({ ...options, keepsNothing: store === "none" });
   const path = /^sqlite:(.+)$/s.exec(store)?.[1];
   if (path !== undefined) return sqliteStore({ path, ...options });
   throw new InvalidArgumentError({

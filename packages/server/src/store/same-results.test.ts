@@ -3,8 +3,8 @@
 import { join } from "node:path";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { memoryStore } from "./memory.ts";
 import { sqliteStore } from "./sqlite/sqlite-store.ts";
+import { memoryStore } from "./testkit/memory.ts";
 import { allOf, allWrites, runTogether, type Subject, writesOf } from "./testkit/operations.ts";
 import { tempFolder } from "./testkit/temp-folder.ts";
 

@@ -5,8 +5,8 @@ import type { Frame } from "../../conformance/testkit/frames.ts";
 import type { ToolExecutor } from "../../executor/executor.ts";
 import { notFound } from "../../protocol/api-error.ts";
 import type { StreamEvent } from "../../protocol/events.ts";
-import { memoryStore } from "../../store/memory.ts";
 import type { Store } from "../../store/store.ts";
+import { memoryStore } from "../../store/testkit/memory.ts";
 import { Responses, type ResponsesOptions } from "../responses.ts";
 
 export interface ServiceSetup extends Partial<Omit<ResponsesOptions, "models" | "store">> {

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { describeStore } from "../testing/store-suite.ts";
 import { tempFolder } from "../testkit/temp-folder.ts";
-import { sqliteStore } from "./sqlite-store.ts";
+import { sqliteInMemory, sqliteStore } from "./sqlite-store.ts";
 
 describeStore("SQLite", {
   open: async ({ now }) => {
@@ -12,3 +12,5 @@ describeStore("SQLite", {
     };
   },
 });
+
+describeStore("SQLite in memory", { open: async ({ now }) => ({ store: sqliteInMemory({ now }) }) });

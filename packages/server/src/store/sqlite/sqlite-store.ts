@@ -1,4 +1,4 @@
-// The store in a SQLite file, for one server process. Reads are done at once; writes go through the group writer.
+// The store in SQLite, for one server process. Reads are done at once; writes go through the group writer.
 
 import { InvalidArgumentError } from "rondo";
 import { isTerminal } from "../../protocol/status.ts";
@@ -61,6 +61,10 @@ export function sqliteStore({ path, now = Date.now, onWarning }: SqliteStoreOpti
     const connection = new Connection(file);
     // Else what is left of it would look broken after the next crash too.
     if (warning !== undefined) connection.database.exec("PRAGMA wal_checkpoint(TRUNCATE)");
+    // The file belongs to one process: the holders of leases are gone.
+    const note = noteBeside(file);
+    connection.inTransaction(() => endLeases(connection, readCrashNote(note)));
+    removeCrashNote(note);
     return new SqliteStore(connection, { now, onClose: unlock });
   } catch (error) {
     unlock();
@@ -68,30 +72,40 @@ export function sqliteStore({ path, now = Date.now, onWarning }: SqliteStoreOpti
   }
 }
 
+/** A store that lives as long as the process. */
+export function sqliteInMemory({
+  now = Date.now,
+  keepsNothing,
+}: Omit<SqliteStoreOptions, "path"> & Pick<Store, "keepsNothing">): Store {
+  return new SqliteStore(new Connection(":memory:"), { now, keepsNothing });
+}
+
 // So that a clean-up of many responses does not hold up the others for long.
 const expireBatch = 100;
 
 export class SqliteStore implements Store {
+  readonly keepsNothing: boolean;
   readonly queue: RunQueue;
   readonly news = new LocalNews();
   readonly #db: Connection;
   readonly #chains: Chains;
   readonly #writer: GroupWriter;
   readonly #now: () => number;
-  readonly #onClose: () => void;
+  readonly #onClose: (() => void) | undefined;
   #isClosed = false;
 
-  constructor(db: Connection, { now, onClose }: { now: () => number; onClose: () => void }) {
+  constructor(
+    db: Connection,
+    options: { now: () => number; onClose?: () => void; keepsNothing?: boolean | undefined },
+  ) {
+    const { now, onClose, keepsNothing = false } = options;
+    this.keepsNothing = keepsNothing;
     this.#db = db;
     this.#chains = new Chains(db);
     this.#now = now;
     this.#onClose = onClose;
     this.#writer = new GroupWriter(db.database, db.path);
     this.queue = new SqliteQueue(db, this.#writer, now);
-    // The store belongs to one process: whoever held a lease is gone.
-    const note = noteBeside(db.path);
-    db.inTransaction(() => endLeases(db, readCrashNote(note)));
-    removeCrashNote(note);
   }
 
   async get(owner: string, id: string) {
@@ -250,7 +264,7 @@ export class SqliteStore implements Store {
     try {
       this.#db.close();
     } finally {
-      this.#onClose();
+      this.#onClose?.();
     }
   }
 

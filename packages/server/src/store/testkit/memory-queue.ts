@@ -1,10 +1,10 @@
 // The queue of the memory store: its jobs are the records that have not ended.
 
+import { storeClosed } from "../rules.ts";
+import type { ClaimOptions, Job, Lease, RunQueue } from "../run-queue.ts";
+import { afterCrash, type Standing, whenReleased, whenStarted, whenTrusted } from "../standing.ts";
 import { hasOlder } from "./memory-conversations.ts";
 import { byAge, type ResponseRecord, toResponse } from "./memory-record.ts";
-import { storeClosed } from "./rules.ts";
-import type { ClaimOptions, Job, Lease, RunQueue } from "./run-queue.ts";
-import { afterCrash, type Standing, whenReleased, whenStarted, whenTrusted } from "./standing.ts";
 
 export class MemoryQueue implements RunQueue {
   readonly now: () => number;

@@ -1,11 +1,11 @@
 // What the memory store holds for one response, and how it is given out: always as a copy.
 
-import type { InputItem } from "../protocol/items.ts";
-import type { EncodedItem, EncodedNew } from "./encode.ts";
+import type { InputItem } from "../../protocol/items.ts";
+import type { EncodedItem, EncodedNew } from "../encode.ts";
+import type { KnownItem } from "../rules.ts";
+import { goodStanding, type Standing } from "../standing.ts";
+import type { ChainLink, StoredEvent, StoredOutput, StoredResponse, StoredRun } from "../store.ts";
 import type { ConversationRecord, EntryRecord } from "./memory-conversations.ts";
-import type { KnownItem } from "./rules.ts";
-import { goodStanding, type Standing } from "./standing.ts";
-import type { ChainLink, StoredEvent, StoredOutput, StoredResponse, StoredRun } from "./store.ts";
 
 /** A stored response. All that a caller could change by accident is record as JSON. */
 export interface ResponseRecord {

@@ -1,15 +1,31 @@
-// A store in the memory of the process: for trying things out, and for tests. It forgets everything at the end.
+// The reference store: the contract in plain maps, for tests that compare stores or need a fast one.
 
-import type { InputItem, OutputItem } from "../protocol/items.ts";
-import { isTerminal } from "../protocol/status.ts";
+import type { InputItem, OutputItem } from "../../protocol/items.ts";
+import { isTerminal } from "../../protocol/status.ts";
 import {
   addsToConversation,
   type ConversationHistory,
   type ConversationItem,
   type NewConversation,
   type StoredConversation,
-} from "./conversation-store.ts";
-import { type EncodedWrite, encodeNew, encodeWrite } from "./encode.ts";
+} from "../conversation-store.ts";
+import { type EncodedWrite, encodeNew, encodeWrite } from "../encode.ts";
+import { LocalNews } from "../news.ts";
+import { checkKey, checkNew, checkPlace, checkWrite, type KnownItem, lostLease } from "../rules.ts";
+import type { Lease } from "../run-queue.ts";
+import type {
+  Chain,
+  ChainLink,
+  ListOptions,
+  ListResponsesOptions,
+  NewResponse,
+  RunWrite,
+  Store,
+  StoredEvent,
+  StoredOutput,
+  StoredResponse,
+  StoredRun,
+} from "../store.ts";
 import {
   addConversation,
   addItems,
@@ -33,46 +49,26 @@ import {
   toResponse,
   toRun,
 } from "./memory-record.ts";
-import { LocalNews } from "./news.ts";
 import { pageOf } from "./page.ts";
-import { checkKey, checkNew, checkPlace, checkWrite, type KnownItem, lostLease } from "./rules.ts";
-import type { Lease } from "./run-queue.ts";
-import type {
-  Chain,
-  ChainLink,
-  ListOptions,
-  ListResponsesOptions,
-  NewResponse,
-  RunWrite,
-  Store,
-  StoredEvent,
-  StoredOutput,
-  StoredResponse,
-  StoredRun,
-} from "./store.ts";
 
 export interface MemoryStoreOptions {
   /** The clock of the leases, in milliseconds. Default: `Date.now`. */
   now?: () => number;
-  /** For a server that keeps nothing: only its secrets live as long as the process. Default: false. */
-  keepsNothing?: boolean;
 }
 
 /** A store that lives as long as the process. */
-export function memoryStore(options: MemoryStoreOptions = {}): Store {
-  return new MemoryStore(options);
+export function memoryStore({ now = Date.now }: MemoryStoreOptions = {}): Store {
+  return new MemoryStore(now);
 }
 
 class MemoryStore implements Store {
-  readonly keepsNothing: boolean;
   readonly queue: MemoryQueue;
   readonly news = new LocalNews();
   readonly #owners = new Map<string, OwnerRecord>();
   readonly #secrets = new Map<string, string>();
   #serial = 0;
 
-  constructor({ now = Date.now, keepsNothing = false }: MemoryStoreOptions) {
-    this.keepsNothing = keepsNothing;
+  constructor(now: () => number) {
     this.queue = new MemoryQueue(now);
   }
 

@@ -6,13 +6,13 @@ import type {
   ConversationItem,
   NewConversation,
   StoredConversation,
-} from "./conversation-store.ts";
-import { type EncodedItem, encodeItems } from "./encode.ts";
+} from "../conversation-store.ts";
+import { type EncodedItem, encodeItems } from "../encode.ts";
+import { checkNewItems } from "../rules.ts";
+import type { ListOptions, Page } from "../store.ts";
+import { StoreError } from "../store-error.ts";
 import type { OwnerRecord, ResponseRecord } from "./memory-record.ts";
 import { pageOf } from "./page.ts";
-import { checkNewItems } from "./rules.ts";
-import type { ListOptions, Page } from "./store.ts";
-import { StoreError } from "./store-error.ts";
 
 export interface EntryRecord extends EncodedItem, Omit<ConversationEntry, "item"> {
   readonly conversationId: string;
