@@ -1,4 +1,4 @@
-// A page of a list, as the API has it.
+// A page of a list, in the format of the API.
 
 import { invalidRequest } from "../protocol/api-error.ts";
 import type { Page } from "../store/store.ts";
@@ -22,7 +22,7 @@ export function toList<T extends { id?: string }>({ data, hasMore }: Page<T>): L
   };
 }
 
-/** Throws a 400 for a cursor that is not of the list. */
+/** Turns an unknown cursor into a 400. */
 export function toCursorError(error: unknown): never {
   if (error instanceof StoreError && error.code === "unknown_cursor")
     throw invalidRequest(error.message.startsWith('"before"') ? "before" : "after", error.message);

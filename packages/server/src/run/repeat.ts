@@ -1,4 +1,4 @@
-// A request that is sent again under the same key gets the response of the first, and nothing runs twice.
+// A repeated request with the same key gets the response of the first, and nothing runs twice.
 
 import { ApiError, invalidRequest } from "../protocol/api-error.ts";
 import type { ResponseError } from "../protocol/response.ts";
@@ -9,7 +9,7 @@ import { NewsReader, type NewsSource } from "./news-reader.ts";
 
 export type { RepeatKey };
 
-/** The response that was made under this key. Throws a 422 if that was for another request. */
+/** The response of this key. Throws a 422 if it was used for another request. */
 export async function findRepeated(
   store: Store,
   owner: string,

@@ -26,7 +26,7 @@ export class Worker {
   readonly #options: WorkerOptions;
   readonly #running = new Set<Promise<void>>();
   #unsubscribe: (() => void) | undefined;
-  #expiryTimer: NodeJS.Timeout | undefined;
+  #timer: NodeJS.Timeout | undefined;
   #claiming: Promise<void> | undefined;
   /** Set before the promise above is settled, so that no wake-up in between is lost. */
   #isClaiming = false;
@@ -60,7 +60,7 @@ export class Worker {
   async stop(): Promise<void> {
     this.#isStopped = true;
     this.#unsubscribe?.();
-    clearTimeout(this.#expiryTimer);
+    clearTimeout(this.#timer);
     await this.#claiming;
   }
 
@@ -144,7 +144,7 @@ export class Worker {
 
   /** Claims again when the first lease expires: nobody publishes that. Leases that begin later expire later. */
   async #awaitExpiry(): Promise<void> {
-    if (this.#expiryTimer !== undefined || this.#mustClaimAgain) return;
+    if (this.#timer !== undefined || this.#mustClaimAgain) return;
     const { store } = this.#options;
     const expiryMs = (await store.queue.nextExpiryMs()) ?? Number.POSITIVE_INFINITY;
     this.#wakeAfter(
@@ -153,9 +153,10 @@ export class Worker {
   }
 
   #wakeAfter(ms: number): void {
+    clearTimeout(this.#timer);
     if (ms === Number.POSITIVE_INFINITY || this.#isStopped) return;
-    this.#expiryTimer ??= setTimeout(() => {
-      this.#expiryTimer = undefined;
+    this.#timer = setTimeout(() => {
+      this.#timer = undefined;
       this.wake();
     }, ms).unref();
   }

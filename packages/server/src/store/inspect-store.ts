@@ -7,7 +7,7 @@ import { isBusy, toStoreError } from "./sqlite/faults.ts";
 import { checkVersion } from "./sqlite/schema.ts";
 import type { Store } from "./store.ts";
 
-/** The state of a store: without a file (`custom`: made in code), or what is the case with its file. */
+/** The state of a store: one without a file (`custom`: made in code), or that of its file. */
 export type StoreState =
   | { readonly state: "memory" | "none" | "custom" }
   | { readonly state: "missing" | "in_use" | "ready"; readonly path: string }
@@ -23,7 +23,7 @@ export function inspectStore(store: string | Store, cwd: string): StoreState {
     const folder = nearestFolder(path);
     return mayWrite(folder)
       ? { state: "missing", path }
-      : unusable(`It is not there, and this user may not write to ${folder}.`);
+      : unusable(`It does not exist, and this user may not write to ${folder}.`);
   }
   if (!statSync(path).isFile()) return unusable(`${path} is not a file.`);
   if (!mayWrite(path) || !mayWrite(dirname(path)))

@@ -1,4 +1,4 @@
-// The contract of a store. Memory and SQLite implement it, as any other store can; one suite of tests
+// The contract of a store. SQLite implements it, in a file or in memory, as any other store can; one suite of tests
 // (`describeStore`) checks them all.
 //
 // A response is a row that changes, and three lists that only grow: its items, its events (only of runs that can be
@@ -28,7 +28,7 @@ export interface StoredResponse {
   readonly error: ResponseError | null;
   readonly incompleteReason: IncompleteReason | null;
   readonly usage: ResponseUsage | null;
-  /** Whether someone has asked to cancel it. */
+  /** Whether its cancellation was requested. */
   readonly isCancelRequested: boolean;
 }
 
@@ -41,16 +41,16 @@ export interface NewResponse {
   readonly model: string;
   readonly createdAtMs: number;
   readonly previousResponseId: string | null;
-  /** Whether calls in its output may stay unanswered, because nobody was to answer them. */
+  /** Whether calls in its output may stay unanswered (`tool_choice: "none"`). */
   readonly isClosed: boolean;
   /** The conversation that it adds its items to. Default: none. */
   readonly conversation?: ConversationPlace;
   readonly request: JsonObject;
-  /** The input items in their order, each with an id that no other item of this owner has. */
+  /** The input items in order, each with an id that no other item of this owner has. */
   readonly input: readonly (InputItem & { id: string })[];
-  /** The first events, for background runs. */
+  /** Its first events, if they are logged. */
   readonly events: readonly StoredEvent[];
-  /** What only the run may know, sealed: for `resume`, and gone when the response ends. Default: nothing. */
+  /** Sealed credentials of the run, for `resume`; deleted when the response ends. Default: none. */
   readonly credentials?: string | undefined;
   /** The key under which a repeated request finds it. Default: none. */
   readonly idempotency?: KeyClaim;
@@ -58,13 +58,13 @@ export interface NewResponse {
 
 /** A client's key for one request: the first request with it creates the response. */
 export interface KeyClaim extends RepeatKey {
-  /** For how long. */
+  /** How long it is kept. */
   readonly keepMs: number;
 }
 
 export interface RepeatKey {
   readonly key: string;
-  /** What tells the request from others. */
+  /** Identifies the request's content. */
   readonly fingerprint: string;
 }
 
@@ -75,14 +75,14 @@ export interface StoredEvent {
   readonly data: string;
 }
 
-/** An item of the output, at its `output_index`. `turn` says which answer of the model it belongs to, from 0. */
+/** An item of the output, at its `output_index`. `turn`: the number of the answer it belongs to, from 0. */
 export interface StoredOutput {
   readonly index: number;
   readonly turn: number;
   readonly item: OutputItem;
 }
 
-/** A fact about the progress of a run, as JSON. Its meaning is the engine's business. */
+/** A durable fact about how far a run has come, as JSON. Only the engine reads it. */
 export type Step = JsonObject;
 
 /** Changes of the response itself. */
@@ -96,7 +96,7 @@ export interface ResponseUpdate {
 
 /** What one commit adds. All of it, or nothing. */
 export interface RunWrite {
-  /** Must go on where the last commit has ended. */
+  /** Must follow the last committed event. */
   readonly events?: readonly StoredEvent[];
   /** New items, or new versions of items that were `in_progress`; a finished item is refused. */
   readonly output?: readonly StoredOutput[];
@@ -110,7 +110,7 @@ export interface ListOptions {
   /** 1 to 100. */
   readonly limit: number;
   readonly order: "asc" | "desc";
-  /** The id after which, or before which, the page lies, in the order of the list. */
+  /** The id that the page follows or precedes, in the order of the list. */
   readonly after?: string;
   readonly before?: string;
 }
@@ -127,7 +127,7 @@ export interface Page<T> {
   readonly hasMore: boolean;
 }
 
-/** What of a response goes into a conversation that follows it. Nobody may change it: others may be given the same. */
+/** What a response contributes to the conversation after it. Do not change it: it may be shared. */
 export interface ChainLink extends Pick<StoredResponse, "id" | "status"> {
   readonly isClosed: boolean;
   readonly input: readonly InputItem[];
@@ -137,7 +137,7 @@ export interface ChainLink extends Pick<StoredResponse, "id" | "status"> {
 export interface Chain {
   /** Oldest first. */
   readonly links: readonly ChainLink[];
-  /** A response of it that is missing, deleted or another's. There are no links then. */
+  /** The response that does not exist, or belongs to another owner. There are no links then. */
   readonly missing?: string;
 }
 
@@ -166,11 +166,11 @@ export interface Store extends ConversationStore {
   /** Whether only requests with `store: false` are served, and no conversations. Default: false. */
   readonly keepsNothing?: boolean;
 
-  // For clients: all limited to an owner. What belongs to another does not exist.
+  // For clients, always of one owner: what belongs to another does not exist.
 
   get(owner: string, id: string): Promise<StoredResponse | undefined>;
   output(owner: string, id: string): Promise<readonly StoredOutput[]>;
-  /** Newest first unless told otherwise. An unknown cursor is a `StoreError` with the code `unknown_cursor`. */
+  /** Ordered by age. An unknown cursor is a `StoreError` with the code `unknown_cursor`. */
   list(owner: string, options: ListResponsesOptions): Promise<Page<StoredResponse>>;
   /** The input items of one response. */
   input(owner: string, id: string, options: ListOptions): Promise<Page<InputItem>>;
@@ -180,11 +180,11 @@ export interface Store extends ConversationStore {
   items(owner: string, ids: readonly string[]): Promise<readonly (InputItem | OutputItem)[]>;
   /** Events after `sequence`, at most `limit`. */
   events(owner: string, id: string, after: number, limit: number): Promise<readonly StoredEvent[]>;
-  /** The response that was made under a key, as long as both are kept. */
+  /** The response of a key, as long as both are kept. */
   findByKey(owner: string, key: string): Promise<{ responseId: string; fingerprint: string } | undefined>;
-  /** Removes a response with all that belongs to it, its key too, and ends its lease. Whether there was one. */
+  /** Removes a response with its items, events, steps, key and lease. Returns whether it existed. */
   remove(owner: string, id: string): Promise<boolean>;
-  /** Notes the wish to cancel, if the response is not over. Gives it as it then is. */
+  /** Requests its cancellation, if it has not ended. Returns the response after that. */
   requestCancel(owner: string, id: string): Promise<StoredResponse | undefined>;
 
   // For runs: fenced by a lease.
@@ -206,9 +206,9 @@ export interface Store extends ConversationStore {
 
   // For the server.
 
-  /** Removes responses that ended before this time. Gives how many. */
+  /** Removes responses that ended before this time. Returns how many. */
   expire(beforeMs: number): Promise<number>;
-  /** A value that lives as long as the store: the first that is offered under a name stays. */
+  /** Keeps the first value that is offered under a name, as long as the store exists, and returns it. */
   keepSecret(name: string, offered: string): Promise<string>;
   /** Throws when the store cannot write. */
   check(): Promise<void>;

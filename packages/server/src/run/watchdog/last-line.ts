@@ -1,13 +1,13 @@
-// What a process says before it ends: one line, written at once.
+// Writes the last line of a process, synchronously.
 
 import { writeSync } from "node:fs";
 
-const mostChars = 2000;
+const maxChars = 2000;
 
-/** Never throws: a pipe that nobody reads must not keep the process from ending. */
+/** Never throws: a broken pipe must not keep the process from ending. */
 export function lastLine(text: string): void {
   try {
-    writeSync(2, `${text.slice(0, mostChars).replace(/\p{Cc}+/gu, " ")}\n`);
+    writeSync(2, `${text.slice(0, maxChars).replace(/\p{Cc}+/gu, " ")}\n`);
   } catch {
     // Nobody is there to read it.
   }

@@ -1,13 +1,13 @@
-// What the watchdog's two threads agree on.
+// What the two threads of the watchdog share.
 
-/** Counts up while the event loop turns. */
+/** Incremented while the event loop turns. */
 export const beatPlace = 0;
 /** 1 while a debugger can be attached. */
 export const debuggedPlace = 1;
 /** How many bytes of `names` are in use. */
 export const namesPlace = 2;
 
-/** The global symbol of the function that gives the id of the response whose run is at work. */
+/** The global symbol of `currentRun()`. */
 export const witnessName = "rondo.watchdog";
 
 export interface WatchdogData {

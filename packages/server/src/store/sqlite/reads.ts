@@ -1,4 +1,4 @@
-// What is read for clients. Every query names the owner, and finds its rows by an index.
+// Queries for clients. Each names the owner and uses an index.
 
 import type { InputItem, OutputItem } from "../../protocol/items.ts";
 import type { StoredEvent, StoredOutput, StoredResponse, StoredRun } from "../store.ts";

@@ -31,17 +31,17 @@ import { inspectWal } from "./wal.ts";
 import { addToRun, heldRun, insertResponse } from "./writes.ts";
 
 export interface SqliteStoreOptions {
-  /** The file. It and its folders are made if they are missing. */
+  /** The file. It and its folders are created if they are missing. */
   path: string;
   /** The clock of the leases, in milliseconds. Default: `Date.now`. */
   now?: () => number;
-  /** Told when something of the file is lost, though it can be used. Default: nobody. */
+  /** Receives a warning when part of the file is lost, though the rest can be used. Default: none. */
   onWarning?: (message: string) => void;
 }
 
 /**
  * Opens the store in a SQLite file. Throws a `StoreError`: `in_use` when another server has it open,
- * `unknown_version` when a newer one has written it, `unavailable` when it cannot be read or written.
+ * `unknown_version` when a newer one wrote it, `unavailable` when it cannot be read or written.
  */
 export function sqliteStore({ path, now = Date.now, onWarning }: SqliteStoreOptions): Store {
   if (path === "" || path === ":memory:") {
@@ -55,11 +55,11 @@ export function sqliteStore({ path, now = Date.now, onWarning }: SqliteStoreOpti
   const file = prepareFile(path);
   const unlock = lockForProcess(file);
   try {
-    const wal = inspectWal(file); // before SQLite reads it, and writes over what it does not like
+    const wal = inspectWal(file); // before SQLite reads it, and overwrites what is broken
     const warning = wal.state === "broken" ? keepBrokenWal(file, wal, now()) : undefined;
     if (warning !== undefined) onWarning?.(warning);
     const connection = new Connection(file);
-    // Else what is left of it would look broken after the next crash too.
+    // Otherwise the rest of it would look broken after the next crash too.
     if (warning !== undefined) connection.database.exec("PRAGMA wal_checkpoint(TRUNCATE)");
     // The file belongs to one process: the holders of leases are gone.
     const note = noteBeside(file);
@@ -80,7 +80,7 @@ export function sqliteInMemory({
   return new SqliteStore(new Connection(":memory:"), { now, keepsNothing });
 }
 
-// So that a clean-up of many responses does not hold up the others for long.
+// A clean-up of many responses must not block other writes for long.
 const expireBatch = 100;
 
 export class SqliteStore implements Store {
@@ -200,7 +200,7 @@ export class SqliteStore implements Store {
 
   async create(response: NewResponse, worker: string, leaseMs: number): Promise<Lease> {
     const encoded = encodeNew(response);
-    // A foreground run that is lost in a power cut has no one left who waits for it.
+    // Nobody waits any more for a foreground run that a power cut ended.
     return this.#write(
       () => {
         const now = this.#now();
