@@ -1,5 +1,6 @@
 // The runs of this process: renews their leases, and stops those that were cancelled or lost.
 
+import { cancelsTopic, type News } from "../store/news.ts";
 import type { Lease, RunQueue } from "../store/run-queue.ts";
 import { inRun } from "./current-run.ts";
 
@@ -20,18 +21,23 @@ interface HeldRun {
   readonly ended: Promise<void>;
 }
 
+export interface ActiveRunsOptions {
+  readonly queue: RunQueue;
+  readonly news: News;
+  readonly leaseMs: number;
+  /** Called when leases could not be renewed. */
+  readonly onError: (error: unknown) => void;
+}
+
 export class ActiveRuns {
-  readonly #queue: RunQueue;
-  readonly #leaseMs: number;
-  readonly #onError: (error: unknown) => void;
+  readonly #options: ActiveRunsOptions;
   readonly #runs = new Map<string, HeldRun>();
-  #timer: NodeJS.Timeout | undefined;
+  /** Ends the heartbeat of the leases, which begins with the first run. */
+  #stopHeartbeat: (() => void) | undefined;
   #renewedAtMs = 0;
 
-  constructor(queue: RunQueue, leaseMs: number, onError: (error: unknown) => void) {
-    this.#queue = queue;
-    this.#leaseMs = leaseMs;
-    this.#onError = onError;
+  constructor(options: ActiveRunsOptions) {
+    this.#options = options;
   }
 
   /** Runs `work` with a signal that is aborted by `stop()`, or when the lease is lost. */
@@ -39,16 +45,15 @@ export class ActiveRuns {
     const controller = new AbortController();
     const { promise: ended, resolve } = Promise.withResolvers<void>();
     this.#runs.set(lease.responseId, { lease, controller, ended });
-    if (this.#timer === undefined) this.#renewedAtMs = performance.now();
-    this.#timer ??= setInterval(() => void this.#renew(), this.#leaseMs / 3).unref();
+    this.#stopHeartbeat ??= this.#startHeartbeat();
     try {
       return await inRun(lease.responseId, () => work(controller.signal));
     } finally {
       this.#runs.delete(lease.responseId);
       resolve();
       if (this.#runs.size === 0) {
-        clearInterval(this.#timer);
-        this.#timer = undefined;
+        this.#stopHeartbeat?.();
+        this.#stopHeartbeat = undefined;
       }
     }
   }
@@ -74,17 +79,29 @@ export class ActiveRuns {
 
   /** Renews leases that may have expired while this process was blocked: they would look like a dead worker's. */
   async renewIfLate(): Promise<void> {
-    const isLate = performance.now() - this.#renewedAtMs > this.#leaseMs / 2;
+    const isLate = performance.now() - this.#renewedAtMs > this.#options.leaseMs / 2;
     if (this.#runs.size > 0 && isLate) await this.#renew();
   }
 
+  #startHeartbeat(): () => void {
+    const renew = () => void this.#renew();
+    const timer = setInterval(renew, this.#options.leaseMs / 3).unref();
+    const unsubscribe = this.#options.news.subscribe(cancelsTopic, renew);
+    this.#renewedAtMs = performance.now();
+    return () => {
+      clearInterval(timer);
+      unsubscribe();
+    };
+  }
+
   async #renew(): Promise<void> {
+    const { queue, leaseMs, onError } = this.#options;
     const runs = [...this.#runs.values()];
     this.#renewedAtMs = performance.now();
     try {
-      const held = await this.#queue.renew(
+      const held = await queue.renew(
         runs.map(({ lease }) => lease),
-        this.#leaseMs,
+        leaseMs,
       );
       const byId = new Map(held.map((lease) => [lease.responseId, lease]));
       for (const { lease, controller } of runs) {
@@ -94,7 +111,7 @@ export class ActiveRuns {
       }
     } catch (error) {
       // The next renewal may succeed; if not, the fence refuses the run's next write.
-      this.#onError(error);
+      onError(error);
     }
   }
 }

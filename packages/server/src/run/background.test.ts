@@ -272,6 +272,18 @@ describe("deleting", () => {
   });
 });
 
+test("a run of another process is cancelled at once, and not only with its next heartbeat", async () => {
+  const store = memoryStore();
+  const { service, model } = await start({ text: [forever] }, { store });
+  const { id } = await enqueue(service);
+  await model.request(0);
+  const { events, ended: followed } = follow(service, id);
+  const other = await start([], { store });
+  await other.service.cancel("ada", id);
+  await followed;
+  expect(lastResponse(events)).toMatchObject({ id, status: "cancelled" });
+});
+
 describe("the end of a process", () => {
   test("in good order leaves a run for the next one, which goes on without a lost or doubled event", async () => {
     const store = memoryStore();

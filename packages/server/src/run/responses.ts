@@ -14,7 +14,7 @@ import type { ResponseObject } from "../protocol/response.ts";
 import { shownInput } from "../protocol/shown-input.ts";
 import { isTerminal } from "../protocol/status.ts";
 import { fromStoredRequest } from "../protocol/stored-request.ts";
-import { jobsTopic, LocalNews } from "../store/news.ts";
+import { cancelsTopic, jobsTopic, LocalNews } from "../store/news.ts";
 import type { ListOptions, Store, StoredResponse } from "../store/store.ts";
 import { ActiveRuns } from "./active-runs.ts";
 import { conversationBusy, toConversationError } from "./begin-in-conversation.ts";
@@ -55,12 +55,13 @@ export class Responses {
 
   private constructor(options: ResponsesOptions, secrets: readonly string[]) {
     const { store, runs, observer, now = Date.now, waitingRunsPerOwner = Infinity } = options;
+    const { queue, news = new LocalNews() } = store;
+    const onError = (error: unknown) =>
+      observer.warn("The leases of running responses could not be renewed.", { error });
     this.#parts = {
       ...options,
-      news: store.news ?? new LocalNews(),
-      active: new ActiveRuns(store.queue, runs.leaseMs, (error) =>
-        observer.warn("The leases of running responses could not be renewed.", { error }),
-      ),
+      news,
+      active: new ActiveRuns({ queue, news, leaseMs: runs.leaseMs, onError }),
       planner: { ...options, secrets },
       present: presenter(options),
       workerName: randomUUID(),
@@ -69,7 +70,7 @@ export class Responses {
     };
     this.#foreground = new ForegroundRuns({ ...this.#parts, maxDetached: runs.concurrency });
     this.#worker = new Worker({ ...this.#parts, ...runs });
-    this.#queueLimit = new QueueLimit(store.queue, waitingRunsPerOwner);
+    this.#queueLimit = new QueueLimit(queue, waitingRunsPerOwner);
   }
 
   /** Starts the service, and the jobs that wait in the store. */
@@ -208,13 +209,14 @@ export class Responses {
 
   /** Ends a response that runs or waits. One that has ended stays as it is. */
   async cancel(owner: string, id: string): Promise<ResponseObject> {
-    const { store, active } = this.#parts;
+    const { store, active, news } = this.#parts;
     const response = await store.requestCancel(owner, id);
     if (!response) throw unknownResponse(id);
     if (isTerminal(response.status)) return this.#show(response);
     if (!(await active.stop(id, "cancelled"))) {
       await this.#worker.cancel(id);
       await active.stop(id, "cancelled"); // our own worker may have claimed it at the same moment
+      news.publish(cancelsTopic);
     }
     return this.get(owner, id);
   }

@@ -69,7 +69,7 @@ export class Worker {
     await Promise.all(this.#running);
   }
 
-  /** Ends a cancelled job that waits in the queue. A run of another process is stopped by its next heartbeat. */
+  /** Ends a cancelled job that waits in the queue. */
   async cancel(id: string): Promise<void> {
     const { store, workerName, leaseMs } = this.#options;
     const jobs = await store.queue.claim(workerName, { leaseMs, limit: 1, id });
@@ -186,18 +186,12 @@ export class Worker {
 
   /** Never throws: an error ends the run, or it is tried again later. */
   async #run(job: Job): Promise<void> {
-    const { active, news, observer, maxAttempts } = this.#options;
+    const { active, news, observer } = this.#options;
     const { responseId, response } = job;
     try {
       await active.hold(job, async (signal) => {
         if (!response.background) await failInterrupted(job, this.#options);
-        else
-          await runJob(job, {
-            ...this.#options,
-            maxAttempts,
-            signal,
-            onProgress: () => this.#trust(job, true),
-          });
+        else await runJob(job, { ...this.#options, signal, onProgress: () => this.#trust(job, true) });
       });
     } catch (error) {
       // Another worker has it, it was deleted, or this process ends: there is nothing left to do here.

@@ -6,8 +6,8 @@ import type { StoredEvent } from "./store.ts";
 export type NewsListener = (events?: readonly StoredEvent[]) => void;
 
 /**
- * Topics are the ids of responses and conversations, and `jobsTopic`. News are hints: they may come twice or late; if
- * they can get lost, the store has a `pollMs`.
+ * Topics are the ids of responses and conversations, `jobs` and `cancels`. News are hints: they may come twice or late;
+ * if they can get lost, the store has a `pollMs`.
  */
 export interface News {
   /** Notifies the listeners of `topic`, in all processes, after the write. Only those of this process need the events. */
@@ -18,6 +18,9 @@ export interface News {
 
 /** There may be a job to claim. */
 export const jobsTopic = "jobs";
+
+/** A cancellation was requested, of a run that may be another process's. */
+export const cancelsTopic = "cancels";
 
 /** News within one process. */
 export class LocalNews implements News {
