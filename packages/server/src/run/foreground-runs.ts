@@ -11,13 +11,14 @@ import type { OutputItem } from "../protocol/items.ts";
 import { jobsTopic } from "../store/news.ts";
 import type { Lease } from "../store/run-queue.ts";
 import type { StoredEvent } from "../store/store.ts";
-import { StoreError } from "../store/store-error.ts";
+import { isStoreError } from "../store/store-error.ts";
 import { RunStopped } from "./active-runs.ts";
-import { beginInConversation } from "./begin-in-conversation.ts";
+import { conversationBusy, toConversationError } from "./conversation-errors.ts";
 import { inRun } from "./current-run.ts";
 import { DetachedRuns } from "./detached-runs.ts";
 import { toStoredEvent } from "./job.ts";
 import { KeyedLock } from "./keyed-lock.ts";
+import { NewsReader } from "./news-reader.ts";
 import { type Planned, planRun } from "./planner.ts";
 import { type PreparedRun, type PrepareSettings, toNewResponse } from "./prepare.ts";
 import { publishFree, type RunParts } from "./run-parts.ts";
@@ -59,8 +60,8 @@ export class ForegroundRuns {
     sink: EventSink | undefined,
     work: (planned: Planned, lease: Lease) => Promise<T>,
   ): Promise<T> {
-    const { id, owner, request, planned } = prepared;
-    const { store, news, planner, workerName, leaseMs, conversations: whenBusy } = this.#options;
+    const { request, planned } = prepared;
+    const { store, news, workerName, leaseMs, conversations: whenBusy } = this.#options;
     const { conversation } = request;
     const create = (current: Planned) => {
       const response = toNewResponse({ ...prepared, planned: current }, "in_progress", this.#options);
@@ -70,20 +71,41 @@ export class ForegroundRuns {
     if (conversation === undefined) return work(planned, await create(planned));
     const release = whenBusy === "queue" ? await this.#conversations.acquire(conversation, gone) : () => {};
     try {
-      const { createdAtMs } = planned.plan;
-      const begun = await beginInConversation({
-        ...this.#options,
-        conversation,
-        planned,
-        whenBusy,
-        signal: gone,
-        create,
-        plan: () => planRun({ id, owner, createdAtMs, request, input: request.input, waits: true }, planner),
-      });
+      const begun = await this.#beginWhenFree(prepared, conversation, gone, create);
       return await work(begun.planned, begun.lease);
     } finally {
       release();
       publishFree(news, conversation);
+    }
+  }
+
+  /** The store decides when a conversation is free, for all processes; this waits for news and asks again. */
+  async #beginWhenFree(
+    { id, owner, request, planned }: PreparedRun,
+    conversation: string,
+    gone: AbortSignal,
+    create: (planned: Planned) => Promise<Lease>,
+  ): Promise<{ planned: Planned; lease: Lease }> {
+    const { planner, conversations: whenBusy } = this.#options;
+    const { createdAtMs } = planned.plan;
+    // Without a version the conversation was busy, and there is no plan yet.
+    let current = planned.version === undefined ? undefined : planned;
+    for (; ; current = undefined) {
+      gone.throwIfAborted();
+      using reader = new NewsReader(this.#options, conversation, gone);
+      try {
+        current ??= await planRun(
+          { id, owner, createdAtMs, request, input: request.input, waits: true },
+          planner,
+        );
+        if (current.version !== undefined) return { planned: current, lease: await create(current) };
+        if (whenBusy === "reject") throw conversationBusy(conversation);
+      } catch (error) {
+        if (isStoreError(error, "conversation_changed")) continue;
+        if (!isStoreError(error, "conversation_busy") || whenBusy === "reject")
+          throw toConversationError(error, conversation);
+      }
+      await reader.arrived;
     }
   }
 
@@ -138,8 +160,7 @@ export class ForegroundRuns {
   /** The run cannot be kept any more: its client receives a failure, after all that was sent before. */
   #abandon({ planned: { plan } }: PreparedRun, journal: Journal, cause: unknown): RunEnd {
     const { present, observer, news, now } = this.#options;
-    const isRemoved =
-      cause instanceof RunStopped || (cause instanceof StoreError && cause.code === "lost_lease");
+    const isRemoved = cause instanceof RunStopped || isStoreError(cause, "lost_lease");
     const failure: ApiError = isRemoved
       ? notFound("The response was deleted while it ran.", "response_deleted")
       : toApiError(cause);

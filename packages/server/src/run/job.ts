@@ -15,7 +15,7 @@ import type { EventBody } from "../protocol/events.ts";
 import { fromStoredRequest } from "../protocol/stored-request.ts";
 import type { Job } from "../store/run-queue.ts";
 import type { Store, StoredEvent, StoredResponse, StoredRun } from "../store/store.ts";
-import { StoreError } from "../store/store-error.ts";
+import { isStoreError } from "../store/store-error.ts";
 import { RunStopped } from "./active-runs.ts";
 import { type Planned, planRun } from "./planner.ts";
 import type { RunParts } from "./run-parts.ts";
@@ -132,7 +132,7 @@ function refusal({ response, attempts }: Job, maxAttempts: number): ApiError | "
 
 /** Why a run cannot be planned. A store failure is retried, not final. */
 function toRefusal(error: unknown): ApiError {
-  if (error instanceof StoreError && error.code === "unavailable") throw error;
+  if (isStoreError(error, "unavailable")) throw error;
   return toApiError(error);
 }
 

@@ -2,7 +2,7 @@
 
 import { invalidRequest } from "../protocol/api-error.ts";
 import type { Page } from "../store/store.ts";
-import { StoreError } from "../store/store-error.ts";
+import { isStoreError } from "../store/store-error.ts";
 
 export interface ListObject<T> {
   object: "list";
@@ -24,7 +24,7 @@ export function toList<T extends { id?: string }>({ data, hasMore }: Page<T>): L
 
 /** Turns an unknown cursor into a 400. */
 export function toCursorError(error: unknown): never {
-  if (error instanceof StoreError && error.code === "unknown_cursor")
+  if (isStoreError(error, "unknown_cursor"))
     throw invalidRequest(error.message.startsWith('"before"') ? "before" : "after", error.message);
   throw error;
 }

@@ -9,7 +9,6 @@ import type { UrlRules } from "../protocol/input-urls.ts";
 import type { InputItem } from "../protocol/items.ts";
 import { toStoredRequest } from "../protocol/stored-request.ts";
 import type { NewResponse } from "../store/store.ts";
-import type { WhenBusy } from "./begin-in-conversation.ts";
 import { withNewId } from "./new-item.ts";
 import { type Planned, planRun, type Recall } from "./planner.ts";
 import { checkRepeatable, type RepeatKey } from "./repeat.ts";
@@ -31,8 +30,8 @@ export interface PrepareSettings {
   readonly urls?: UrlRules;
   /** Whether unknown fields are errors. */
   readonly isStrict: boolean;
-  /** What happens to a request whose conversation is busy. */
-  readonly conversations: WhenBusy;
+  /** What happens to a request whose conversation is busy: it waits, or is refused with 409. */
+  readonly conversations: "queue" | "reject";
   /** How long a request's key is kept. Default: a day. */
   readonly idempotencyMs?: number;
 }

@@ -4,7 +4,6 @@ import { ApiError, invalidRequest } from "../protocol/api-error.ts";
 import type { ResponseError } from "../protocol/response.ts";
 import { isTerminal } from "../protocol/status.ts";
 import type { RepeatKey, Store, StoredResponse } from "../store/store.ts";
-import { StoreError } from "../store/store-error.ts";
 import { NewsReader, type NewsSource } from "./news-reader.ts";
 
 export type { RepeatKey };
@@ -48,10 +47,6 @@ export function checkRepeatable(isStored: boolean): void {
     "A request with an Idempotency-Key must not have store: false: there would be nothing to give again. Leave out one of them.",
     "idempotency_key_needs_store",
   );
-}
-
-export function isKeyTaken(error: unknown): boolean {
-  return error instanceof StoreError && error.code === "key_taken";
 }
 
 /** The error of a failed response, as the first request received it. */

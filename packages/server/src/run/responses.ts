@@ -16,9 +16,10 @@ import { isTerminal } from "../protocol/status.ts";
 import { fromStoredRequest } from "../protocol/stored-request.ts";
 import { cancelsTopic, jobsTopic, LocalNews } from "../store/news.ts";
 import type { ListOptions, Store, StoredResponse } from "../store/store.ts";
+import { isStoreError } from "../store/store-error.ts";
 import { ActiveRuns } from "./active-runs.ts";
-import { conversationBusy, toConversationError } from "./begin-in-conversation.ts";
 import { type CompactedResponse, compactHistory } from "./compact.ts";
+import { conversationBusy, toConversationError } from "./conversation-errors.ts";
 import { followLog } from "./follow.ts";
 import { ForegroundRuns } from "./foreground-runs.ts";
 import { toStoredEvent } from "./job.ts";
@@ -27,7 +28,7 @@ import type { RunObserver } from "./observer.ts";
 import type { PlannerOptions, Recall } from "./planner.ts";
 import { type PreparedRun, type PrepareSettings, prepareRun, toNewResponse } from "./prepare.ts";
 import { QueueLimit } from "./queue-limit.ts";
-import { findRepeated, isKeyTaken, type RepeatKey, toFailure, waitForEnd } from "./repeat.ts";
+import { findRepeated, type RepeatKey, toFailure, waitForEnd } from "./repeat.ts";
 import { publishFree, type RunParts } from "./run-parts.ts";
 import { Worker } from "./worker.ts";
 
@@ -154,7 +155,8 @@ export class Responses {
     try {
       await store.create(job, workerName, leaseMs);
     } catch (error) {
-      if (isKeyTaken(error)) return this.get(prepared.owner, await this.#repeated(prepared, error));
+      if (isStoreError(error, "key_taken"))
+        return this.get(prepared.owner, await this.#repeated(prepared, error));
       throw toConversationError(error, prepared.request.conversation ?? "");
     }
     news.publish(jobsTopic);
@@ -272,7 +274,8 @@ export class Responses {
 
   /** The response of the same request that came first. Throws any other error. */
   async #repeated({ owner, repeatKey }: PreparedRun, error: unknown): Promise<string> {
-    const id = isKeyTaken(error) && repeatKey ? await this.findRepeated(owner, repeatKey) : undefined;
+    const id =
+      isStoreError(error, "key_taken") && repeatKey ? await this.findRepeated(owner, repeatKey) : undefined;
     if (id === undefined) throw error;
     return id;
   }

@@ -3,7 +3,7 @@
 
 import { jobsTopic } from "../store/news.ts";
 import type { Job } from "../store/run-queue.ts";
-import { StoreError } from "../store/store-error.ts";
+import { isStoreError } from "../store/store-error.ts";
 import { RunStopped } from "./active-runs.ts";
 import { failInterrupted, runJob } from "./job.ts";
 import { publishFree, type RunParts } from "./run-parts.ts";
@@ -195,12 +195,11 @@ export class Worker {
       });
     } catch (error) {
       // Another worker has it, it was deleted, or this process ends: there is nothing left to do here.
-      const isOver =
-        error instanceof RunStopped || (error instanceof StoreError && error.code === "lost_lease");
+      const isOver = error instanceof RunStopped || isStoreError(error, "lost_lease");
       if (!isOver)
         observer.warn("A background run was interrupted; it is tried again.", { responseId, error });
       // Neither the end of this process nor a store that fails is the run's fault.
-      const forgetsAttempt = isOver || (error instanceof StoreError && error.code === "unavailable");
+      const forgetsAttempt = isOver || isStoreError(error, "unavailable");
       await this.#release(job, isOver ? 0 : retryRunMs, forgetsAttempt);
     } finally {
       news.publish(responseId);

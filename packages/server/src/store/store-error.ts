@@ -30,3 +30,7 @@ export class StoreError extends Error {
     this.code = code;
   }
 }
+
+export function isStoreError(error: unknown, code: StoreErrorCode): error is StoreError {
+  return error instanceof StoreError && error.code === code;
+}

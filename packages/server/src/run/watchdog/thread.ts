@@ -3,8 +3,7 @@
 import { Session } from "node:inspector/promises";
 import { workerData } from "node:worker_threads";
 import { writeCrashNote } from "../../store/crash-note.ts";
-import { lastLine } from "./last-line.ts";
-import { beatPlace, debuggedPlace, namesPlace, type WatchdogData, witnessName } from "./shared.ts";
+import { beatPlace, debuggedPlace, lastLine, namesPlace, type WatchdogData, witnessName } from "./shared.ts";
 
 /** How long the blocked thread has to answer. One that is blocked outside of JavaScript never does. */
 const answerMs = 3000;

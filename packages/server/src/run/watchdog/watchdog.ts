@@ -6,8 +6,7 @@ import { url as inspectorUrl } from "node:inspector";
 import { Worker } from "node:worker_threads";
 import { writeCrashNote } from "../../store/crash-note.ts";
 import { currentRun, runsAtWork } from "../current-run.ts";
-import { lastLine } from "./last-line.ts";
-import { beatPlace, debuggedPlace, namesPlace, type WatchdogData, witnessName } from "./shared.ts";
+import { beatPlace, debuggedPlace, lastLine, namesPlace, type WatchdogData, witnessName } from "./shared.ts";
 
 export interface WatchdogOptions {
   /** How long the event loop may be blocked; 0 for no limit. */
