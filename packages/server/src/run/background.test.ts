@@ -96,7 +96,7 @@ describe("a background run", () => {
     await expect(follow(service, id).ended).rejects.toMatchObject({ status: 400 });
   });
 
-  test("is begun at once, also when the worker is just about to go idle", async () => {
+  test("begins at once, also when the worker is just about to go idle", async () => {
     for (let moments = 0; moments < 40; moments += 1) {
       const gate = Promise.withResolvers<void>();
       const store = storeAround(memoryStore(), async (method, call) => {
@@ -113,14 +113,14 @@ describe("a background run", () => {
     }
   });
 
-  test("that fails tells so in its stream", async () => {
+  test("that fails has the error in its stream", async () => {
     const { service } = await start([{ text: "Half", error: new Error("broken") }]);
     const { events, response } = await background(service, { input: "Go" });
     expect(response).toMatchObject({ status: "failed", error: { code: "server_error" } });
     expect(streamFlaws(toFrames(events))).toEqual([]);
   });
 
-  test("waits for its turn where enough others run", async () => {
+  test("waits while enough others run", async () => {
     const going = Promise.withResolvers<void>();
     const { service, model } = await start(
       { waitFor: going.promise, text: "Done." },
@@ -218,7 +218,7 @@ describe.each(["memory", "SQLite"])("cancelling with %s", (kind) => {
     await expect(service.cancel("bob", response.id)).rejects.toMatchObject({ status: 404 });
   });
 
-  test("from another process reaches the run with its heartbeat", async () => {
+  test("from another process reaches the run with its heartbeat, if news get lost", async () => {
     const store = open();
     const { service } = await start(
       { text: ["a", forever] },
@@ -285,7 +285,7 @@ test("a run of another process is cancelled at once, and not only with its next 
 });
 
 describe("the end of a process", () => {
-  test("in good order leaves a run for the next one, which goes on without a lost or doubled event", async () => {
+  test("by a shutdown leaves a run to the next one, which continues without a lost or doubled event", async () => {
     const store = memoryStore();
     const first = await start({ thinking: ["Hm"], text: ["a", forever] }, { store });
     const { id } = await enqueue(first.service);
@@ -303,7 +303,7 @@ describe("the end of a process", () => {
     expect(inShort(lastResponse(all).output)).toEqual(["reasoning: Hm", "message: a", "message: Done."]);
   });
 
-  test("in good order waits for what ends soon, and takes nothing new", async () => {
+  test("by a shutdown waits for runs that end soon, and begins no others", async () => {
     const going = Promise.withResolvers<void>();
     const { service, model } = await start({ waitFor: going.promise, text: "Done." });
     const { id } = await enqueue(service);
@@ -387,7 +387,7 @@ describe("runs that were at work when a process died", () => {
   const prompts = (model: ReturnType<typeof scriptedModel>) =>
     model.requests.map(({ messages }) => messages.find(({ role }) => role === "user")?.content);
 
-  test("are started one after the other, before all that is new", async () => {
+  test("are started one after the other, before new ones", async () => {
     const { disk, ids } = await die(2);
     const steps = [0, 1, 2].map(() => Promise.withResolvers<void>());
     const script = steps.map(({ promise }) => ({ waitFor: promise, text: "Done." }));
@@ -418,7 +418,7 @@ describe("runs that were at work when a process died", () => {
     ]);
   });
 
-  test("let others begin when a round of theirs is over", async () => {
+  test("let others begin after a round of theirs", async () => {
     const { disk, ids } = await die(2);
     const going = Promise.withResolvers<void>();
     const script = [{ calls: calls("add") }, { text: ["Do", going.promise, "ne."] }, "Done."];
@@ -431,7 +431,7 @@ describe("runs that were at work when a process died", () => {
     expect(prompts(model)).toEqual(["Run 0", "Run 0", "Run 1"]);
   });
 
-  test("let others begin after a while, and that is longer each time", async () => {
+  test("let others begin after a while, which is longer each time", async () => {
     const { disk, ids } = await die(1);
     const waits: number[] = [];
     for (let life = 0; life < 3; life += 1) {

@@ -73,7 +73,7 @@ describe("a response of a conversation", () => {
     expect(data[0]?.id).toBe(output[0]?.id);
   });
 
-  test("works in the background too, and waits there for its turn", async () => {
+  test("works in the background too, and waits there for the one before it", async () => {
     const gate = Promise.withResolvers<void>();
     const { service, model, conversations, id } = await started([
       { text: ["One", gate.promise, "."] },
@@ -154,7 +154,7 @@ describe("a response of a conversation", () => {
 });
 
 describe("requests to a conversation that is at work", () => {
-  test("wait for their turn, one after the other, and read what those before them have added", async () => {
+  test("run one after the other, and read what those before them have added", async () => {
     const gate = Promise.withResolvers<void>();
     const { service, model, id } = await started([{ text: ["One", gate.promise, "."] }, "Two.", "Three."]);
     const first = plain(service, { input: "1", conversation: id });
@@ -194,7 +194,7 @@ describe("requests to a conversation that is at work", () => {
     expect((await third).status).toBe("completed");
   });
 
-  test("that wait are let go when their client leaves, and when the run before them is deleted", async () => {
+  test("stop waiting when their client disconnects, or when the run before them is deleted", async () => {
     const { service, model, conversations, id } = await started([
       { text: ["One", new Promise(() => {})] },
       "Three.",

@@ -120,7 +120,7 @@ test("whatever comes between, each client gets every event once, in order, and n
   );
 });
 
-test("a client that has caught up is told what comes, without a look into the store", async () => {
+test("a client that has caught up gets new events without a read of the store", async () => {
   const run = await startRun();
   await run.commit(3);
   const sink = client(run);

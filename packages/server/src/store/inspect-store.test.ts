@@ -7,7 +7,7 @@ import { openStore } from "./open-store.ts";
 import { memoryStore } from "./testkit/memory.ts";
 import { tempFolder } from "./testkit/temp-folder.ts";
 
-test("a store that is not there is not made", () => {
+test("a missing store is reported and not created", () => {
   using folder = tempFolder();
   const path = join(folder.path, "deep", "rondo.db");
   expect(inspectStore("sqlite:./deep/rondo.db", folder.path)).toEqual({ state: "missing", path });

@@ -33,7 +33,9 @@ const ticks = <T>(operation: fc.Arbitrary<T>) =>
     { minLength: 5, maxLength: 25 },
   );
 
-test("memory and SQLite give the same results for the same calls", { timeout: 60_000 }, async () => {
+test("SQLite and the reference store give the same results for the same calls", {
+  timeout: 60_000,
+}, async () => {
   await fc.assert(
     fc.asyncProperty(ticks(allWrites(["ann", "bob"])), async (steps) => {
       let nowMs = 0;
@@ -55,7 +57,7 @@ test("memory and SQLite give the same results for the same calls", { timeout: 60
   );
 });
 
-test("an owner sees the same whether there are others or not", { timeout: 60_000 }, async () => {
+test("an owner sees the same with and without other owners", { timeout: 60_000 }, async () => {
   const either = fc.oneof(writesOf("ann"), writesOf("bob"));
   await fc.assert(
     fc.asyncProperty(ticks(either), async (steps) => {

@@ -27,7 +27,7 @@ async function plansOf(
 
 const linesOf = (plans: Map<string, string[]>) => [...plans.values()].flat();
 
-test("what clients ask for is found by an index", async () => {
+test("queries of clients use an index", async () => {
   const plans = await plansOf(async (store) => {
     const idempotency = { key: "k", fingerprint: "f", keepMs: 1 };
     await store.create(newResponse("r0", { input: [inputItem("a")], idempotency }), "worker-1", 30_000);
@@ -51,7 +51,7 @@ test("what clients ask for is found by an index", async () => {
   );
 });
 
-test("conversations are found by an index", async () => {
+test("queries of conversations use an index", async () => {
   const conversation = { id: "c0", mustBeFree: false };
   const plans = await plansOf(async (store) => {
     const head = { id: "c0", owner: "ann", createdAtMs: 1, metadata: {} };
@@ -80,7 +80,7 @@ test("conversations are found by an index", async () => {
   expect(new Set(walks)).toEqual(new Set(["SCAN json_each VIRTUAL TABLE INDEX 1:"]));
 });
 
-test("a page of a list is read from an index, in its order, whatever it is narrowed down to", async () => {
+test("a page of a list is read from an index, in its order, with any filter", async () => {
   const filters: Partial<ListResponsesOptions>[] = [
     {},
     { status: "queued" },
@@ -119,7 +119,7 @@ test("a page of a list is read from an index, in its order, whatever it is narro
   expect(linesOf(narrowed).filter((line) => line.includes("responses_by_owner"))).toEqual([]);
 });
 
-test("work on runs is found by an index, and a claim reads only those that have not ended", async () => {
+test("queries of runs use an index, and a claim reads only those that have not ended", async () => {
   const plans = await plansOf(async (store) => {
     const lease = await store.create(newResponse("r0"), "worker-1", 30_000);
     await store.commit(

@@ -70,7 +70,7 @@ describe("a log", () => {
     expect(inspectWal(path).state).toBe("whole");
   });
 
-  test("of a process that was killed is whole, and so is none at all", async () => {
+  test("of a killed process is complete, and so is a missing one", async () => {
     using folder = tempFolder();
     const path = await killedStore(folder.path);
     const { commits, ...rest } = inspectWal(path) as { commits: number };
@@ -115,7 +115,7 @@ describe("a log", () => {
     await store.close();
   });
 
-  test("whose last transaction was cut off anywhere is whole", async () => {
+  test("whose last transaction was truncated anywhere is complete", async () => {
     using folder = tempFolder();
     const path = await killedStore(folder.path, 2);
     const all = readFileSync(`${path}-wal`);
@@ -132,7 +132,7 @@ describe("a log", () => {
     expect(inspectWal(path)).toMatchObject({ state: "whole", commits: 0 });
   });
 
-  test("that was begun anew over an older one is whole", () => {
+  test("that was restarted over an older one is complete", () => {
     using folder = tempFolder();
     const path = join(folder.path, "a.db");
     const database = new DatabaseSync(path);
@@ -144,18 +144,18 @@ describe("a log", () => {
     expect(wal).toMatchObject({ state: "whole", commits: 1 });
   });
 
-  test("is read only so far", async () => {
+  test("is read up to a limit", async () => {
     using folder = tempFolder();
     const path = await killedStore(folder.path, 100);
     expect(inspectWal(path, 1000)).toMatchObject({ state: "whole", isPartial: true });
   });
 });
 
-describe("a look at the file", () => {
+describe("a check of the file", () => {
   const codes = (path: string) =>
     checkStoreFile(`sqlite:${path}`, "/").map(({ check, code }) => `${check} ${code}`);
 
-  test("finds nothing wrong with a good one, also in use, and changes nothing", async () => {
+  test("finds no fault in an intact one, also in use, and changes nothing", async () => {
     using folder = tempFolder();
     const path = await killedStore(folder.path);
     const wal = readFileSync(`${path}-wal`);
@@ -167,7 +167,7 @@ describe("a look at the file", () => {
     await store.close();
   });
 
-  test("finds a broken log, a damaged page, and rows that lost what they belong to", async () => {
+  test("finds a broken log, a damaged page, and rows that refer to missing ones", async () => {
     using folder = tempFolder();
     const path = await killedStore(folder.path);
     damage(path, frameAt(3) + 200);
@@ -186,7 +186,7 @@ describe("a look at the file", () => {
     expect(codes(file)).toContain("integrity damaged");
   });
 
-  test("finds that there is none", () => {
+  test("reports a missing file", () => {
     expect(codes("/nowhere/rondo.db")).toEqual(["file missing"]);
   });
 });

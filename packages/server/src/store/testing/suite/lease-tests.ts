@@ -50,7 +50,7 @@ export function leaseTests(context: SuiteContext): void {
       expect(await claim()).toEqual([]);
     });
 
-    test("lasts longer when it is renewed, and shows the wish to cancel", async () => {
+    test("is extended by a renewal, which reports a requested cancellation", async () => {
       const one = await create("resp_1");
       const two = await create("resp_2");
       await context.store.requestCancel("ann", "resp_2");
@@ -66,7 +66,7 @@ export function leaseTests(context: SuiteContext): void {
       expect(await claim()).toEqual([]);
     });
 
-    test("expires first of all that are held, which the queue tells, and no more once it is over", async () => {
+    test("that expires first determines the next expiry", async () => {
       const { queue } = context.store;
       expect(await queue.nextExpiryMs()).toBeUndefined();
       const one = await create("resp_1");
@@ -82,7 +82,7 @@ export function leaseTests(context: SuiteContext): void {
       expect(await queue.nextExpiryMs()).toBeUndefined();
     });
 
-    test("that is released can be claimed at once, and is over for the one who held it", async () => {
+    test("that is released can be claimed at once, and is lost for its holder", async () => {
       const lease = await create("resp_1");
       await context.store.queue.release(lease);
 
@@ -91,7 +91,7 @@ export function leaseTests(context: SuiteContext): void {
       expect(await claim()).toMatchObject([{ responseId: "resp_1", fence: 2 }]);
     });
 
-    test("that is given back without fault does not count as an attempt", async () => {
+    test("that is released without fault does not count as an attempt", async () => {
       await create("resp_1", { status: "queued" });
       const attempt = async () => {
         const [claimed] = await claim();
@@ -106,7 +106,7 @@ export function leaseTests(context: SuiteContext): void {
       expect([first.attempts, second.attempts, third.attempts]).toEqual([1, 2, 2]);
     });
 
-    test("can be asked for one response alone", async () => {
+    test("can be claimed for one response alone", async () => {
       await create("resp_a", { status: "queued" });
       await create("resp_b", { status: "queued" });
       await create("running");
@@ -119,7 +119,7 @@ export function leaseTests(context: SuiteContext): void {
       expect(await claim()).toMatchObject([{ responseId: "resp_a" }]);
     });
 
-    test("counts how often it was claimed since the run got further", async () => {
+    test("counts the claims since the run last made progress", async () => {
       await create("resp_1", { status: "queued" });
       const attempts: number[] = [];
       for (const hasProgressed of [false, false, true, false]) {
@@ -145,8 +145,8 @@ export function leaseTests(context: SuiteContext): void {
     );
   });
 
-  describe("the wish to cancel", () => {
-    test("is noted, and given with the next claim", async () => {
+  describe("a requested cancellation", () => {
+    test("is kept, and reported by the next claim", async () => {
       await create("resp_1", { status: "queued" });
 
       expect(await context.store.requestCancel("ann", "resp_1")).toMatchObject({
@@ -156,7 +156,7 @@ export function leaseTests(context: SuiteContext): void {
       expect(await claim()).toMatchObject([{ response: { isCancelRequested: true } }]);
     });
 
-    test("changes nothing once the response is over, or if there is none", async () => {
+    test("changes nothing after the response ended, or if there is none", async () => {
       await createIn("completed");
 
       expect(await context.store.requestCancel("ann", "resp_1")).toMatchObject({ isCancelRequested: false });

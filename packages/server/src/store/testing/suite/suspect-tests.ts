@@ -29,7 +29,7 @@ export function suspectTests(context: SuiteContext): void {
       expect(await claimOf("only")).toEqual([]);
     });
 
-    test("is to blame if the process dies while it works apart, and the least blamed come first", async () => {
+    test("is to blame if the process dies while it runs alone, and the least blamed come first", async () => {
       await queue("poisoned", 1);
       await queue("innocent", 2);
       await claim();
@@ -45,7 +45,7 @@ export function suspectTests(context: SuiteContext): void {
       ]);
     });
 
-    test("is not blamed once others may work beside it, but stays a suspect", async () => {
+    test("is not blamed once others may run beside it, but stays a suspect", async () => {
       await queue("resp_1");
       await claim();
       crash();
@@ -57,7 +57,7 @@ export function suspectTests(context: SuiteContext): void {
       }
     });
 
-    test("is a run like any other when it got further", async () => {
+    test("is no longer a suspect when it made progress", async () => {
       await queue("resp_1");
       await claim();
       crash();
@@ -69,7 +69,7 @@ export function suspectTests(context: SuiteContext): void {
       expect(short(await claimOf("none"))).toEqual([["resp_1", 1, 0]]);
     });
 
-    test("stays a suspect when a process that lives gives it back", async () => {
+    test("stays a suspect when a living process releases it", async () => {
       await queue("resp_1");
       await claim();
       crash();
@@ -80,7 +80,7 @@ export function suspectTests(context: SuiteContext): void {
       expect(short(await claimOf("only"))).toEqual([["resp_1", 1, 1]]);
     });
 
-    test("is no suspect any more when it is given back after it had its time apart", async () => {
+    test("is no longer a suspect when it is released after it has run alone", async () => {
       await queue("resp_1");
       await claim();
       crash();
@@ -92,7 +92,7 @@ export function suspectTests(context: SuiteContext): void {
       expect(short(await claimOf("none"))).toEqual([["resp_1", 2, 0]]);
     });
 
-    test("need not work apart if it only has to be ended: in the foreground, or cancelled", async () => {
+    test("need not run alone if it only has to be ended: foreground or cancelled", async () => {
       await create("foreground", { background: false });
       await create("cancelled");
       await context.store.requestCancel("ann", "cancelled");
@@ -110,7 +110,7 @@ export function suspectTests(context: SuiteContext): void {
       ]);
     });
 
-    test("is not changed by one who has lost its lease", async () => {
+    test("is not changed by a lost lease", async () => {
       await queue("resp_1");
       const [lost] = await claim();
       crash();
