@@ -42,7 +42,7 @@ const library: Package = {
 const server: Package = {
   folder: join(root, "packages/server"),
   // The last one is the watchdog's thread.
-  entries: ["index", "cli/main", "run/watchdog/thread"],
+  entries: ["index", "store/testing/store-suite", "cli/main", "run/watchdog/thread"],
 };
 
 const tsc = join(root, "node_modules/@typescript/native/bin/tsc");

@@ -30,4 +30,34 @@ export { type RunningServer, type StartOptions, startServer } from "./http/serve
 export type { ExtensionEvent } from "./protocol/events.ts";
 export type { ExtensionItem, ExtensionType, OutputItem } from "./protocol/items.ts";
 export type { ToolDefinition } from "./protocol/tools.ts";
+export type {
+  ConversationEntry,
+  ConversationHistory,
+  ConversationItem,
+  ConversationPlace,
+  ConversationStore,
+  NewConversation,
+  StoredConversation,
+} from "./store/conversation-store.ts";
+export type { News, NewsListener } from "./store/news.ts";
+export { type OpenStoreOptions, openStore } from "./store/open-store.ts";
+export type { ClaimOptions, Job, Lease, RunQueue } from "./store/run-queue.ts";
+export type {
+  Chain,
+  ChainLink,
+  KeyClaim,
+  ListOptions,
+  ListResponsesOptions,
+  NewResponse,
+  Page,
+  RepeatKey,
+  ResponseUpdate,
+  RunWrite,
+  Step,
+  Store,
+  StoredEvent,
+  StoredOutput,
+  StoredResponse,
+  StoredRun,
+} from "./store/store.ts";
 export { StoreError, type StoreErrorCode } from "./store/store-error.ts";

@@ -83,7 +83,10 @@ describe("is refused:", () => {
       { host: "localhost:80" },
       'host (the config): expected an address or a host name, without a port, got "localhost:80".',
     ],
-    [{ store: "redis:" }, 'store (the config): expected memory or sqlite:PATH, got "redis:".'],
+    [
+      { store: "redis:" },
+      'store (the config): expected memory, none, sqlite:PATH or a store of your own, got "redis:".',
+    ],
     [
       { runs: 4 },
       "runs (the config): expected a group with the keys concurrency, leaseMs, maxAttempts, got 4.",

@@ -3,9 +3,10 @@
 
 import { isIP } from "node:net";
 import type { AnyTool } from "rondo";
-import type { z } from "zod";
+import { z } from "zod";
 import type { ToolExecutor } from "../executor/executor.ts";
 import { defaultUrlRules } from "../protocol/input-urls.ts";
+import type { Store } from "../store/store.ts";
 import { authSchema } from "./auth-schema.ts";
 import {
   amountAbove0,
@@ -31,11 +32,17 @@ export const configSchema = group({
   port: wholeNumber(0, 65_535)
     .default(4500)
     .meta({ description: "The port to listen on; 0 takes any that is free.", flag: "--port <number>" }),
-  store: text("memory or sqlite:PATH", (value) => /^(memory|sqlite:.+)$/.test(value))
+  store: z
+    .union([
+      made<Store>("a store", isStore),
+      text("memory, none, sqlite:PATH or a store of your own", (value) =>
+        /^(memory|none|sqlite:.+)$/.test(value),
+      ),
+    ])
     .default("sqlite:./rondo.db")
     .meta({
       description:
-        "Where responses are kept: `sqlite:PATH`, seen from the working directory, or `memory` to forget them.",
+        "Where responses are kept: `sqlite:PATH`, relative to the working directory; `memory`, until the server stops; `none`, not at all, so that only requests with `store: false` are served; or a `Store` of your own, only in code. The server closes it.",
       flag: "--store <store>",
     }),
   keepDays: amountAbove0("days")
@@ -235,6 +242,11 @@ export type ConfigInput = z.input<typeof configSchema>;
 
 /** The settings of a server, defaults filled in. */
 export type ServerConfig = z.output<typeof configSchema>;
+
+function isStore(value: unknown): boolean {
+  const { queue, create, commit } = Object(value) as Partial<Store>;
+  return typeof queue === "object" && typeof create === "function" && typeof commit === "function";
+}
 
 function isTool(value: unknown): boolean {
   // By its looks: the config may have tools of another copy of the library.

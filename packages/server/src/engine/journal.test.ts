@@ -3,16 +3,19 @@
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import type { EventBody, StreamEvent } from "../protocol/events.ts";
 import type { MessageItem } from "../protocol/items.ts";
-import { memoryStore } from "../store/memory.ts";
 import type { RunWrite, StoredEvent } from "../store/store.ts";
 import { StoreError } from "../store/store-error.ts";
-import { message, newResponse } from "../store/testkit/build.ts";
+import { message, newResponse } from "../store/testing/build.ts";
+import { memoryStore } from "../store/testkit/memory.ts";
 import { type StoreHook, storeAround } from "../store/testkit/store-around.ts";
 import { Journal, type JournalOptions } from "./journal.ts";
 
 /** A store that commits when it is told to. */
-async function openJournal(options: Partial<JournalOptions> & { isKept?: boolean } = {}) {
-  const store = memoryStore();
+async function openJournal(
+  options: Partial<JournalOptions> & { isKept?: boolean; flushWindowMs?: number } = {},
+) {
+  const { isKept = true, flushWindowMs = 0, ...rest } = options;
+  const store = Object.assign(memoryStore(), { flushWindowMs });
   const lease = await store.create(newResponse("resp_1"), "worker", 30_000);
   const commits: { write: RunWrite; pass: () => void; refuse: (error: Error) => void }[] = [];
   const slow: StoreHook = async (method, call, args) => {
@@ -21,7 +24,6 @@ async function openJournal(options: Partial<JournalOptions> & { isKept?: boolean
     return call();
   };
   const heard: StreamEvent[] = [];
-  const { isKept = true, ...rest } = options;
   const journal = new Journal({
     ...(isKept && { kept: { store: storeAround(store, slow), lease } }),
     logsEvents: false,
@@ -135,6 +137,28 @@ describe("a run whose events are logged", () => {
     await expect(journal.settle()).rejects.toBe(full);
 
     expect(told).toHaveLength(1);
+  });
+
+  test("writes the events of the store's flush window as one commit, and ends it early to settle", async () => {
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    onTestFinished(() => void vi.useRealTimers());
+    const tick = () => new Promise((resolve) => setImmediate(resolve));
+    const { journal, commit, commits } = await openJournal({ logsEvents: true, flushWindowMs: 20 });
+    journal.emit(delta("a"));
+    await tick();
+    journal.emit(delta("b"));
+    await tick();
+    expect(commits).toEqual([]);
+    vi.advanceTimersByTime(20);
+    const { write, pass } = await commit(0);
+    expect(write.events).toHaveLength(2);
+    pass();
+    await tick();
+
+    journal.emit(delta("c"));
+    const settled = journal.settle();
+    (await commit(1)).pass();
+    await settled;
   });
 
   test("writes the events of one tick as one commit, and what comes meanwhile as the next", async () => {

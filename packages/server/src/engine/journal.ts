@@ -1,11 +1,12 @@
-// Puts the events of one run in order, and lets nobody hear of anything before the store has it.
+// Orders the events of one run, and sends nothing before the store has it.
 //
-// An event goes out at once, unless something before it is still to be written: then it waits for the commit.
-// Runs whose events are logged (background runs) write every event, grouped by ticks of the event loop.
+// An event is sent at once, unless something before it is still to be written: then it waits for the commit. Runs whose
+// events are logged (background runs) write every event, grouped by the store's flush window.
 
 import type { EventBody } from "../protocol/events.ts";
 import type { OutputItem } from "../protocol/items.ts";
-import type { Lease, ResponseUpdate, Step, Store, StoredEvent, StoredOutput } from "../store/store.ts";
+import type { Lease } from "../store/run-queue.ts";
+import type { ResponseUpdate, Step, Store, StoredEvent, StoredOutput } from "../store/store.ts";
 import type { EventSink } from "./event-sink.ts";
 
 export interface JournalOptions {
@@ -13,27 +14,27 @@ export interface JournalOptions {
   readonly kept?: { readonly store: Store; readonly lease: Lease } | undefined;
   /** Whether every event is written. */
   readonly logsEvents: boolean;
-  /** Who hears of events while they happen. */
+  /** Receives the events while they happen. */
   readonly sink?: EventSink | undefined;
-  /** Told of the events of each commit, once it is done. */
+  /** Called with the events of each commit, once it is done. */
   readonly onCommit?: ((events: readonly StoredEvent[]) => void) | undefined;
   /** The number of the next event. Default: 0. */
   readonly sequence?: number | undefined;
-  /** After how much silence a sign of life is sent. Default: 60,000. */
+  /** After how much silence a keep-alive event is sent. Default: 60,000. */
   readonly keepAliveMs?: number | undefined;
 }
 
-/** So many unwritten events hold the run back. */
-const mostWaiting = 256;
+/** So many unwritten events pause the run. */
+const maxUnwritten = 256;
 
 export class Journal {
   readonly #options: JournalOptions;
   #sequence: number;
-  /** How many events have gone out, or were there before. */
+  /** How many events were sent, or were there before. */
   #sent: number;
-  #events: Waiting[] = [];
-  /** The items that the listener knows to be done, by their places. */
-  readonly #told: OutputItem[] = [];
+  #events: PendingEvent[] = [];
+  /** The finished items that were sent, by their index. */
+  readonly #doneItems: OutputItem[] = [];
   #output: StoredOutput[] = [];
   #steps: Step[] = [];
   #update: ResponseUpdate | undefined;
@@ -50,7 +51,7 @@ export class Journal {
     this.#options = options;
     this.#sequence = options.sequence ?? 0;
     this.#sent = this.#sequence;
-    if (this.#isHeard)
+    if (this.#hasListener)
       this.#timer = setInterval(() => this.#keepAlive(), options.keepAliveMs ?? 60_000).unref();
   }
 
@@ -62,7 +63,7 @@ export class Journal {
   /** Adds an event to the stream. */
   emit(body: EventBody): void {
     if (this.#isClosed || this.#failure) return;
-    if (!this.#isHeard) return;
+    if (!this.#hasListener) return;
     const { type, ...rest } = body;
     const sequence = this.#sequence++;
     const data = JSON.stringify({ type, sequence_number: sequence, ...rest });
@@ -95,20 +96,20 @@ export class Journal {
     this.#isDurable = true;
   }
 
-  /** Whether something that others shall hear of waits for a commit. */
+  /** Whether events wait for a commit. */
   get isHeldBack(): boolean {
-    return this.#hasWrites && this.#isHeard;
+    return this.#hasWrites && this.#hasListener;
   }
 
-  /** Set while the run must not go on: too much is unwritten, or the reader cannot keep up. */
+  /** Set while the run must pause: too much is unwritten, or the reader cannot keep up. */
   get pause(): Promise<void> | undefined {
-    if (this.#events.length >= mostWaiting) return this.settle();
+    if (this.#events.length >= maxUnwritten) return this.settle();
     return this.#options.sink?.drained;
   }
 
-  /** Writes all that waits, and then lets it be heard. Throws when the store refuses it. */
+  /** Writes all that waits, then sends it. Throws when the store refuses it. */
   async settle(): Promise<void> {
-    // What was added while a commit was under way needs another.
+    // What was added while a commit was in flight needs another.
     while (this.#writing || this.#waits) {
       this.#writing ??= this.#write();
       await this.#writing;
@@ -116,7 +117,7 @@ export class Journal {
     if (this.#failure) throw this.#failure.error;
   }
 
-  /** From now on nothing is written or sent any more. */
+  /** Nothing is written or sent any more. */
   close(): void {
     this.#isClosed = true;
     this.#forget();
@@ -124,25 +125,25 @@ export class Journal {
   }
 
   /**
-   * The last words of a run that can no longer be kept: they go to the listener alone, after the last event that
-   * it has heard. `say` is given the items that were done by then.
+   * Closes, and sends the last events of a run that can no longer be kept to its listener alone. `say` gets the finished
+   * items that were sent.
    */
-  giveUp(say: (told: OutputItem[]) => readonly EventBody[]): void {
+  giveUp(say: (doneItems: OutputItem[]) => readonly EventBody[]): void {
     this.close();
-    for (const body of say(this.#told.filter((item) => item !== undefined))) {
+    for (const body of say(this.#doneItems.filter((item) => item !== undefined))) {
       const { type, ...rest } = body;
       const sequence = this.#sent;
       this.#send({ body, sequence, data: JSON.stringify({ type, sequence_number: sequence, ...rest }) });
     }
   }
 
-  #send({ body, data }: Waiting): void {
+  #send({ body, data }: PendingEvent): void {
     this.#sent += 1;
-    if (body.type === "response.output_item.done") this.#told[body.output_index] = body.item;
+    if (body.type === "response.output_item.done") this.#doneItems[body.output_index] = body.item;
     this.#options.sink?.send(body.type, data);
   }
 
-  get #isHeard(): boolean {
+  get #hasListener(): boolean {
     return this.#options.logsEvents || this.#options.sink !== undefined;
   }
 
@@ -161,11 +162,14 @@ export class Journal {
   #schedule(): void {
     if (this.#isScheduled) return;
     this.#isScheduled = true;
-    setImmediate(() => {
+    const flush = () => {
       this.#isScheduled = false;
-      // A failure is kept, and told by the next settle().
+      // A failure is kept, and thrown by the next settle().
       if (!this.#isClosed) this.settle().catch(() => {});
-    });
+    };
+    const windowMs = this.#options.kept?.store.flushWindowMs ?? 0;
+    if (windowMs > 0) setTimeout(flush, windowMs).unref();
+    else setImmediate(flush);
   }
 
   async #write(): Promise<void> {
@@ -181,7 +185,7 @@ export class Journal {
     const isEmpty = !logsEvents && !this.#hasWrites;
     this.#forget();
     try {
-      // Waits in any case: whoever has called takes this for a write under way.
+      // Awaits in any case: the caller takes this for a write in flight.
       await (isEmpty ? undefined : kept?.store.commit(kept.lease, write));
     } catch (error) {
       this.#failure = { error };
@@ -209,7 +213,7 @@ export class Journal {
   }
 }
 
-/** An event on its way. */
-interface Waiting extends StoredEvent {
+/** An event that is not sent yet. */
+interface PendingEvent extends StoredEvent {
   readonly body: EventBody;
 }

@@ -80,6 +80,11 @@ export class Executors {
     return mergeOffers([{ tools: [], ignored }, ...(await Promise.all(offers))], names);
   }
 
+  /** Whether an executor makes items of this type. */
+  hasItems(type: string): boolean {
+    return this.#items.has(type);
+  }
+
   /** The items of a type; `mcp_call` for a type that no executor has any more. */
   itemsOf(type: string): CallItems {
     return this.#items.get(type)?.items ?? mcpItems;

@@ -6,8 +6,8 @@ import { streamFlaws } from "../conformance/testkit/stream-checker.ts";
 import type { StreamEvent } from "../protocol/events.ts";
 import type { ResponseObject } from "../protocol/response.ts";
 import { type ServiceSetup, startService, toFrames } from "../run/testkit/service.ts";
-import { memoryStore } from "../store/memory.ts";
 import type { Store } from "../store/store.ts";
+import { memoryStore } from "../store/testkit/memory.ts";
 import { storeAround } from "../store/testkit/store-around.ts";
 import { testServer } from "./testkit/test-server.ts";
 

@@ -116,7 +116,7 @@ test("a failed start releases the store", async () => {
   await expect(start({ port, store, endpoints: [{ url: "http://127.0.0.1:1/v1" }] })).rejects.toThrow(
     "--port",
   );
-  await openStore(store).close();
+  await (await openStore(store)).close();
   other.close();
 });
 

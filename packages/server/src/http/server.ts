@@ -56,7 +56,7 @@ export async function startServer(input: ConfigInput, options: StartOptions = {}
   const logger = options.logger ?? createLogger(config.log);
   const metrics = new Metrics();
   const exchanges = new Exchanges();
-  const store = openStore(config.store, { onWarning: (message) => logger.warn(message) });
+  const store = await openStore(config.store, { onWarning: (message) => logger.warn(message) });
   const mcp = new McpExecutor({ ...config.mcp, onWarning: (message) => logger.warn(message) });
   const executors = new Executors({ tools: config.tools, executors: config.executors, mcp });
   let responses: Responses | undefined;
@@ -90,7 +90,7 @@ export async function startServer(input: ConfigInput, options: StartOptions = {}
       exchanges,
       version: packageVersion(),
     });
-    metrics.watchQueue(() => store.countBackground());
+    metrics.watchQueue(() => store.queue.count());
     const { host, port, stallMs } = config;
     const { keptResponses, keptBytes, keptBytesPerOwner, ...socketLimits } = config.webSocket;
     const recent = { responses: keptResponses, bytes: keptBytes, ownerBytes: keptBytesPerOwner };

@@ -1,11 +1,11 @@
-// Which hosts of a URL are not of the public internet, as far as its text tells: addresses in all their spellings, and
-// names that only mean something inside a network. Who a public name belongs to is not looked up.
+// Tells private hosts from public ones, by the text of a URL: addresses in any notation, and names that are only valid
+// inside a network. Public names are not resolved.
 
 import { isIP } from "node:net";
 import { isPrivateAddress } from "./private-address.ts";
 
-/** Ends of names that are never public. */
-const privateEnds = [
+/** Suffixes of names that are never public. */
+const privateSuffixes = [
   "localhost",
   "localdomain",
   "local",
@@ -19,22 +19,22 @@ const privateEnds = [
   "home.arpa",
 ];
 
-/** Whether the host of an http or https URL is private: the parser has brought addresses into one spelling. */
+/** Whether the host of an http or https URL is private. The URL parser has normalized addresses. */
 export function isPrivateHost({ hostname }: URL): boolean {
   const host = bareHost(hostname);
   if (isIP(host) !== 0) return isPrivateAddress(host);
-  // A name without a dot is one of the own network, such as that of another container.
-  return !host.includes(".") || privateEnds.some((end) => host === end || host.endsWith(`.${end}`));
+  // A name without a dot belongs to the local network, such as another container.
+  return !host.includes(".") || privateSuffixes.some((end) => host === end || host.endsWith(`.${end}`));
 }
 
-/** Whether a list of hosts, with or without a port, has the host of a URL; `*` has all. */
+/** Whether a list of hosts, with or without ports, contains the host of a URL; `*` matches all. */
 export function hasHost(hosts: ReadonlySet<string>, { hostname, port, protocol }: URL): boolean {
   const host = bareHost(hostname);
   const fullPort = port === "" ? (protocol === "https:" ? "443" : "80") : port;
   return ["*", hostname, host, `${hostname}:${fullPort}`, `${host}:${fullPort}`].some((it) => hosts.has(it));
 }
 
-/** Without the brackets of an IPv6 address, and without the dots at the end that a name may have. */
+/** Removes the brackets of an IPv6 address, and trailing dots of a name. */
 export function bareHost(hostname: string): string {
   return hostname
     .replace(/^\[(.*)\]$/, "$1")

@@ -1,4 +1,4 @@
-// Which addresses are not of the public internet: a request must not make this server knock at them.
+// Tells private addresses from public ones: a request must not make this server connect to private ones.
 
 import { BlockList, isIP } from "node:net";
 
@@ -22,7 +22,7 @@ for (const [network, bits] of [
 ] as const)
   closed.addSubnet(network, bits, "ipv4");
 
-/** Of IPv6 only what is given out to the world, and of that not what stands for something else. */
+/** Public IPv6 addresses: global unicast, without those for special purposes. */
 const open = new BlockList();
 open.addSubnet("2000::", 3, "ipv6");
 const special = new BlockList();
@@ -34,7 +34,7 @@ for (const [network, bits] of [
 ] as const)
   special.addSubnet(network, bits, "ipv6");
 
-/** Whether an IP address is private, loopback, link-local or otherwise special. Anything but an address is too. */
+/** Whether an IP address is private, loopback, link-local or otherwise special, or not an address at all. */
 export function isPrivateAddress(address: string): boolean {
   const version = isIP(address);
   if (version === 4) return closed.check(address, "ipv4");

@@ -1,6 +1,7 @@
-// The runs of this process: keeps their leases alive, and stops those that are cancelled or were lost.
+// The runs of this process: renews their leases, and stops those that were cancelled or lost.
 
-import type { Lease, Store } from "../store/store.ts";
+import { cancelsTopic, type News } from "../store/news.ts";
+import type { Lease, RunQueue } from "../store/run-queue.ts";
 import { inRun } from "./current-run.ts";
 
 /** Why a run is stopped from outside. */
@@ -14,50 +15,50 @@ export class RunStopped extends Error {
   }
 }
 
-interface ActiveRun {
+interface HeldRun {
   readonly lease: Lease;
   readonly controller: AbortController;
   readonly ended: Promise<void>;
 }
 
+export interface ActiveRunsOptions {
+  readonly queue: RunQueue;
+  readonly news: News;
+  readonly leaseMs: number;
+  /** Called when leases could not be renewed. */
+  readonly onError: (error: unknown) => void;
+}
+
 export class ActiveRuns {
-  readonly #store: Store;
-  readonly #leaseMs: number;
-  readonly #onError: (error: unknown) => void;
-  readonly #runs = new Map<string, ActiveRun>();
-  #timer: NodeJS.Timeout | undefined;
+  readonly #options: ActiveRunsOptions;
+  readonly #runs = new Map<string, HeldRun>();
+  /** Ends the heartbeat of the leases, which begins with the first run. */
+  #stopHeartbeat: (() => void) | undefined;
   #renewedAtMs = 0;
 
-  constructor(store: Store, leaseMs: number, onError: (error: unknown) => void) {
-    this.#store = store;
-    this.#leaseMs = leaseMs;
-    this.#onError = onError;
+  constructor(options: ActiveRunsOptions) {
+    this.#options = options;
   }
 
-  get size(): number {
-    return this.#runs.size;
-  }
-
-  /** Runs `work` with a signal that is aborted by `stop()`, or when the lease was lost. */
+  /** Runs `work` with a signal that is aborted by `stop()`, or when the lease is lost. */
   async hold<T>(lease: Lease, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
     const controller = new AbortController();
     const { promise: ended, resolve } = Promise.withResolvers<void>();
     this.#runs.set(lease.responseId, { lease, controller, ended });
-    if (this.#timer === undefined) this.#renewedAtMs = performance.now();
-    this.#timer ??= setInterval(() => void this.#renew(), this.#leaseMs / 3).unref();
+    this.#stopHeartbeat ??= this.#startHeartbeat();
     try {
       return await inRun(lease.responseId, () => work(controller.signal));
     } finally {
       this.#runs.delete(lease.responseId);
       resolve();
       if (this.#runs.size === 0) {
-        clearInterval(this.#timer);
-        this.#timer = undefined;
+        this.#stopHeartbeat?.();
+        this.#stopHeartbeat = undefined;
       }
     }
   }
 
-  /** Stops a run, if it is one of this process, and waits for its end. Whether there was one. */
+  /** Stops a run of this process and waits for its end. Returns whether there was one. */
   async stop(id: string, why: RunStopped["why"]): Promise<boolean> {
     const run = this.#runs.get(id);
     if (!run) return false;
@@ -66,7 +67,7 @@ export class ActiveRuns {
     return true;
   }
 
-  /** Stops all runs, and waits for their ends. */
+  /** Stops all runs and waits for their ends. */
   async stopAll(why: RunStopped["why"]): Promise<void> {
     await Promise.all(Array.from(this.#runs.keys(), (id) => this.stop(id, why)));
   }
@@ -76,19 +77,31 @@ export class ActiveRuns {
     while (this.#runs.size > 0) await Promise.all(Array.from(this.#runs.values(), ({ ended }) => ended));
   }
 
-  /** Renews leases that may be over because this process was blocked: else they would look like a dead worker's. */
+  /** Renews leases that may have expired while this process was blocked: they would look like a dead worker's. */
   async renewIfLate(): Promise<void> {
-    const isLate = performance.now() - this.#renewedAtMs > this.#leaseMs / 2;
+    const isLate = performance.now() - this.#renewedAtMs > this.#options.leaseMs / 2;
     if (this.#runs.size > 0 && isLate) await this.#renew();
   }
 
+  #startHeartbeat(): () => void {
+    const renew = () => void this.#renew();
+    const timer = setInterval(renew, this.#options.leaseMs / 3).unref();
+    const unsubscribe = this.#options.news.subscribe(cancelsTopic, renew);
+    this.#renewedAtMs = performance.now();
+    return () => {
+      clearInterval(timer);
+      unsubscribe();
+    };
+  }
+
   async #renew(): Promise<void> {
+    const { queue, leaseMs, onError } = this.#options;
     const runs = [...this.#runs.values()];
     this.#renewedAtMs = performance.now();
     try {
-      const held = await this.#store.renew(
+      const held = await queue.renew(
         runs.map(({ lease }) => lease),
-        this.#leaseMs,
+        leaseMs,
       );
       const byId = new Map(held.map((lease) => [lease.responseId, lease]));
       for (const { lease, controller } of runs) {
@@ -97,8 +110,8 @@ export class ActiveRuns {
         else if (found.isCancelRequested) controller.abort(new RunStopped("cancelled"));
       }
     } catch (error) {
-      // The next beat may succeed; if not, each write finds out by its fence.
-      this.#onError(error);
+      // The next renewal may succeed; if not, the fence refuses the run's next write.
+      onError(error);
     }
   }
 }

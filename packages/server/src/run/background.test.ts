@@ -6,10 +6,10 @@ import { type ScriptedStep, scriptedModel } from "rondo/testing";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { streamFlaws } from "../conformance/testkit/stream-checker.ts";
 import type { ApiError } from "../protocol/api-error.ts";
-import { memoryStore } from "../store/memory.ts";
 import { sqliteStore } from "../store/sqlite/sqlite-store.ts";
 import type { Store } from "../store/store.ts";
 import { StoreError } from "../store/store-error.ts";
+import { memoryStore } from "../store/testkit/memory.ts";
 import { storeAround } from "../store/testkit/store-around.ts";
 import { tempFolder } from "../store/testkit/temp-folder.ts";
 import type { Responses } from "./responses.ts";
@@ -96,10 +96,7 @@ describe("a background run", () => {
     await expect(follow(service, id).ended).rejects.toMatchObject({ status: 400 });
   });
 
-  test("is begun at once, also when the worker is just about to rest", async () => {
-    // The worker looks now and then by itself, which would hide that it was not told.
-    vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
-    onTestFinished(() => void vi.useRealTimers());
+  test("begins at once, also when the worker is just about to go idle", async () => {
     for (let moments = 0; moments < 40; moments += 1) {
       const gate = Promise.withResolvers<void>();
       const store = storeAround(memoryStore(), async (method, call) => {
@@ -116,14 +113,14 @@ describe("a background run", () => {
     }
   });
 
-  test("that fails tells so in its stream", async () => {
+  test("that fails has the error in its stream", async () => {
     const { service } = await start([{ text: "Half", error: new Error("broken") }]);
     const { events, response } = await background(service, { input: "Go" });
     expect(response).toMatchObject({ status: "failed", error: { code: "server_error" } });
     expect(streamFlaws(toFrames(events))).toEqual([]);
   });
 
-  test("waits for its turn where enough others run", async () => {
+  test("waits while enough others run", async () => {
     const going = Promise.withResolvers<void>();
     const { service, model } = await start(
       { waitFor: going.promise, text: "Done." },
@@ -221,7 +218,7 @@ describe.each(["memory", "SQLite"])("cancelling with %s", (kind) => {
     await expect(service.cancel("bob", response.id)).rejects.toMatchObject({ status: 404 });
   });
 
-  test("from another process reaches the run with its heartbeat", async () => {
+  test("from another process reaches the run with its heartbeat, if news get lost", async () => {
     const store = open();
     const { service } = await start(
       { text: ["a", forever] },
@@ -275,8 +272,20 @@ describe("deleting", () => {
   });
 });
 
+test("a run of another process is cancelled at once, and not only with its next heartbeat", async () => {
+  const store = memoryStore();
+  const { service, model } = await start({ text: [forever] }, { store });
+  const { id } = await enqueue(service);
+  await model.request(0);
+  const { events, ended: followed } = follow(service, id);
+  const other = await start([], { store });
+  await other.service.cancel("ada", id);
+  await followed;
+  expect(lastResponse(events)).toMatchObject({ id, status: "cancelled" });
+});
+
 describe("the end of a process", () => {
-  test("in good order leaves a run for the next one, which goes on without a lost or doubled event", async () => {
+  test("by a shutdown leaves a run to the next one, which continues without a lost or doubled event", async () => {
     const store = memoryStore();
     const first = await start({ thinking: ["Hm"], text: ["a", forever] }, { store });
     const { id } = await enqueue(first.service);
@@ -284,16 +293,17 @@ describe("the end of a process", () => {
     await vi.waitUntil(() => before.events.length > 6, { interval: 1 });
     await first.service.drain(0);
     expect(await first.service.get("ada", id)).toMatchObject({ status: "in_progress" });
+    const seen = [...before.events];
 
     const second = await start(["Done."], { store });
-    const after = follow(second.service, id, before.events.at(-1)?.sequence_number);
+    const after = follow(second.service, id, seen.at(-1)?.sequence_number);
     await after.ended;
-    const all = [...before.events, ...after.events];
+    const all = [...seen, ...after.events];
     expect(streamFlaws(toFrames(all))).toEqual([]);
     expect(inShort(lastResponse(all).output)).toEqual(["reasoning: Hm", "message: a", "message: Done."]);
   });
 
-  test("in good order waits for what ends soon, and takes nothing new", async () => {
+  test("by a shutdown waits for runs that end soon, and begins no others", async () => {
     const going = Promise.withResolvers<void>();
     const { service, model } = await start({ waitFor: going.promise, text: "Done." });
     const { id } = await enqueue(service);
@@ -377,7 +387,7 @@ describe("runs that were at work when a process died", () => {
   const prompts = (model: ReturnType<typeof scriptedModel>) =>
     model.requests.map(({ messages }) => messages.find(({ role }) => role === "user")?.content);
 
-  test("are started one after the other, before all that is new", async () => {
+  test("are started one after the other, before new ones", async () => {
     const { disk, ids } = await die(2);
     const steps = [0, 1, 2].map(() => Promise.withResolvers<void>());
     const script = steps.map(({ promise }) => ({ waitFor: promise, text: "Done." }));
@@ -408,7 +418,7 @@ describe("runs that were at work when a process died", () => {
     ]);
   });
 
-  test("let others begin when a round of theirs is over", async () => {
+  test("let others begin after a round of theirs", async () => {
     const { disk, ids } = await die(2);
     const going = Promise.withResolvers<void>();
     const script = [{ calls: calls("add") }, { text: ["Do", going.promise, "ne."] }, "Done."];
@@ -421,13 +431,13 @@ describe("runs that were at work when a process died", () => {
     expect(prompts(model)).toEqual(["Run 0", "Run 0", "Run 1"]);
   });
 
-  test("let others begin after a while, and that is longer each time", async () => {
+  test("let others begin after a while, which is longer each time", async () => {
     const { disk, ids } = await die(1);
     const waits: number[] = [];
     for (let life = 0; life < 3; life += 1) {
-      const [claim] = await disk.claim("worker", { leaseMs: 0, limit: 1, suspects: "only" });
+      const [claim] = await disk.queue.claim("worker", { leaseMs: 0, limit: 1, suspects: "only" });
       waits.push(probationMs(claim?.suspicion ?? 0));
-      if (claim) await disk.trust(claim, { hasProgressed: false });
+      if (claim) await disk.queue.trust(claim, { hasProgressed: false });
     }
     expect(waits).toEqual([10_000, 40_000, 160_000]);
     expect(probationMs(50)).toBe(3_600_000);

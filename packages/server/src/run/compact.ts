@@ -1,4 +1,4 @@
-// Makes a long conversation short: what the user has said, and a sealed summary of all the rest.
+// Compacts a conversation: the user's messages, and a sealed summary of the rest.
 
 import { type Message, run } from "rondo";
 import { toApiError } from "../engine/failure.ts";
@@ -17,7 +17,7 @@ export interface CompactedResponse {
   object: "response.compaction";
   /** Seconds, as the API has them. */
   created_at: number;
-  /** The user's messages, and then one item of the type `compaction`. Sent as input, it stands for all of them. */
+  /** The user's messages, then one item of the type `compaction`. As input they replace the conversation. */
   output: InputItem[];
   usage: ResponseUsage;
 }
@@ -54,18 +54,18 @@ export async function compactHistory(
   } catch (error) {
     throw toApiError(error);
   }
-  // Sealed, nobody could see that nothing is in it, and the conversation would be lost.
+  // Sealed, an empty summary would go unnoticed, and the conversation would be lost.
   if (summary.trim() === "") throw noSummary();
   const { seal } = sealer(secrets, plan.owner);
-  const said = history.flatMap(({ item }) =>
-    isUsers(item as InputItem) ? [asOutput(item as InputItem)] : [],
+  const userMessages = history.flatMap(({ item }) =>
+    isUserMessage(item as InputItem) ? [asOutput(item as InputItem)] : [],
   );
   return {
     id: newId("resp"),
     object: "response.compaction",
     created_at: Math.floor(plan.createdAtMs / 1000),
     output: [
-      ...said,
+      ...userMessages,
       { type: "compaction", id: newId("cmp"), encrypted_content: seal("compaction", summary) },
     ],
     usage: usage ?? estimateUsage(messages, { role: "assistant", content: summary }),
@@ -74,12 +74,12 @@ export async function compactHistory(
 
 function noSummary(): ApiError {
   return new ApiError(
-    "The model was asked for a summary of the conversation and gave none. Try again, or take another model for it.",
+    "The model was asked for a summary of the conversation and returned none. Try again, or use another model.",
     { status: 502, type: "server_error", code: "empty_summary" },
   );
 }
 
-function isUsers({ type, role }: InputItem): boolean {
+function isUserMessage({ type, role }: InputItem): boolean {
   return type === "message" && role === "user";
 }
 

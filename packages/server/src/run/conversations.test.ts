@@ -2,9 +2,9 @@ import { join } from "node:path";
 import type { Message } from "rondo";
 import { type ScriptedStep, scriptedModel } from "rondo/testing";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
-import { memoryStore } from "../store/memory.ts";
 import { sqliteStore } from "../store/sqlite/sqlite-store.ts";
 import type { Store } from "../store/store.ts";
+import { memoryStore } from "../store/testkit/memory.ts";
 import { tempFolder } from "../store/testkit/temp-folder.ts";
 import { Conversations } from "./conversations.ts";
 import type { Responses } from "./responses.ts";
@@ -73,7 +73,7 @@ describe("a response of a conversation", () => {
     expect(data[0]?.id).toBe(output[0]?.id);
   });
 
-  test("works in the background too, and waits there for its turn", async () => {
+  test("works in the background too, and waits there for the one before it", async () => {
     const gate = Promise.withResolvers<void>();
     const { service, model, conversations, id } = await started([
       { text: ["One", gate.promise, "."] },
@@ -154,7 +154,7 @@ describe("a response of a conversation", () => {
 });
 
 describe("requests to a conversation that is at work", () => {
-  test("wait for their turn, one after the other, and read what those before them have added", async () => {
+  test("run one after the other, and read what those before them have added", async () => {
     const gate = Promise.withResolvers<void>();
     const { service, model, id } = await started([{ text: ["One", gate.promise, "."] }, "Two.", "Three."]);
     const first = plain(service, { input: "1", conversation: id });
@@ -194,7 +194,7 @@ describe("requests to a conversation that is at work", () => {
     expect((await third).status).toBe("completed");
   });
 
-  test("that wait are let go when their client leaves, and when the run before them is deleted", async () => {
+  test("stop waiting when their client disconnects, or when the run before them is deleted", async () => {
     const { service, model, conversations, id } = await started([
       { text: ["One", new Promise(() => {})] },
       "Three.",

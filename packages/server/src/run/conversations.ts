@@ -1,4 +1,4 @@
-// What clients can do with conversations: make, read, change and delete them and their items.
+// What clients can do with conversations: create, read, update and delete them and their items.
 
 import { unknownConversation } from "../engine/conversation-history.ts";
 import { resolveReferences } from "../engine/history.ts";
@@ -20,6 +20,7 @@ import type { ConversationItem, StoredConversation } from "../store/conversation
 import type { ListOptions, Store } from "../store/store.ts";
 import { type ListObject, toCursorError, toList } from "./list-object.ts";
 import { withNewId } from "./new-item.ts";
+import { keepsNothing } from "./prepare.ts";
 
 export interface ConversationsOptions {
   readonly store: Store;
@@ -30,7 +31,7 @@ export interface ConversationsOptions {
   readonly now?: () => number;
 }
 
-/** All methods throw an `ApiError` for what the client is to be told. What belongs to another owner is a 404. */
+/** All methods throw an `ApiError` for the client. What belongs to another owner is a 404. */
 export class Conversations {
   readonly #store: Store;
   readonly #limits: ConversationLimits;
@@ -45,9 +46,10 @@ export class Conversations {
   }
 
   async create(owner: string, body: unknown): Promise<ConversationObject> {
+    if (this.#store.keepsNothing) throw keepsNothing(null, "a conversation");
     const { items, metadata } = parseCreateConversation(body, this.#limits);
     const conversation = { id: newId("conv"), owner, createdAtMs: this.#now(), metadata };
-    await this.#store.createConversation({ ...conversation, items: await this.#toKept(owner, items) });
+    await this.#store.createConversation({ ...conversation, items: await this.#toStoredItems(owner, items) });
     return toObject(conversation);
   }
 
@@ -57,7 +59,7 @@ export class Conversations {
     return toObject(found);
   }
 
-  /** Puts other metadata in the place of what was there. */
+  /** Replaces the metadata. */
   async update(owner: string, id: string, body: unknown): Promise<ConversationObject> {
     const { metadata } = parseUpdateConversation(body);
     const found = await this.#store.updateConversation(owner, id, metadata);
@@ -81,9 +83,9 @@ export class Conversations {
     return toList({ ...page, data: page.data.map(shown) });
   }
 
-  /** Adds items at the end, and gives them with their ids. */
+  /** Appends items, and returns them with their ids. */
   async addItems(owner: string, id: string, body: unknown): Promise<ListObject<InputItem>> {
-    const items = await this.#toKept(owner, parseAddItems(body, this.#limits));
+    const items = await this.#toStoredItems(owner, parseAddItems(body, this.#limits));
     if (!(await this.#store.addConversationItems(owner, id, items))) throw unknown(id);
     return toList({ data: items.map(shown), hasMore: false });
   }
@@ -95,15 +97,15 @@ export class Conversations {
     return shown(found);
   }
 
-  /** Removes an item, and gives the conversation. */
+  /** Removes an item, and returns the conversation. */
   async removeItem(owner: string, id: string, itemId: string): Promise<ConversationObject> {
     const conversation = await this.get(owner, id);
     if (!(await this.#store.removeConversationItem(owner, id, itemId))) throw unknownItem(id, itemId);
     return conversation;
   }
 
-  /** References become copies of what they refer to: a conversation must not lose what another deletes. */
-  async #toKept(owner: string, items: readonly InputItem[]): Promise<(InputItem & { id: string })[]> {
+  /** References become copies: a conversation must not lose items that are deleted elsewhere. */
+  async #toStoredItems(owner: string, items: readonly InputItem[]): Promise<(InputItem & { id: string })[]> {
     const entries = await resolveReferences(this.#store, owner, items, this.#executors);
     return entries.map(({ item }) => withNewId(itemWithoutCredentials(item)));
   }

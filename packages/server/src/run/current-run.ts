@@ -1,5 +1,5 @@
-// Which run the code belongs to that works at this moment, through all its awaits and timers: so that whatever blocks
-// or ends the process has a name.
+// Knows which run the current code belongs to, through awaits and timers: to name the run that blocks or ends the
+// process.
 
 import { AsyncLocalStorage } from "node:async_hooks";
 
@@ -18,12 +18,12 @@ export async function inRun<T>(responseId: string, work: () => Promise<T>): Prom
   }
 }
 
-/** The response whose run is at work in this moment; undefined outside of runs. */
+/** The response whose run the current code belongs to; undefined outside of runs. */
 export function currentRun(): string | undefined {
   return current.getStore();
 }
 
-/** The responses whose runs are not over, in this process. */
+/** The responses that run in this process. */
 export function runsAtWork(): readonly string[] {
   return [...working.keys()];
 }

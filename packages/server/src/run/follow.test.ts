@@ -1,18 +1,18 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { EventSink } from "../engine/event-sink.ts";
-import { memoryStore } from "../store/memory.ts";
+import { LocalNews } from "../store/news.ts";
 import type { RunWrite, Store, StoredEvent } from "../store/store.ts";
-import { newResponse, write } from "../store/testkit/build.ts";
+import { newResponse, write } from "../store/testing/build.ts";
+import { memoryStore } from "../store/testkit/memory.ts";
 import { storeAround } from "../store/testkit/store-around.ts";
 import { followLog } from "./follow.ts";
-import { Hub } from "./hub.ts";
 
 const tick = () => new Promise<void>((resolve) => setImmediate(resolve));
 
-/** A run that is written and told of by hand, and a store that notes what is read from it. */
+/** A run that is written and published by hand, and a store that notes what is read from it. */
 async function startRun() {
-  const hub = new Hub();
+  const news = new LocalNews();
   const reads: number[] = [];
   const store: Store = storeAround(memoryStore(), (method, call, args) => {
     if (method === "events") reads.push(args[2] as number);
@@ -21,23 +21,23 @@ async function startRun() {
     return result;
   });
   const run = {
-    hub,
+    news,
     store,
     reads,
     /** How many events are written. */
     count: 0,
-    /** Writes events, and tells of them unless another process has written them. */
-    async commit(count: number, { isTold = true, size = 0, isLast = false } = {}) {
+    /** Writes events, and publishes them unless another process has written them. */
+    async commit(count: number, { isPublished = true, size = 0, isLast = false } = {}) {
       const events = Array.from({ length: count }, (_, i): StoredEvent => {
         const type = isLast && i === count - 1 ? "response.completed" : "response.text";
         const sequence = run.count + i;
         return { sequence, data: JSON.stringify({ type, sequence, text: "x".repeat(size) }) };
       });
       await store.commit(lease, write({ events, ...(isLast && { update: { status: "completed" } }) }));
-      if (isTold) hub.tell("resp_1", events);
+      if (isPublished) news.publish("resp_1", events);
     },
     follow(sink: EventSink, after = -1, signal = new AbortController().signal) {
-      return followLog({ store, hub, owner: "ann", id: "resp_1", after, sink, signal });
+      return followLog({ store, news, owner: "ann", id: "resp_1", after, sink, signal });
     },
   };
   const lease = await store.create(newResponse("resp_1"), "worker-1", 30_000);
@@ -82,13 +82,13 @@ test("whatever comes between, each client gets every event once, in order, and n
         weight: 4,
         arbitrary: fc.record({
           count: fc.integer({ min: 1, max: 3 }),
-          isTold: fc.boolean(),
+          isPublished: fc.boolean(),
           size: fc.constantFrom(0, 0, 0, 300_000),
         }),
       },
       fc.record({ after: fc.integer({ min: -1, max: 10 }) }),
       fc.record({ do: fc.constantFrom("stall" as const, "goOn" as const), client: fc.nat({ max: 2 }) }),
-      fc.record({ do: fc.constantFrom("ring", "wait") }),
+      fc.record({ do: fc.constantFrom("wake", "wait") }),
     ),
     { minLength: 5, maxLength: 30 },
   );
@@ -103,12 +103,12 @@ test("whatever comes between, each client gets every event once, in order, and n
           const sink = client(run);
           clients.push({ sink, after, over: run.follow(sink, after) });
         } else if ("client" in step) clients[step.client]?.sink[step.do]();
-        else if (step.do === "ring") run.hub.ring("resp_1");
+        else if (step.do === "wake") run.news.publish("resp_1");
         else await tick();
       }
       await run.commit(2, { isLast: true });
-      // What another process has written is found when the hub rings by itself.
-      run.hub.ring("resp_1");
+      // What another process has written is found when it is published.
+      run.news.publish("resp_1");
       for (const { sink } of clients) sink.goOn();
       await Promise.all(clients.map(({ over }) => over));
       for (const { sink, after } of clients) {
@@ -120,7 +120,7 @@ test("whatever comes between, each client gets every event once, in order, and n
   );
 });
 
-test("a client that has caught up is told what comes, without a look into the store", async () => {
+test("a client that has caught up gets new events without a read of the store", async () => {
   const run = await startRun();
   await run.commit(3);
   const sink = client(run);
@@ -169,6 +169,6 @@ test("a client ends with its signal, and with the response", async () => {
   gone.abort();
   await expect(followers[0]).resolves.toBeUndefined();
   await run.store.remove("ann", "resp_1");
-  run.hub.ring("resp_1");
+  run.news.publish("resp_1");
   await expect(followers[1]).resolves.toBeUndefined();
 });

@@ -1,14 +1,13 @@
-// Sends the log of a background run to a client: what is there, and then what comes. What this process adds to the
-// log is heard from the hub, once it is written; all else is read from the store.
+// Sends the log of a run to a client: what is stored, then what is added. News of this process bring the events with
+// them; all others are read from the store.
 
 import type { EventSink } from "../engine/event-sink.ts";
 import { isTerminal } from "../protocol/status.ts";
 import type { Store, StoredEvent } from "../store/store.ts";
-import type { Hub } from "./hub.ts";
+import { NewsReader, type NewsSource } from "./news-reader.ts";
 
-export interface FollowOptions {
+export interface FollowOptions extends NewsSource {
   readonly store: Store;
-  readonly hub: Hub;
   readonly owner: string;
   readonly id: string;
   /** The number of the last event that the client has; -1 for none. */
@@ -18,25 +17,16 @@ export interface FollowOptions {
 }
 
 const pageSize = 500;
-/** Another process may write the log; nobody rings then. */
-const longestWaitMs = 1000;
 
 /** Ends after the terminal event, when the response is deleted, or with the signal. */
-export async function followLog({
-  store,
-  hub,
-  owner,
-  id,
-  after,
-  sink,
-  signal,
-}: FollowOptions): Promise<void> {
-  using listening = hub.listen(id, longestWaitMs, signal);
+export async function followLog(options: FollowOptions): Promise<void> {
+  const { store, owner, id, after, sink, signal } = options;
+  using reader = new NewsReader(options, id, signal);
   let last = after;
   let isOver = false;
-  let heard: readonly StoredEvent[] | undefined;
+  let received: readonly StoredEvent[] | undefined;
   while (!signal.aborted) {
-    const events = heard ?? (await store.events(owner, id, last, pageSize));
+    const events = received ?? (await store.events(owner, id, last, pageSize));
     for (const { sequence, data } of events) {
       const type = typeOf(data);
       sink.send(type, data);
@@ -44,16 +34,16 @@ export async function followLog({
       if (isLast(type)) return;
     }
     await sink.drained;
-    if (!heard && events.length === pageSize) continue;
-    if (!heard && events.length === 0) {
+    if (!received && events.length === pageSize) continue;
+    if (!received && events.length === 0) {
       // The client has it all, or the response was deleted.
       const response = isOver ? undefined : await store.get(owner, id);
       if (!response) return;
       isOver = isTerminal(response.status);
       if (isOver) continue; // its last events may have come in between
     }
-    await listening.news;
-    heard = listening.take(last);
+    await reader.arrived;
+    received = reader.take(last);
   }
 }
 

@@ -1,8 +1,8 @@
-// A page of a list, as the API has it.
+// A page of a list, in the format of the API.
 
 import { invalidRequest } from "../protocol/api-error.ts";
 import type { Page } from "../store/store.ts";
-import { StoreError } from "../store/store-error.ts";
+import { isStoreError } from "../store/store-error.ts";
 
 export interface ListObject<T> {
   object: "list";
@@ -22,9 +22,9 @@ export function toList<T extends { id?: string }>({ data, hasMore }: Page<T>): L
   };
 }
 
-/** Throws a 400 for a cursor that is not of the list. */
+/** Turns an unknown cursor into a 400. */
 export function toCursorError(error: unknown): never {
-  if (error instanceof StoreError && error.code === "unknown_cursor")
+  if (isStoreError(error, "unknown_cursor"))
     throw invalidRequest(error.message.startsWith('"before"') ? "before" : "after", error.message);
   throw error;
 }

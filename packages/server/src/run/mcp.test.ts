@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { memoryStore } from "../store/memory.ts";
+import { memoryStore } from "../store/testkit/memory.ts";
 import { call, checked, started } from "./testkit/mcp.ts";
 import { plain, stream } from "./testkit/service.ts";
 import { inShort } from "./testkit/tools.ts";

@@ -1,13 +1,13 @@
-// Ids for items that are kept.
+// Ids for stored items.
 
 import { type IdPrefix, newId } from "../protocol/ids.ts";
 import type { InputItem, OutputItem } from "../protocol/items.ts";
 
-/** Every item that is kept has an id of its own: the same item may be sent with many requests. */
+/** Every stored item gets an id of its own: the same item may be sent with many requests. */
 export function withNewId(item: InputItem | OutputItem): InputItem & { id: string } {
   const id = newId(prefixOf(item.type));
   if (item.type !== "mcp_approval_request") return { ...(item as unknown as InputItem), id };
-  // What has answered it, or will, names it by the id that it had.
+  // Its answer refers to it by the id that it had.
   return { approval_request_id: item.id ?? id, ...(item as unknown as InputItem), id };
 }
 

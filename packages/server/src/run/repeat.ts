@@ -1,18 +1,14 @@
-// A request that is sent again under the same key gets the response of the first, and nothing runs twice.
+// A repeated request with the same key gets the response of the first, and nothing runs twice.
 
 import { ApiError, invalidRequest } from "../protocol/api-error.ts";
 import type { ResponseError } from "../protocol/response.ts";
 import { isTerminal } from "../protocol/status.ts";
 import type { RepeatKey, Store, StoredResponse } from "../store/store.ts";
-import { StoreError } from "../store/store-error.ts";
-import type { Hub } from "./hub.ts";
+import { NewsReader, type NewsSource } from "./news-reader.ts";
 
 export type { RepeatKey };
 
-/** Another process may end the run that is waited for; nobody rings then. */
-const longestWaitMs = 1000;
-
-/** The response that was made under this key. Throws a 422 if that was for another request. */
+/** The response of this key. Throws a 422 if it was used for another request. */
 export async function findRepeated(
   store: Store,
   owner: string,
@@ -27,23 +23,23 @@ export async function findRepeated(
   return found?.responseId;
 }
 
-/** Waits for the end of a response that someone else runs. Undefined when it was deleted. */
+/** Waits for the end of a response that another request runs. Undefined when it was deleted. */
 export async function waitForEnd(
-  { store, hub }: { readonly store: Store; readonly hub: Hub },
+  source: NewsSource & { readonly store: Store },
   owner: string,
   id: string,
   signal: AbortSignal,
 ): Promise<StoredResponse | undefined> {
   while (true) {
     signal.throwIfAborted();
-    using listening = hub.listen(id, longestWaitMs, signal);
-    const response = await store.get(owner, id);
+    using reader = new NewsReader(source, id, signal);
+    const response = await source.store.get(owner, id);
     if (!response || isTerminal(response.status)) return response;
-    await listening.news;
+    await reader.arrived;
   }
 }
 
-/** Throws a 400 for a request of which nothing is kept that could be given again. */
+/** Throws a 400 for a request whose response is not stored, and could not be repeated. */
 export function checkRepeatable(isStored: boolean): void {
   if (isStored) return;
   throw invalidRequest(
@@ -53,11 +49,7 @@ export function checkRepeatable(isStored: boolean): void {
   );
 }
 
-export function isKeyTaken(error: unknown): boolean {
-  return error instanceof StoreError && error.code === "key_taken";
-}
-
-/** The error of a response that has failed, as the first request was told it. */
+/** The error of a failed response, as the first request received it. */
 export function toFailure({ type, code, message, param }: ResponseError): ApiError {
   return new ApiError(message, { status: statusOf(type, code), type, code, param });
 }

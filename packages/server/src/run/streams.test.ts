@@ -7,8 +7,8 @@ import { describe, expect, test } from "vitest";
 import { streamFlaws } from "../conformance/testkit/stream-checker.ts";
 import type { ApiError } from "../protocol/api-error.ts";
 import type { ResponseObject } from "../protocol/response.ts";
-import { memoryStore } from "../store/memory.ts";
 import { StoreError } from "../store/store-error.ts";
+import { memoryStore } from "../store/testkit/memory.ts";
 import { storeAround } from "../store/testkit/store-around.ts";
 import {
   background,

@@ -1,64 +1,40 @@
-// Runs background responses: takes what nobody runs, goes on where another has left it, and gives it back.
+// Takes jobs from the queue and runs them: new ones, and those whose process died. News wake it, and the expiry of
+// leases; it does not poll.
 
-import type { LoopEvent } from "rondo";
-import { toApiError } from "../engine/failure.ts";
-import { Journal } from "../engine/journal.ts";
-import { type ResponsePresenter, storedParts } from "../engine/present.ts";
-import { readProgress } from "../engine/resume.ts";
-import { endResponse, runResponse } from "../engine/run-response.ts";
-import { sealer } from "../engine/seal.ts";
-import { readSteps } from "../engine/steps.ts";
-import { emptyOffer } from "../executor/offer.ts";
-import { ApiError } from "../protocol/api-error.ts";
-import { withCredentials } from "../protocol/credentials.ts";
-import type { EventBody } from "../protocol/events.ts";
-import { fromStoredRequest } from "../protocol/stored-request.ts";
-import type { Claim, Store, StoredEvent, StoredResponse, StoredRun } from "../store/store.ts";
-import { StoreError } from "../store/store-error.ts";
-import { type ActiveRuns, RunStopped } from "./active-runs.ts";
-import type { Hub } from "./hub.ts";
-import type { RunObserver } from "./observer.ts";
-import { type Planned, type PlannerOptions, planRun } from "./planner.ts";
+import { jobsTopic } from "../store/news.ts";
+import type { Job } from "../store/run-queue.ts";
+import { isStoreError } from "../store/store-error.ts";
+import { RunStopped } from "./active-runs.ts";
+import { failInterrupted, runJob } from "./job.ts";
+import { publishFree, type RunParts } from "./run-parts.ts";
 
-export interface WorkerOptions {
-  readonly store: Store;
-  readonly active: ActiveRuns;
-  readonly hub: Hub;
-  readonly planner: PlannerOptions;
-  readonly present: ResponsePresenter;
-  readonly observer: RunObserver;
-  /** Who holds the leases. */
-  readonly name: string;
+export interface WorkerOptions extends RunParts {
   /** How many runs work at once. */
   readonly concurrency: number;
-  readonly leaseMs: number;
-  /** How often a run is started again without having made progress. */
+  /** How many times a run is tried without making progress before it fails. */
   readonly maxAttempts: number;
-  readonly now: () => number;
 }
 
-/** How often to look for runs whose worker is gone. */
-const lookEveryMs = 5000;
-/** After the store has failed, how long a run waits before it is tried again. */
-const retryMs = 2000;
-const eventsPage = 1000;
-/** What older versions have left unsealed; see the steps of the store's schema. */
-const plainCredentials = "plain.";
+/** How long to wait after a failed claim, or for an expired job that could not be claimed. */
+const retryClaimMs = 5000;
+/** How long a run waits after the store failed before it is tried again. */
+const retryRunMs = 2000;
 const shortestProbationMs = 10_000;
 const longestProbationMs = 3_600_000;
 
 export class Worker {
   readonly #options: WorkerOptions;
   readonly #running = new Set<Promise<void>>();
+  #unsubscribe: (() => void) | undefined;
   #timer: NodeJS.Timeout | undefined;
-  #looking: Promise<void> | undefined;
-  /** Known at once, other than that the promise is settled: a call in between would be lost. */
-  #isLooking = false;
-  #shallLookAgain = false;
+  #claiming: Promise<void> | undefined;
+  /** Set before the promise above is settled, so that no wake-up in between is lost. */
+  #isClaiming = false;
+  #mustClaimAgain = false;
   #isStopped = false;
-  /** The run that works apart, if there is one: nothing else is begun meanwhile. */
+  /** The run that works alone, if there is one: no other is begun meanwhile. */
   #onProbation: string | undefined;
-  /** Whether suspects are looked for: none but those that were one works here. */
+  /** Whether suspects may be claimed: only former suspects work here. */
   #isApart = true;
 
   constructor(options: WorkerOptions) {
@@ -66,301 +42,186 @@ export class Worker {
   }
 
   start(): void {
-    this.#timer = setInterval(() => this.wake(), lookEveryMs).unref();
-    this.#shallLookAgain = true;
-    this.#isLooking = true;
-    this.#looking = this.#endDead().then(() => this.#look());
+    this.#unsubscribe = this.#options.news.subscribe(jobsTopic, () => this.wake());
+    this.#mustClaimAgain = true;
+    this.#isClaiming = true;
+    this.#claiming = this.#endInterrupted().then(() => this.#claimAll());
   }
 
-  /** Says that there may be something to run. */
+  /** Claims jobs, if there are any. */
   wake(): void {
-    this.#shallLookAgain = true;
-    if (this.#isLooking) return;
-    this.#isLooking = true;
-    this.#looking = this.#look();
+    this.#mustClaimAgain = true;
+    if (this.#isClaiming) return;
+    this.#isClaiming = true;
+    this.#claiming = this.#claimAll();
   }
 
-  /** Takes no more runs. Those that work go on. */
+  /** Claims no more jobs. Those that run continue. */
   async stop(): Promise<void> {
     this.#isStopped = true;
-    clearInterval(this.#timer);
-    await this.#looking;
+    this.#unsubscribe?.();
+    clearTimeout(this.#timer);
+    await this.#claiming;
   }
 
-  /** Resolves when no run works any more. */
+  /** Resolves when no job runs any more. */
   async idle(): Promise<void> {
     await Promise.all(this.#running);
   }
 
-  /** Ends a run that nobody works on yet; whoever works on it elsewhere hears of it with the next heartbeat. */
+  /** Ends a cancelled job that waits in the queue. */
   async cancel(id: string): Promise<void> {
-    const { store, name, leaseMs } = this.#options;
-    const claims = await store.claim(name, { leaseMs, limit: 1, id });
-    await Promise.all(claims.map((claim) => this.#begin(claim)));
+    const { store, workerName, leaseMs } = this.#options;
+    const jobs = await store.queue.claim(workerName, { leaseMs, limit: 1, id });
+    await Promise.all(jobs.map((job) => this.#begin(job)));
   }
 
   /**
-   * Ends what a process that died has left to be ended. It hurts nobody, and conversations wait for it: so before the
-   * suspects, of which each may take a while.
+   * Ends what a dead process left to be ended. That is safe, and conversations wait for it: so before the suspects, each
+   * of which may take a while.
    */
-  async #endDead(): Promise<void> {
-    const { store, name, leaseMs, concurrency, observer } = this.#options;
+  async #endInterrupted(): Promise<void> {
+    const { store, workerName, leaseMs, concurrency, observer } = this.#options;
     try {
       while (!this.#isStopped) {
-        const claims = await store.claim(name, { leaseMs, limit: concurrency, onlyToEnd: true });
-        if (claims.length === 0) return;
-        await Promise.all(claims.map((claim) => this.#begin(claim)));
+        const jobs = await store.queue.claim(workerName, { leaseMs, limit: concurrency, onlyToEnd: true });
+        if (jobs.length === 0) return;
+        await Promise.all(jobs.map((job) => this.#begin(job)));
       }
     } catch (error) {
       observer.warn("Ending interrupted responses has failed.", { error });
     }
   }
 
-  async #look(): Promise<void> {
+  async #claimAll(): Promise<void> {
     try {
-      while (this.#shallLookAgain && !this.#isStopped) {
-        this.#shallLookAgain = false;
+      while (this.#mustClaimAgain && !this.#isStopped) {
+        this.#mustClaimAgain = false;
         const limit = this.#options.concurrency - this.#running.size;
-        if (limit <= 0 || this.#onProbation !== undefined) return; // the end of a run looks again
-        await this.#takeAny(limit);
+        if (limit <= 0 || this.#onProbation !== undefined) return; // the end of a run claims again
+        await this.#claimUpTo(limit);
       }
     } finally {
-      this.#isLooking = false;
+      this.#isClaiming = false;
     }
   }
 
-  async #takeAny(limit: number): Promise<void> {
+  async #claimUpTo(limit: number): Promise<void> {
+    const { active, observer } = this.#options;
     try {
-      await this.#options.active.renewIfLate();
-      if (!(await this.#takeSuspect())) await this.#take(limit);
+      await active.renewIfLate();
+      if (!(await this.#claimSuspect())) await this.#claimTrusted(limit);
+      await this.#awaitExpiry();
     } catch (error) {
-      this.#options.observer.warn("Looking for background runs has failed.", { error });
+      observer.warn("Looking for background runs has failed.", { error });
+      this.#wakeAfter(retryClaimMs);
     }
   }
 
   /**
-   * Begins a run that was at work when a process died, apart from others that may be hurt by it. Before all others,
-   * so that these do not keep it waiting for ever. Whether there was one.
+   * Begins a run that was at work when a process died, apart from others that it may hurt. Before all others, so that
+   * these do not keep it waiting for ever. Returns whether there was one.
    */
-  async #takeSuspect(): Promise<boolean> {
-    const { store, name, leaseMs } = this.#options;
+  async #claimSuspect(): Promise<boolean> {
+    const { store, workerName, leaseMs } = this.#options;
     if (this.#running.size === 0) this.#isApart = true;
     if (!this.#isApart) return false;
-    const [claim] = await store.claim(name, { leaseMs, limit: 1, suspects: "only" });
-    if (!claim) return false;
-    this.#onProbation = claim.responseId;
-    const timer = setTimeout(() => this.#trust(claim, false), probationMs(claim.suspicion)).unref();
-    void this.#begin(claim).finally(() => clearTimeout(timer));
+    const [job] = await store.queue.claim(workerName, { leaseMs, limit: 1, suspects: "only" });
+    if (!job) return false;
+    this.#onProbation = job.responseId;
+    const timer = setTimeout(() => this.#trust(job, false), probationMs(job.suspicion)).unref();
+    void this.#begin(job).finally(() => clearTimeout(timer));
     return true;
   }
 
-  async #take(limit: number): Promise<void> {
-    const { store, name, leaseMs } = this.#options;
-    const claims = await store.claim(name, { leaseMs, limit, suspects: "none" });
-    if (claims.length > 0) this.#isApart = false;
-    for (const claim of claims) void this.#begin(claim);
-    if (claims.length === limit) this.#shallLookAgain = true;
+  async #claimTrusted(limit: number): Promise<void> {
+    const { store, workerName, leaseMs } = this.#options;
+    const jobs = await store.queue.claim(workerName, { leaseMs, limit, suspects: "none" });
+    if (jobs.length > 0) this.#isApart = false;
+    for (const job of jobs) void this.#begin(job);
+    if (jobs.length === limit) this.#mustClaimAgain = true;
+  }
+
+  /** Claims again when the first lease expires: nobody publishes that. Leases that begin later expire later. */
+  async #awaitExpiry(): Promise<void> {
+    if (this.#timer !== undefined || this.#mustClaimAgain) return;
+    const { store } = this.#options;
+    const expiryMs = (await store.queue.nextExpiryMs()) ?? Number.POSITIVE_INFINITY;
+    this.#wakeAfter(
+      Math.min(expiryMs > 0 ? expiryMs : retryClaimMs, store.pollMs ?? Number.POSITIVE_INFINITY),
+    );
+  }
+
+  #wakeAfter(ms: number): void {
+    clearTimeout(this.#timer);
+    if (ms === Number.POSITIVE_INFINITY || this.#isStopped) return;
+    this.#timer = setTimeout(() => {
+      this.#timer = undefined;
+      this.wake();
+    }, ms).unref();
   }
 
   /** Lets others work beside a run. */
-  #trust(claim: Claim, hasProgressed: boolean): void {
-    // If that fails, the run is at worst blamed for what another does.
-    this.#options.store.trust(claim, { hasProgressed }).catch(() => {});
-    this.#endProbation(claim);
+  #trust(job: Job, hasProgressed: boolean): void {
+    // If that fails, the run is at worst blamed for another's crash.
+    this.#options.store.queue.trust(job, { hasProgressed }).catch(() => {});
+    this.#endProbation(job);
   }
 
-  #endProbation({ responseId }: Claim): void {
+  #endProbation({ responseId }: Job): void {
     if (this.#onProbation !== responseId) return;
     this.#onProbation = undefined;
     this.wake();
   }
 
-  #begin(claim: Claim): Promise<void> {
-    const work = this.#work(claim).finally(() => {
+  #begin(job: Job): Promise<void> {
+    const work = this.#run(job).finally(() => {
       this.#running.delete(work);
-      this.#endProbation(claim);
+      this.#endProbation(job);
       this.wake();
     });
     this.#running.add(work);
     return work;
   }
 
-  /** Never throws: what goes wrong is the run's end, or a reason to try it again later. */
-  async #work(claim: Claim): Promise<void> {
-    const { active, hub, observer } = this.#options;
-    const { responseId, response } = claim;
+  /** Never throws: an error ends the run, or it is tried again later. */
+  async #run(job: Job): Promise<void> {
+    const { active, news, observer } = this.#options;
+    const { responseId, response } = job;
     try {
-      await active.hold(claim, async (signal) => {
-        if (!response.background) await this.#failInterrupted(claim);
-        else await this.#run(claim, signal);
+      await active.hold(job, async (signal) => {
+        if (!response.background) await failInterrupted(job, this.#options);
+        else await runJob(job, { ...this.#options, signal, onProgress: () => this.#trust(job, true) });
       });
     } catch (error) {
-      // Another worker has it, it was deleted, or this process ends: nothing to do here any more.
-      const isOver =
-        error instanceof RunStopped || (error instanceof StoreError && error.code === "lost_lease");
+      // Another worker has it, it was deleted, or this process ends: there is nothing left to do here.
+      const isOver = error instanceof RunStopped || isStoreError(error, "lost_lease");
       if (!isOver)
         observer.warn("A background run was interrupted; it is tried again.", { responseId, error });
       // Neither the end of this process nor a store that fails is the run's fault.
-      const forgetsAttempt = isOver || (error instanceof StoreError && error.code === "unavailable");
-      await this.#giveBack(claim, isOver ? 0 : retryMs, forgetsAttempt);
+      const forgetsAttempt = isOver || isStoreError(error, "unavailable");
+      await this.#release(job, isOver ? 0 : retryRunMs, forgetsAttempt);
     } finally {
-      hub.ring(responseId);
+      news.publish(responseId);
       const { conversation } = response.request;
-      if (typeof conversation === "string") hub.ring(conversation);
+      publishFree(news, typeof conversation === "string" ? conversation : undefined);
     }
   }
 
-  /** Lets others have a run, after a while. A store that fails may do so once more; in the end the lease runs out. */
-  async #giveBack(claim: Claim, waitMs: number, forgetsAttempt: boolean): Promise<void> {
-    const { store, leaseMs } = this.#options;
-    for (let left = leaseMs; left > 0 && !this.#isStopped; left -= retryMs) {
-      if (waitMs > 0) await new Promise((resolve) => setTimeout(resolve, waitMs).unref());
-      const isReleased = await store.release(claim, { forgetsAttempt }).then(
+  /** Returns a job to the queue, after a while. If the store fails again, the lease expires in the end. */
+  async #release(job: Job, waitMs: number, forgetsAttempt: boolean): Promise<void> {
+    const { store, news, leaseMs } = this.#options;
+    for (let left = leaseMs; ; left -= retryRunMs) {
+      const isLast = left <= 0 || this.#isStopped;
+      if (waitMs > 0 && !isLast) await new Promise((resolve) => setTimeout(resolve, waitMs).unref());
+      const isReleased = await store.queue.release(job, { forgetsAttempt }).then(
         () => true,
         () => false,
       );
-      if (isReleased || waitMs === 0) return;
-    }
-    await store.release(claim, { forgetsAttempt }).catch(() => {});
-  }
-
-  /** The client of a foreground run has gone with the process that served it. */
-  async #failInterrupted(claim: Claim): Promise<void> {
-    const { store, present, now } = this.#options;
-    const error = {
-      type: "server_error",
-      code: "interrupted",
-      message:
-        "The server stopped while it worked on this response. Only background responses go on after that.",
-      param: null,
-    };
-    const update = { status: "failed", completedAtMs: now(), error } as const;
-    const { lastSequence, output } = await store.resume(claim);
-    const response = present(storedParts({ ...claim.response, ...update }, output));
-    const { code, message, param } = error;
-    const ends: EventBody[] = [
-      { type: "error", code, message, param, error },
-      { type: "response.failed", response },
-    ];
-    // A stream that may be asked for again has its events in the log, and needs an end there.
-    const events =
-      lastSequence < 0 ? [] : ends.map((body, index) => toStored(body, lastSequence + 1 + index));
-    await store.commit(claim, { update, events, isDurable: true });
-  }
-
-  async #run(claim: Claim, signal: AbortSignal): Promise<void> {
-    const { store, hub, present, observer, planner, now } = this.#options;
-    const { response } = claim;
-    const left = await store.resume(claim);
-    const progress = readProgress(
-      response.id,
-      readSteps(left.steps, limitsOf(response, planner)),
-      left.output,
-      await this.#allEvents(response),
-    );
-    const journal = new Journal({
-      kept: { store, lease: claim },
-      logsEvents: true,
-      sequence: left.lastSequence + 1,
-      onCommit: (events) => hub.tell(response.id, events),
-    });
-    // Nothing more is written when the process ends: whoever has the store next goes on from there.
-    const onStop = () => {
-      if (!(signal.reason instanceof RunStopped) || signal.reason.why !== "cancelled") journal.close();
-    };
-    signal.addEventListener("abort", onStop);
-    const hasProgressed = firstRoundEnds();
-    const context = {
-      journal,
-      signals: [signal],
-      present,
-      progress,
-      onEvent: (event: LoopEvent) => {
-        observer.loopEvent(event);
-        if (hasProgressed(event)) this.#trust(claim, true);
-      },
-      now,
-    };
-    try {
-      const { input, ...request } = this.#storedRequest(response, left);
-      const head = { ...response, request, messages: [], offer: emptyOffer, executors: planner.executors };
-      const refusal = this.#refusal(claim);
-      const planned: Planned | ApiError | "cancelled" =
-        refusal ?? (await planRun({ ...head, input, progress }, planner).catch(toRefusal));
-      const end = await (typeof planned === "object" && "plan" in planned
-        ? runResponse(planned.plan, context)
-        : endResponse(head, context, planned));
-      if (signal.aborted && signal.reason instanceof RunStopped && signal.reason.why !== "cancelled")
-        throw signal.reason;
-      observer.runEnded(end.response, end.failure);
-    } finally {
-      signal.removeEventListener("abort", onStop);
-      journal.close();
+      if (isReleased) news.publish(jobsTopic);
+      if (isReleased || isLast || waitMs === 0) return;
     }
   }
-
-  /** The request as it was made, with the credentials for MCP servers. */
-  #storedRequest({ owner, request }: StoredResponse, { input, credentials }: StoredRun) {
-    const stored = { ...fromStoredRequest(request), input };
-    if (credentials === undefined) return stored;
-    const unsealed = credentials.startsWith(plainCredentials)
-      ? credentials.slice(plainCredentials.length)
-      : sealer(this.#options.planner.secrets, owner).unseal("credentials", credentials);
-    // Sealed with a key that the config has no more: the servers then say what is missing.
-    return unsealed === undefined ? stored : withCredentials(stored, unsealed);
-  }
-
-  /** Why a claimed run is not run. */
-  #refusal({ response, attempts }: Claim): ApiError | "cancelled" | undefined {
-    if (response.isCancelRequested) return "cancelled";
-    if (attempts <= this.#options.maxAttempts) return undefined;
-    return new ApiError(
-      `The server died ${attempts - 1} times because of this response, as far as is known, and it got no further. A tool of it may block or end the process: the server's log names it.`,
-      { status: 500, type: "server_error", code: "too_many_attempts" },
-    );
-  }
-
-  async #allEvents({ owner, id }: StoredResponse): Promise<StoredEvent[]> {
-    const events: StoredEvent[] = [];
-    while (true) {
-      const page = await this.#options.store.events(owner, id, events.length - 1, eventsPage);
-      events.push(...page);
-      if (page.length < eventsPage) return events;
-    }
-  }
-}
-
-function limitsOf({ request }: StoredResponse, { maxAgenticTurns }: PlannerOptions) {
-  const {
-    max_agentic_turns: own = maxAgenticTurns,
-    max_tool_calls: maxToolCalls = Number.POSITIVE_INFINITY,
-  } = fromStoredRequest(request);
-  return { maxTurns: Math.min(own, maxAgenticTurns), maxToolCalls };
-}
-
-function toStored({ type, ...rest }: EventBody, sequence: number): StoredEvent {
-  return { sequence, data: JSON.stringify({ type, sequence_number: sequence, ...rest }) };
-}
-
-/** Why a run cannot be planned. A store that does not work is no reason to end it: it is tried again. */
-function toRefusal(error: unknown): ApiError {
-  if (error instanceof StoreError && error.code === "unavailable") throw error;
-  return toApiError(error);
-}
-
-/**
- * Tells by the events of a run, once, that a round is over whose tools have run in this process. Less is not enough: a
- * model that calls a tool which ends the process, and is told so, may well call it again.
- */
-function firstRoundEnds(): (event: LoopEvent) => boolean {
-  let isOver = false;
-  let hasRunTool = false;
-  return ({ type }) => {
-    if (isOver) return false;
-    if (type === "tool.started") hasRunTool = true;
-    isOver = hasRunTool && type === "model.started";
-    return isOver;
-  };
 }
 
 /** How long a suspect works alone. Longer each time: what ends the process may come late. */

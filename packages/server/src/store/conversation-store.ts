@@ -1,7 +1,7 @@
-// What a store keeps of conversations: lists of items that outlive the responses that have added to them.
+// The part of a store that keeps conversations: lists of items that outlive the responses that added them.
 //
-// A response that belongs to a conversation adds its items there in the commit that ends it. While it is queued or
-// in progress it is the conversation's lock: only the oldest such response may run, whoever asks on whichever node.
+// A response adds its items to its conversation in the commit that ends it. Until then it locks the conversation: of
+// the responses that are queued or in progress only the oldest may run, on all nodes.
 
 import type { InputItem, OutputItem } from "../protocol/items.ts";
 import type { ResponseStatus } from "../protocol/status.ts";
@@ -23,10 +23,10 @@ export interface NewConversation extends StoredConversation {
 /** Any item with an id. */
 export type ConversationItem = (InputItem & { id: string }) | OutputItem;
 
-/** An item with what it takes to put it back into the model's words. */
+/** An item, with what is needed to rebuild the model's messages. */
 export interface ConversationEntry {
   readonly item: ConversationItem;
-  /** The response that has added it; null if a client has. */
+  /** The response that added it; null if a client did. */
   readonly responseId: string | null;
   /** Which answer of that response it belongs to; null for its input. */
   readonly turn: number | null;
@@ -47,8 +47,8 @@ export interface ConversationHistory {
 export interface ConversationPlace {
   readonly id: string;
   /**
-   * Whether nobody else may be at work on the conversation (`conversation_busy`). One that is `in_progress` at
-   * once always needs that; one that is `queued` waits for its turn without it.
+   * Whether the conversation must be free (`conversation_busy`). An `in_progress` response always needs that; a `queued`
+   * one waits without it.
    */
   readonly mustBeFree: boolean;
   /** Set if the items must still be those of this version (`conversation_changed`). */
@@ -59,25 +59,25 @@ export interface ConversationPlace {
 export interface ConversationStore {
   createConversation(conversation: NewConversation): Promise<void>;
   getConversation(owner: string, id: string): Promise<StoredConversation | undefined>;
-  /** Puts other metadata in the place of what was there. */
+  /** Replaces the metadata. */
   updateConversation(
     owner: string,
     id: string,
     metadata: Readonly<Record<string, string>>,
   ): Promise<StoredConversation | undefined>;
-  /** Removes a conversation with its items. Its responses stay, and those that still run add to nothing. */
+  /** Removes a conversation with its items. Its responses stay; those that still run add nothing. */
   removeConversation(owner: string, id: string): Promise<boolean>;
-  /** Adds items at the end. Gives whether there is such a conversation. */
+  /** Appends items. Returns whether the conversation exists. */
   addConversationItems(owner: string, id: string, items: readonly ConversationItem[]): Promise<boolean>;
-  /** Gives whether there was such an item. */
+  /** Returns whether the item existed. */
   removeConversationItem(owner: string, id: string, itemId: string): Promise<boolean>;
   getConversationItem(owner: string, id: string, itemId: string): Promise<ConversationItem | undefined>;
-  /** In the order in which they were added. An unknown cursor is a `StoreError` with the code `unknown_cursor`. */
+  /** In the order of their addition. An unknown cursor is a `StoreError` with the code `unknown_cursor`. */
   listConversationItems(owner: string, id: string, options: ListOptions): Promise<Page<ConversationItem>>;
   readConversation(owner: string, id: string): Promise<ConversationHistory | undefined>;
 }
 
-/** Whether a response that ends like this adds its items: the others leave the conversation as it was. */
+/** Whether a response that ends with this status adds its items to its conversation. */
 export function addsToConversation(status: ResponseStatus): boolean {
   return status === "completed" || status === "incomplete" || status === "requires_action";
 }

@@ -1,5 +1,4 @@
-// What is written, as the text that is kept. It is made when a call comes in, so that a caller who goes on
-// changing its objects changes nothing that is stored.
+// Encodes what is written as JSON text, when a call comes in: later changes to the caller's objects are not stored.
 
 import type { NewResponse, ResponseUpdate, RunWrite, StoredEvent } from "./store.ts";
 
@@ -11,7 +10,7 @@ export interface EncodedItem {
 export interface EncodedOutput extends EncodedItem {
   readonly index: number;
   readonly turn: number;
-  /** Whether it has ended, and may not change any more. */
+  /** Whether it is finished, and may not change any more. */
   readonly isFrozen: boolean;
 }
 

@@ -4,26 +4,28 @@ import { DatabaseSync } from "node:sqlite";
 import { expect, test } from "vitest";
 import { inspectStore } from "./inspect-store.ts";
 import { openStore } from "./open-store.ts";
+import { memoryStore } from "./testkit/memory.ts";
 import { tempFolder } from "./testkit/temp-folder.ts";
 
-test("a store that is not there is not made", () => {
+test("a missing store is reported and not created", () => {
   using folder = tempFolder();
   const path = join(folder.path, "deep", "rondo.db");
   expect(inspectStore("sqlite:./deep/rondo.db", folder.path)).toEqual({ state: "missing", path });
   expect(readdirSync(folder.path)).toEqual([]);
-  expect(inspectStore("memory", folder.path)).toEqual({ state: "memory" });
+  for (const state of ["memory", "none"]) expect(inspectStore(state, folder.path)).toEqual({ state });
+  expect(inspectStore(memoryStore(), folder.path)).toEqual({ state: "custom" });
 });
 
 test("a store that a server has open is in use, before and after it is ready", async () => {
   using folder = tempFolder();
   const path = join(folder.path, "rondo.db");
   const look = () => inspectStore("sqlite:rondo.db", folder.path);
-  const store = openStore(`sqlite:${path}`);
+  const store = await openStore(`sqlite:${path}`);
   expect(look()).toEqual({ state: "in_use", path });
   await store.check();
   await store.close();
   expect(look()).toEqual({ state: "ready", path });
-  const again = openStore(`sqlite:${path}`);
+  const again = await openStore(`sqlite:${path}`);
   expect(look()).toEqual({ state: "in_use", path });
   await again.close();
 });

@@ -1,37 +1,36 @@
-// Looks at a store from outside: makes nothing, changes nothing, and leaves a server that has it open alone.
+// Inspects a store from outside: creates and changes nothing, and does not disturb a server that has it open.
 
 import { accessSync, constants, existsSync, statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { isBusy, toStoreError } from "./sqlite/faults.ts";
 import { checkVersion } from "./sqlite/schema.ts";
+import type { Store } from "./store.ts";
 
-/**
- * What a store is like: kept in memory, not there yet, open in another process, ready to be opened, or not usable
- * for the reason that `message` tells.
- */
+/** The state of a store: one without a file (`custom`: made in code), or that of its file. */
 export type StoreState =
-  | { readonly state: "memory" }
+  | { readonly state: "memory" | "none" | "custom" }
   | { readonly state: "missing" | "in_use" | "ready"; readonly path: string }
   | { readonly state: "unusable"; readonly path: string; readonly message: string };
 
-/** Looks at the store that a config names, with its path seen from `cwd`. */
-export function inspectStore(url: string, cwd: string): StoreState {
-  if (url === "memory") return { state: "memory" };
-  const path = resolve(cwd, url.replace(/^sqlite:/, ""));
+/** Inspects the store of a config. Its path is relative to `cwd`. */
+export function inspectStore(store: string | Store, cwd: string): StoreState {
+  if (typeof store !== "string") return { state: "custom" };
+  if (store === "memory" || store === "none") return { state: store };
+  const path = resolve(cwd, store.replace(/^sqlite:/, ""));
   const unusable = (message: string): StoreState => ({ state: "unusable", path, message });
   if (!existsSync(path)) {
     const folder = nearestFolder(path);
     return mayWrite(folder)
       ? { state: "missing", path }
-      : unusable(`It is not there, and this user may not write to ${folder}.`);
+      : unusable(`It does not exist, and this user may not write to ${folder}.`);
   }
   if (!statSync(path).isFile()) return unusable(`${path} is not a file.`);
   if (!mayWrite(path) || !mayWrite(dirname(path)))
     return unusable(`This user may not write to ${path} and its folder.`);
   try {
     if (isLocked(`${path}-lock`)) return { state: "in_use", path };
-    // An empty one would be opened at the cost of its log, which SQLite deletes.
+    // Opening an empty one would delete its log.
     if (statSync(path).size > 0) withDatabase(path, (database) => checkVersion(database, path));
     return { state: "ready", path };
   } catch (error) {

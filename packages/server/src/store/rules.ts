@@ -1,12 +1,13 @@
-// What every store refuses, whatever it keeps its data in. A store looks up what is there, asks these rules in
-// the transaction that will write, and writes only what they let pass.
+// What every store refuses. A store looks up the current state, applies these rules in the transaction that writes,
+// and writes only what they allow.
 
 import { canMove, isTerminal, type ResponseStatus } from "../protocol/status.ts";
 import type { EncodedItem, EncodedNew, EncodedOutput, EncodedWrite } from "./encode.ts";
-import type { Lease, StoredEvent } from "./store.ts";
+import type { Lease } from "./run-queue.ts";
+import type { StoredEvent } from "./store.ts";
 import { StoreError } from "./store-error.ts";
 
-/** An item that is there already. */
+/** An existing item. */
 export interface KnownItem {
   readonly id: string;
   /** Its `output_index`, if it belongs to the output of the response that is written to. */
@@ -14,7 +15,7 @@ export interface KnownItem {
   readonly isFrozen: boolean;
 }
 
-/** What is there before a write. */
+/** The state before a write. */
 export interface RunState {
   readonly id: string;
   readonly status: ResponseStatus;
@@ -24,7 +25,7 @@ export interface RunState {
   readonly items: readonly KnownItem[];
 }
 
-/** Throws a `StoreError` if the response may not be written to like this. */
+/** Throws a `StoreError` if the write is not allowed. */
 export function checkWrite(state: RunState, write: EncodedWrite): void {
   if (isTerminal(state.status)) {
     const wish = write.update?.status === undefined ? "be written to" : `become ${write.update.status}`;
@@ -71,7 +72,7 @@ export function checkKey({ idempotency }: EncodedNew, isTaken: boolean): void {
     );
 }
 
-/** The lease is over: whoever holds it must stop. */
+/** The lease is lost: its holder must stop. */
 export function lostLease({ responseId, fence }: Lease): StoreError {
   return new StoreError(
     "lost_lease",
@@ -79,7 +80,7 @@ export function lostLease({ responseId, fence }: Lease): StoreError {
   );
 }
 
-/** Throws a `StoreError` if a response may not begin in a conversation. `found`: what is there, if anything. */
+/** Throws a `StoreError` if a response may not begin in a conversation. `found`: its state, if it exists. */
 export function checkPlace(
   { status, conversation: place }: EncodedNew,
   found: { readonly version: number; readonly isBusy: boolean } | undefined,

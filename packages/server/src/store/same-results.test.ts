@@ -3,8 +3,8 @@
 import { join } from "node:path";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { memoryStore } from "./memory.ts";
 import { sqliteStore } from "./sqlite/sqlite-store.ts";
+import { memoryStore } from "./testkit/memory.ts";
 import { allOf, allWrites, runTogether, type Subject, writesOf } from "./testkit/operations.ts";
 import { tempFolder } from "./testkit/temp-folder.ts";
 
@@ -33,7 +33,9 @@ const ticks = <T>(operation: fc.Arbitrary<T>) =>
     { minLength: 5, maxLength: 25 },
   );
 
-test("memory and SQLite give the same results for the same calls", { timeout: 60_000 }, async () => {
+test("SQLite and the reference store give the same results for the same calls", {
+  timeout: 60_000,
+}, async () => {
   await fc.assert(
     fc.asyncProperty(ticks(allWrites(["ann", "bob"])), async (steps) => {
       let nowMs = 0;
@@ -47,7 +49,7 @@ test("memory and SQLite give the same results for the same calls", { timeout: 60
           for (const owner of ["ann", "bob"]) {
             expect(await allOf(sqlite, owner)).toEqual(await allOf(memory, owner));
           }
-          expect(await sqlite.store.countBackground()).toEqual(await memory.store.countBackground());
+          expect(await sqlite.store.queue.count()).toEqual(await memory.store.queue.count());
         },
       );
     }),
@@ -55,7 +57,7 @@ test("memory and SQLite give the same results for the same calls", { timeout: 60
   );
 });
 
-test("an owner sees the same whether there are others or not", { timeout: 60_000 }, async () => {
+test("an owner sees the same with and without other owners", { timeout: 60_000 }, async () => {
   const either = fc.oneof(writesOf("ann"), writesOf("bob"));
   await fc.assert(
     fc.asyncProperty(ticks(either), async (steps) => {

@@ -1,36 +1,33 @@
-// What a store knows of a run that was at work when a process died: how far it is to blame, and whether it may work
-// beside others.
-//
-// Several runs work in one process, and one of them may have ended it. The first time nobody knows which, so none is
-// blamed; each becomes a suspect, and is started apart from the others. If the process dies then, it is to blame.
+// Finds the run that crashes its process. When a process dies, any of its runs may be the cause, so none is blamed: each
+// becomes a suspect, and runs alone the next time. If the process dies again, that run is to blame.
 
 export interface Standing {
-  /** How often it was started since it last made progress, without the starts that others have ended. */
+  /** Starts since it last made progress, without those that ended by a crash of another run. */
   readonly attempts: number;
-  /** How many processes have died while it was at work, since it last made progress. */
+  /** Processes that died while it was at work, since it last made progress. */
   readonly suspicion: number;
-  /** Whether it works apart from the others, so that it is to blame if its process dies. */
+  /** Whether it runs alone, so that it is to blame if its process dies. */
   readonly isApart: boolean;
 }
 
 /**
- * Who has ended a process: this run, another one of which that is known, or nobody knows. `doubtful`: nobody knows, and
- * runs of the foreground, which nothing keeps apart from the others, were at work too.
+ * What crashed a process: this run, another one, or unknown. `doubtful`: unknown, and foreground runs, which are never
+ * kept apart, were at work too.
  */
 export type Culprit = "this" | "other" | "unknown" | "doubtful";
 
 /**
- * How many processes may die before a run that works apart is blamed in spite of doubts. Some doubt there must be, or
- * a client that sends what ends the process again and again would make others fail; but where there is always
- * something in the foreground, a run that ends the process each time must fail at some time too.
+ * How many processes may die before a run is blamed in spite of doubts. Without any doubt, a client that crashes the
+ * process again and again would make the runs of others fail; without a limit, a run that always crashes would never
+ * fail on a server with constant foreground traffic.
  */
-const mostDoubts = 5;
+const maxDoubts = 5;
 
 export const goodStanding: Standing = { attempts: 0, suspicion: 0, isApart: false };
 
-/** After a process has died that worked on it. */
+/** After its process died. */
 export function afterCrash({ attempts, suspicion, isApart }: Standing, culprit: Culprit): Standing {
-  const isCertain = culprit === "unknown" || (culprit === "doubtful" && suspicion > mostDoubts);
+  const isCertain = culprit === "unknown" || (culprit === "doubtful" && suspicion > maxDoubts);
   const isBlamed = culprit === "this" || (isCertain && isApart);
   return {
     attempts: isBlamed ? attempts : Math.max(0, attempts - 1),
@@ -39,14 +36,14 @@ export function afterCrash({ attempts, suspicion, isApart }: Standing, culprit: 
   };
 }
 
-/** When it is started. `isSuspect`: it then works apart. */
+/** When it is started: a suspect runs alone. */
 export function whenStarted({ attempts, suspicion }: Standing, isSuspect: boolean): Standing {
   return { attempts: attempts + 1, suspicion, isApart: isSuspect };
 }
 
 /**
- * When it is given back by a process that lives. One that had its time apart and hurt nobody is a suspect no more: a
- * busy server may never be quiet enough to start it apart again.
+ * When a living process releases it. If it has run alone for long enough without harm, it is no longer a suspect: a busy
+ * server may never be idle enough to run it alone again.
  */
 export function whenReleased({ attempts, suspicion, isApart }: Standing, forgetsAttempt: boolean): Standing {
   return {
@@ -56,7 +53,7 @@ export function whenReleased({ attempts, suspicion, isApart }: Standing, forgets
   };
 }
 
-/** When others may work beside it: because it got further, or because it has worked apart for long enough. */
+/** When others may run beside it: it made progress, or has run alone for long enough. */
 export function whenTrusted(standing: Standing, hasProgressed: boolean): Standing {
   return hasProgressed ? goodStanding : { ...standing, isApart: false };
 }

@@ -1,4 +1,4 @@
-// What a store refuses, and what keeps it from working.
+// Errors of a store: what it refuses, and why it cannot work.
 
 export type StoreErrorCode =
   | "lost_lease"
@@ -7,12 +7,12 @@ export type StoreErrorCode =
   | "out_of_order"
   | "duplicate_id"
   | "unknown_cursor"
-  /** The owner has made another response under the same key. */
+  /** The owner has another response under the same key. */
   | "key_taken"
   | "unknown_conversation"
-  /** Another response of the conversation runs, or waits to. */
+  /** Another response of the conversation is running or queued. */
   | "conversation_busy"
-  /** The conversation has other items than those that the response was planned with. */
+  /** The conversation changed after the response was planned. */
   | "conversation_changed"
   /** The disk is full, the database is locked or broken: nothing was written. */
   | "unavailable"
@@ -29,4 +29,8 @@ export class StoreError extends Error {
     super(message, options);
     this.code = code;
   }
+}
+
+export function isStoreError(error: unknown, code: StoreErrorCode): error is StoreError {
+  return error instanceof StoreError && error.code === code;
 }

@@ -18,7 +18,7 @@ describe("the store", () => {
 
   test("in memory, and one that another server has open, are fine", async () => {
     using folder = folderWith();
-    const store = openStore(`sqlite:${join(folder.path, "rondo.db")}`);
+    const store = await openStore(`sqlite:${join(folder.path, "rondo.db")}`);
     expect(look("memory", folder.path)).toMatchObject({ status: "ok", code: "memory" });
     expect(look("sqlite:./rondo.db", folder.path)).toMatchObject({
       status: "ok",

@@ -81,11 +81,15 @@ export function checkStore(config: ServerConfig | undefined, cwd: string): Insta
     name,
     status: "ok",
     code: found.state,
-    message: `store ${config.store}: ${message}`,
+    message: `store ${typeof config.store === "string" ? config.store : "of the config"}: ${message}`,
   });
   switch (found.state) {
     case "memory":
       return said("responses are forgotten when the server stops");
+    case "none":
+      return said("nothing is kept; only requests with store: false are served");
+    case "custom":
+      return said("made in code, and not checked");
     case "missing":
       return said("not there yet; `rondo serve` makes it");
     case "in_use":

@@ -7,12 +7,12 @@ import { reportOf, runDoctor } from "./testkit/doctor.ts";
 
 test("--store checks the store of the config, or the one that is named, and nothing else", async () => {
   using folder = folderWith();
-  await openStore(`sqlite:${join(folder.path, "rondo.db")}`).close();
+  await (await openStore(`sqlite:${join(folder.path, "rondo.db")}`)).close();
   for (const args of [["--store"], ["--store", "rondo.db"], ["--store", "sqlite:./rondo.db"]]) {
     const { out, exitCode } = await runDoctor(args, { cwd: folder.path });
     expect(exitCode).toBe(0);
-    expect(out).toContain("✓ the write-ahead log is whole");
-    expect(out).toContain("✓ its pages, rows and indexes are whole");
+    expect(out).toContain("✓ the write-ahead log is complete");
+    expect(out).toContain("✓ its pages, rows and indexes are intact");
     expect(out.trimEnd().split("\n").at(-1)).toBe("✓ The store is whole.");
     expect(out).not.toContain("Model servers");
   }
@@ -21,7 +21,7 @@ test("--store checks the store of the config, or the one that is named, and noth
 test("--store says what is wrong, and the exit code is 1", async () => {
   using folder = folderWith();
   const path = join(folder.path, "rondo.db");
-  await openStore(`sqlite:${path}`).close();
+  await (await openStore(`sqlite:${path}`)).close();
   // A log with a header that nobody can read.
   writeFileSync(`${path}-wal`, Buffer.alloc(5000, 7));
   const { report, exitCode } = await reportOf(["--store"], { cwd: folder.path });
@@ -33,5 +33,5 @@ test("--store says what is wrong, and the exit code is 1", async () => {
 
   const missing = await runDoctor(["--store", "nothing.db"], { cwd: folder.path });
   expect(missing.exitCode).toBe(1);
-  expect(missing.out).toContain("nothing.db is not there");
+  expect(missing.out).toContain("nothing.db does not exist");
 });

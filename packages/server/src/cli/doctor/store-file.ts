@@ -1,5 +1,6 @@
 // `rondo doctor --store`: a thorough look at the file of the store, and at nothing else.
 
+import type { ServerConfig } from "../../config/schema.ts";
 import { checkStoreFile } from "../../store/check-store.ts";
 import type { CliIo } from "../cli-io.ts";
 import { checkConfig } from "./install.ts";
@@ -22,14 +23,14 @@ export async function examineStore(
   printer: Printer,
 ): Promise<DoctorReport> {
   const url = named === true ? await configuredStore() : `sqlite:${named.replace(/^sqlite:/, "")}`;
-  printer.title(`Store ${url ?? ""}`);
+  printer.title(`Store ${typeof url === "string" ? url : ""}`);
   const checks: InstallCheck[] = url === undefined ? [] : checkStoreFile(url, cwd).map(toCheck);
   for (const check of checks) printer.install(check);
   const result = summary(checks);
   printer.result(result);
   return { ok: result.status === "ok", installed: checks, servers: [], result };
 
-  async function configuredStore(): Promise<string | undefined> {
+  async function configuredStore(): Promise<ServerConfig["store"] | undefined> {
     const { check, config } = await checkConfig({ cwd, env, file, flags: {} });
     if (config === undefined) printer.install(check);
     return config?.store;

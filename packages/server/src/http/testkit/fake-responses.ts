@@ -2,7 +2,7 @@
 
 import type { ResponseObject } from "../../protocol/response.ts";
 import type { CompactedResponse } from "../../run/compact.ts";
-import type { PreparedRun } from "../../run/responses.ts";
+import type { PreparedRun } from "../../run/prepare.ts";
 import type { ResponsesApi } from "../route.ts";
 
 /** A response object with just enough in it. */

@@ -1,7 +1,7 @@
 // The app on a free port of loopback, with a service that a test gives, and a log that it can read.
 
 import { Conversations } from "../../run/conversations.ts";
-import { memoryStore } from "../../store/memory.ts";
+import { memoryStore } from "../../store/testkit/memory.ts";
 import { type AppOptions, createApp } from "../app.ts";
 import { Exchanges } from "../exchange.ts";
 import { type Listening, type ListenOptions, listen } from "../listen.ts";

@@ -4,7 +4,7 @@ import type { Entry } from "../../engine/conversation.ts";
 import type { EventSink } from "../../engine/event-sink.ts";
 import { ApiError } from "../../protocol/api-error.ts";
 import type { OutputItem } from "../../protocol/items.ts";
-import type { PreparedRun } from "../../run/responses.ts";
+import type { PreparedRun } from "../../run/prepare.ts";
 import type { ResponsesApi } from "../route.ts";
 import type { ClientFrame } from "./frame.ts";
 import type { RecentResponses } from "./recent-responses.ts";

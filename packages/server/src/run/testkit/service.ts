@@ -6,8 +6,8 @@ import type { ToolExecutor } from "../../executor/executor.ts";
 import { Executors } from "../../executor/executors.ts";
 import { notFound } from "../../protocol/api-error.ts";
 import type { StreamEvent } from "../../protocol/events.ts";
-import { memoryStore } from "../../store/memory.ts";
 import type { Store } from "../../store/store.ts";
+import { memoryStore } from "../../store/testkit/memory.ts";
 import { Responses, type ResponsesOptions } from "../responses.ts";
 
 export interface ServiceSetup extends Partial<Omit<ResponsesOptions, "models" | "store" | "executors">> {

@@ -1,13 +1,15 @@
-// What the watchdog's two threads agree on.
+// What the two threads of the watchdog share.
 
-/** Counts up while the event loop turns. */
+import { writeSync } from "node:fs";
+
+/** Incremented while the event loop turns. */
 export const beatPlace = 0;
 /** 1 while a debugger can be attached. */
 export const debuggedPlace = 1;
 /** How many bytes of `names` are in use. */
 export const namesPlace = 2;
 
-/** The global symbol of the function that gives the id of the response whose run is at work. */
+/** The global symbol of `currentRun()`. */
 export const witnessName = "rondo.watchdog";
 
 export interface WatchdogData {
@@ -17,4 +19,15 @@ export interface WatchdogData {
   readonly tickMs: number;
   readonly blockedMs: number;
   readonly notePath: string | undefined;
+}
+
+const maxChars = 2000;
+
+/** Writes the last line of a process, synchronously. Never throws: a broken pipe must not keep the process from ending. */
+export function lastLine(text: string): void {
+  try {
+    writeSync(2, `${text.slice(0, maxChars).replace(/\p{Cc}+/gu, " ")}\n`);
+  } catch {
+    // Nobody is there to read it.
+  }
 }

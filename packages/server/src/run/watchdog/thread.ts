@@ -1,12 +1,11 @@
-// The watchdog's own thread: counts the heartbeats that are missing, finds out what blocks, and ends the process.
+// The thread of the watchdog: counts missed heartbeats, finds out what blocks, and ends the process.
 
 import { Session } from "node:inspector/promises";
 import { workerData } from "node:worker_threads";
 import { writeCrashNote } from "../../store/crash-note.ts";
-import { lastLine } from "./last-line.ts";
-import { beatPlace, debuggedPlace, namesPlace, type WatchdogData, witnessName } from "./shared.ts";
+import { beatPlace, debuggedPlace, lastLine, namesPlace, type WatchdogData, witnessName } from "./shared.ts";
 
-/** How long the blocked thread has to say what it works on. One that is blocked outside of JavaScript never does. */
+/** How long the blocked thread has to answer. One that is blocked outside of JavaScript never does. */
 const answerMs = 3000;
 
 const { shared, names, tickMs, blockedMs, notePath } = workerData as WatchdogData;
@@ -14,7 +13,7 @@ const { shared, names, tickMs, blockedMs, notePath } = workerData as WatchdogDat
 let lastBeat = 0;
 let missed = 0;
 let isAsking = false;
-// Ticks of this thread are counted, and no clock is read: while the machine sleeps neither thread has any.
+// Counts ticks of this thread, and reads no clock: while the machine sleeps, neither thread ticks.
 setInterval(() => {
   if (isAsking) return;
   const beat = Atomics.load(shared, beatPlace);
@@ -43,26 +42,26 @@ async function endIfBlocked(): Promise<void> {
   process.kill(process.pid, "SIGKILL");
 }
 
-interface Found {
+interface Blockage {
   /** The response whose run is blocked. */
   readonly run: string | undefined;
-  /** The function, and where it is. */
+  /** The function and its location. */
   readonly where: string;
 }
 
-/** Who it was, as far as that is known. */
-function blame(found: Found | undefined): string {
+/** What blocked the loop, as far as known. */
+function blame(found: Blockage | undefined): string {
   const where = found ? ` in ${found.where}` : "";
   const ended = "(watchdog.blockedMs): the process is ended";
   if (found?.run !== undefined) return `by the run of the response ${found.run}${where} ${ended}`;
-  // Code of a run may look as if it belonged to nobody: between two of its microtasks Node itself is at work.
+  // Between two microtasks of a run, its code seems to belong to no run.
   const running = new TextDecoder().decode(names.slice(0, Atomics.load(shared, namesPlace)));
   if (running !== "") return `while these responses ran: ${running}${where && `,${where}`} ${ended}`;
   return found ? `outside of all runs${where} ${ended}` : `by something unknown ${ended}`;
 }
 
-/** Stops the blocked thread where it is, and asks it. */
-async function ask(session: Session): Promise<Found> {
+/** Pauses the blocked thread, and asks it for its run. */
+async function ask(session: Session): Promise<Blockage> {
   session.connectToMainThread();
   const paused = new Promise<Paused>((resolve) => {
     session.once("Debugger.paused", ({ params }) => resolve(params));

@@ -33,7 +33,7 @@ test.each(["at once", "later"])("a run that blocks %s is named, and its process 
   expect(readCrashNote(note)).toBe("resp_blocked");
 });
 
-test("a run that blocks with microtasks is among those that are named", async () => {
+test("a run that blocks with microtasks is among the named ones", async () => {
   using folder = tempFolder();
   const { end, stderr } = await run("in microtasks", join(folder.path, "note"));
   expect(end).toBe("SIGKILL");
@@ -42,7 +42,7 @@ test("a run that blocks with microtasks is among those that are named", async ()
   );
 });
 
-test("if it blocks outside of JavaScript, all that ran are named, and nobody is blamed", async () => {
+test("if it blocks outside of JavaScript, all active runs are named, and none is blamed", async () => {
   using folder = tempFolder();
   const note = join(folder.path, "note");
   const { end, stderr } = await run("native", note);
@@ -51,7 +51,7 @@ test("if it blocks outside of JavaScript, all that ran are named, and nobody is 
   expect(existsSync(note)).toBe(false);
 });
 
-test("what the process loads first is not loaded into the thread", async () => {
+test("preloaded modules of the process are not loaded into the thread", async () => {
   using folder = tempFolder();
   const module =
     'import { isMainThread } from "node:worker_threads"; if (!isMainThread) throw new Error("no");';
@@ -60,7 +60,7 @@ test("what the process loads first is not loaded into the thread", async () => {
   expect({ end, stderr }).toEqual({ end: "SIGKILL", stderr: expect.stringContaining("resp_blocked") });
 });
 
-test("a run that is only slow goes on", async () => {
+test("a run that is only slow continues", async () => {
   using folder = tempFolder();
   const { end, stdout, stderr } = await run("slow", join(folder.path, "note"));
   expect({ end, stdout, stderr }).toEqual({ end: 0, stdout: "done", stderr: "" });

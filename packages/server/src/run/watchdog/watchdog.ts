@@ -1,28 +1,25 @@
-// Ends a process that a run keeps from working, and says which run it was. A thread of its own watches the heartbeat
-// of this one: a blocked event loop cannot watch itself.
-//
-// What ends the process by other means is named too, as far as JavaScript sees it: an error that nobody has caught, and
-// `process.exit()` in a tool.
+// Ends a process whose event loop a run blocks, and names the run. A thread of its own watches the heartbeat of this one:
+// a blocked event loop cannot watch itself. Runs that end the process with an uncaught error or `process.exit()` are
+// named too.
 
 import { url as inspectorUrl } from "node:inspector";
 import { Worker } from "node:worker_threads";
 import { writeCrashNote } from "../../store/crash-note.ts";
 import { currentRun, runsAtWork } from "../current-run.ts";
-import { lastLine } from "./last-line.ts";
-import { beatPlace, debuggedPlace, namesPlace, type WatchdogData, witnessName } from "./shared.ts";
+import { beatPlace, debuggedPlace, lastLine, namesPlace, type WatchdogData, witnessName } from "./shared.ts";
 
 export interface WatchdogOptions {
-  /** How long the event loop may be blocked; 0 for as long as it likes. */
+  /** How long the event loop may be blocked; 0 for no limit. */
   readonly blockedMs: number;
-  /** Where to write down which run has ended the process. Default: nowhere. */
+  /** Where to note which run ended the process. Default: nowhere. */
   readonly notePath?: string | undefined;
 }
 
-/** Of so many runs the names are told when nobody knows which of them blocks. */
-const mostNames = 20;
+/** How many runs are named when it is unknown which of them blocks. */
+const maxNames = 20;
 const namesBytes = 2000;
 
-/** Watches this process. Gives the function that ends that. */
+/** Watches this process. Returns the function that stops it. */
 export function startWatchdog({ blockedMs, notePath }: WatchdogOptions): () => Promise<void> {
   const onUncaught = (error: unknown) => tell(`has thrown an error that nobody caught: ${String(error)}`);
   let isTold = false;
@@ -45,7 +42,7 @@ export function startWatchdog({ blockedMs, notePath }: WatchdogOptions): () => P
 }
 
 function startThread(blockedMs: number, notePath: string | undefined): () => Promise<void> {
-  // What the thread asks this one, with the help of the debugger, when it is blocked.
+  // The thread calls this through the debugger when this one is blocked.
   const witness = Symbol.for(witnessName);
   Object.assign(globalThis, { [witness]: currentRun });
   const shared = new Int32Array(new SharedArrayBuffer(12));
@@ -53,15 +50,15 @@ function startThread(blockedMs: number, notePath: string | undefined): () => Pro
   const encoder = new TextEncoder();
   const tickMs = Math.max(20, Math.min(1000, Math.floor(blockedMs / 10)));
   const beat = () => {
-    const text = runsAtWork().slice(0, mostNames).join(" ");
+    const text = runsAtWork().slice(0, maxNames).join(" ");
     Atomics.store(shared, namesPlace, encoder.encodeInto(text, names).written);
     Atomics.add(shared, beatPlace, 1);
-    // Someone who stops at a breakpoint does not want the process to end.
+    // A process that stops at a breakpoint must not be ended.
     Atomics.store(shared, debuggedPlace, inspectorUrl() === undefined ? 0 : 1);
   };
   const heart = setInterval(beat, tickMs).unref();
   const workerData: WatchdogData = { shared, names, tickMs, blockedMs, notePath };
-  // What the process loads before its own code (`--import`) is not meant for this thread.
+  // Preloaded modules of the process (`--import`) are not meant for this thread.
   const thread = new Worker(new URL(import.meta.resolve("#watchdog-thread")), { workerData, execArgv: [] });
   thread.on("error", (error) => lastLine(`rondo: the watchdog has failed, and watches no more: ${error}`));
   thread.unref();

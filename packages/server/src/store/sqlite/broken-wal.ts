@@ -1,10 +1,10 @@
-// What is done about a broken log when a store is opened: it is said, and a copy is kept. SQLite will overwrite it.
+// Copies a broken write-ahead log before SQLite overwrites it, and words the warning.
 
 import { copyFileSync } from "node:fs";
 import { StoreError } from "../store-error.ts";
 import type { WalState } from "./wal.ts";
 
-/** Keeps a copy of the log of the database at `path` beside it, and gives the words for the operator. */
+/** Copies the log of the database at `path`. Returns the warning for the operator. */
 export function keepBrokenWal(
   path: string,
   state: Extract<WalState, { state: "broken" }>,
@@ -16,11 +16,11 @@ export function keepBrokenWal(
   } catch (error) {
     throw new StoreError(
       "unavailable",
-      `The write-ahead log of the store ${path} is broken, and no copy of it could be made (${(error as Error).message}). Make room, or move the files away by hand: the start would overwrite it.`,
+      `The write-ahead log of the store ${path} is broken, and it could not be copied (${(error as Error).message}). Make room, or move the files away: starting would overwrite it.`,
       { cause: error },
     );
   }
-  return `The write-ahead log of the store ${path} is broken: ${describeDamage(state)}. The server goes on with what can be read. A copy of the log is kept as ${copy}; put the database back from a backup if something is missing. After a power cut this may be what had not reached the disk yet; otherwise check the disk.`;
+  return `The write-ahead log of the store ${path} is broken: ${describeDamage(state)}. The server continues with what can be read. A copy of the log is kept as ${copy}; restore the database from a backup if something is missing. After a power cut, this may be data that had not reached the disk yet; otherwise check the disk.`;
 }
 
 export function describeDamage({ reason, commits, lost }: Extract<WalState, { state: "broken" }>): string {

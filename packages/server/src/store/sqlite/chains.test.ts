@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { inputItem, message, newResponse, output, write } from "../testkit/build.ts";
+import { inputItem, message, newResponse, output, write } from "../testing/build.ts";
 import { sqliteFile } from "../testkit/sqlite-file.ts";
 import { Chains } from "./chains.ts";
 import type { Connection } from "./connection.ts";
@@ -44,7 +44,7 @@ function counting(connection: Connection) {
 const idsOf = (chains: Chains, id: string) => chains.read("ann", id).links.map((link) => link.id);
 const names = (last: number) => Array.from({ length: last + 1 }, (_, i) => `r${i}`);
 
-test("the next turn of a conversation reads what is new, however long it is", async () => {
+test("the next response of a chain reads only the new link, however long the chain is", async () => {
   await using file = sqliteFile();
   const counted = counting(file.connection);
   const chains = new Chains(file.connection);
@@ -59,7 +59,7 @@ test("the next turn of a conversation reads what is new, however long it is", as
   expect(counted.take()).toBe(0);
 });
 
-test("what was not used for long is read again, and what is used stays", async () => {
+test("links that were not used for long are read again, and used ones stay cached", async () => {
   await using file = sqliteFile();
   const counted = counting(file.connection);
   await addResponses(file.store, 0, 99);
@@ -84,7 +84,7 @@ test("what was not used for long is read again, and what is used stays", async (
   }
 });
 
-test("nobody can change what others are given", async () => {
+test("cached links cannot be changed", async () => {
   await using file = sqliteFile();
   await addResponses(file.store, 0, 0);
   const { links } = await file.store.chain("ann", "r0");

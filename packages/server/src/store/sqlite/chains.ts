@@ -1,23 +1,23 @@
-// Chains of responses. The next turn of a conversation needs all of its links again, and one more, so those that
-// were read last are kept: what is over does not change, and nobody but this store can delete it.
+// Reads chains of responses, with a cache: the next response of a chain needs all of its links again. Ended responses
+// do not change, and only this store can delete them.
 
 import { isTerminal, type ResponseStatus } from "../../protocol/status.ts";
 import type { Chain, ChainLink } from "../store.ts";
 import type { Connection } from "./connection.ts";
 import { type ItemRow, toItems } from "./rows.ts";
 
-/** How many characters of JSON the links that are kept may have had. As objects they take about twice as many bytes. */
-const mostKept = 8_000_000;
+/** The size of the cache, in characters of JSON. The objects take about twice as many bytes. */
+const maxCachedChars = 8_000_000;
 /** What a link counts for besides its items. */
 const linkSize = 200;
 
-/** A link with what it takes to find the one before it. */
-interface Found {
+/** A link, with what is needed to find the one before it. */
+interface CachedLink {
   readonly link: ChainLink;
   readonly key: number;
   readonly owner: string;
   readonly previous: string | null;
-  /** What it counts for. */
+  /** In characters of JSON. */
   readonly size: number;
 }
 
@@ -29,7 +29,7 @@ interface LinkRow {
   readonly previous: string | null;
 }
 
-/** Where to look for links: at the response `id`, if it is older than that with the key `before`. */
+/** Where a chain continues: at the response `id`, if it is older than the one with the key `before`. */
 interface Place {
   readonly owner: string;
   readonly id: string;
@@ -39,13 +39,13 @@ interface Place {
 export class Chains {
   readonly #db: Connection;
   readonly #limit: number;
-  /** By their ids, in two generations: what is used moves to the new one, and when that is full the old one goes. */
-  #new = new Map<string, Found>();
-  #old = new Map<string, Found>();
-  /** That of the new generation. */
+  /** By id, in two generations: a used link moves to the new one; when that is full, the old one is dropped. */
+  #new = new Map<string, CachedLink>();
+  #old = new Map<string, CachedLink>();
+  /** Of the new generation. */
   #size = 0;
 
-  constructor(db: Connection, limit = mostKept) {
+  constructor(db: Connection, limit = maxCachedChars) {
     this.#db = db;
     this.#limit = limit;
   }
@@ -53,9 +53,9 @@ export class Chains {
   /** The response `id` and all before it. */
   read(owner: string, id: string): Chain {
     const links: ChainLink[] = [];
-    // A response can only follow one that was there before it: so the keys fall, and a circle cannot be walked.
+    // A response can only follow an older one: the keys decrease, so that there can be no cycle.
     let before = Number.MAX_SAFE_INTEGER;
-    // Mostly the newest link alone is new. Where more are, each look at the database brings more of them.
+    // Mostly only the newest link is not cached. Otherwise, each query reads more links than the one before.
     let count = 1;
     for (let next: string | null = id; next !== null; ) {
       const kept = this.#find(next);
@@ -77,14 +77,14 @@ export class Chains {
     return { links: links.toReversed() };
   }
 
-  /** To be called for each response that is deleted. */
+  /** Must be called for each deleted response. */
   forget(id: string): void {
     this.#size -= this.#new.get(id)?.size ?? 0;
     this.#new.delete(id);
     this.#old.delete(id);
   }
 
-  #find(id: string): Found | undefined {
+  #find(id: string): CachedLink | undefined {
     const known = this.#new.get(id);
     if (known) return known;
     const old = this.#old.get(id);
@@ -92,7 +92,7 @@ export class Chains {
     return old;
   }
 
-  #keep(found: Found): void {
+  #keep(found: CachedLink): void {
     const { id, status } = found.link;
     if (!isTerminal(status)) return;
     if (this.#size > this.#limit / 2) {
@@ -106,7 +106,7 @@ export class Chains {
 }
 
 /** At most `count` links, the newest first. */
-function readLinks(db: Connection, { owner, id, before }: Place, count: number): Found[] {
+function readLinks(db: Connection, { owner, id, before }: Place, count: number): CachedLink[] {
   const rows = db.all<LinkRow>(
     `WITH RECURSIVE chain (key, id, status, is_closed, previous) AS (
        SELECT key, id, status, is_closed, previous_response_id FROM responses
@@ -142,7 +142,7 @@ function readLinks(db: Connection, { owner, id, before }: Place, count: number):
   });
 }
 
-/** Whoever changed a link would change it for all. */
+/** Cached links are shared: they must not change. */
 function frozen<T>(value: T): T {
   if (typeof value === "object" && value !== null)
     for (const part of Object.values(Object.freeze(value))) frozen(part);

@@ -1,16 +1,18 @@
-// One connection to the database: opened with our settings, with its statements prepared once.
+// A connection to the database with our settings, which caches its prepared statements.
 
 import { closeSync, mkdirSync, openSync, realpathSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlite";
+import { storeClosed } from "../rules.ts";
 import { StoreError } from "../store-error.ts";
+import { toStoreError } from "./faults.ts";
 import { migrate } from "./schema.ts";
 
-// A wait for a lock blocks the whole process, so it must be short.
+// Waiting for a lock blocks the whole process.
 const lockWaitMs = 250;
 
-// 16 MB, four times SQLite's default: moving the log into the database costs a flush of the disk, and a page that
-// was written many times since the last one is moved only once.
+// 16 MB, four times SQLite's default: a checkpoint costs a flush of the disk, and copies a page only once, however
+// often it was written.
 const checkpointPages = 4000;
 
 export class Connection {
@@ -18,7 +20,7 @@ export class Connection {
   readonly database: DatabaseSync;
   readonly #statements = new Map<string, StatementSync>();
 
-  /** Opens the file at `path`, as `prepareFile` has given it. Throws SQLite's errors and `StoreError`s. */
+  /** Opens the file at `path`, as `prepareFile` returned it. Throws SQLite's errors and `StoreError`s. */
   constructor(path: string) {
     this.path = path;
     this.database = new DatabaseSync(path, { timeout: lockWaitMs });
@@ -31,16 +33,26 @@ export class Connection {
     }
   }
 
+  /** Runs `run`. Throws a `StoreError` if the connection is closed, or if SQLite fails. */
+  read<T>(run: () => T): T {
+    if (!this.database.isOpen) throw storeClosed();
+    try {
+      return run();
+    } catch (error) {
+      throw toStoreError(error, this.path);
+    }
+  }
+
   all<Row>(sql: string, ...values: SQLInputValue[]): Row[] {
     return this.#prepared(sql).all(...values) as Row[];
   }
 
-  /** Gives the key of the row that was added. */
+  /** Returns the key of the new row. */
   insert(sql: string, ...values: SQLInputValue[]): number {
     return Number(this.#prepared(sql).run(...values).lastInsertRowid);
   }
 
-  /** Gives how many rows were changed. */
+  /** Returns how many rows changed. */
   change(sql: string, ...values: SQLInputValue[]): number {
     return Number(this.#prepared(sql).run(...values).changes);
   }
@@ -72,7 +84,7 @@ export class Connection {
   }
 }
 
-/** Makes the file and its folders if they are missing, and gives its real path: one database, one lock. */
+/** Creates the file and its folders if they are missing. Returns its real path: one database, one lock. */
 export function prepareFile(path: string): string {
   const file = resolve(path);
   try {

@@ -1,5 +1,5 @@
-// Conversations in SQLite. Every query names the owner and finds its rows by an index; writes are done in a
-// transaction that the caller has begun, and refuse before the first change.
+// Conversations in SQLite. Every query names the owner and uses an index; writes run in the caller's transaction, and
+// are refused before the first change.
 
 import type {
   ConversationHistory,
@@ -33,14 +33,9 @@ interface EntryRow {
   readonly data: string;
 }
 
-/** Whether a response of it runs or waits to. Only the oldest may run. */
+/** Whether a response of it is running or queued. */
 const isBusy = `EXISTS (SELECT 1 FROM responses r WHERE r.owner = c.owner AND r.conversation_id = c.id
   AND r.status IN ('queued', 'in_progress'))`;
-
-/** For claims of responses `r`: no older one of the same conversation is left, or it is only to be cancelled. */
-export const isItsTurn = `(r.conversation_id IS NULL OR r.is_cancel_requested = 1 OR NOT EXISTS (
-  SELECT 1 FROM responses o WHERE o.owner = r.owner AND o.conversation_id = r.conversation_id
-    AND o.status IN ('queued', 'in_progress') AND o.key < r.key))`;
 
 export function insertConversation(db: Connection, conversation: EncodedConversation): void {
   const { owner, id, createdAtMs, metadata, items } = conversation;
@@ -149,7 +144,7 @@ export function readState(
   return row && { key: row.key, version: row.version, isBusy: row.is_busy === 1 };
 }
 
-/** Adds what a response has left, if it belongs to a conversation that still exists. */
+/** Adds the items of a response to its conversation, if that still exists. */
 export function addResponse(db: Connection, responseKey: number): void {
   const [row] = db.all<{ key: number }>(
     `SELECT c.key FROM responses r JOIN conversations c ON c.owner = r.owner AND c.id = r.conversation_id

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { StoredEvent } from "../store.ts";
-import { events, inputItem, message, newResponse, output, write } from "../testkit/build.ts";
+import { events, inputItem, message, newResponse, output, write } from "../testing/build.ts";
 import { sqliteFile } from "../testkit/sqlite-file.ts";
 import { sqliteStore } from "./sqlite-store.ts";
 
@@ -73,7 +73,7 @@ test("a database that cannot be written fails the check", async () => {
   });
 });
 
-test("a read that the database refuses is told as the store's error", async () => {
+test("a failed read is a StoreError", async () => {
   await using file = sqliteFile();
   await file.store.create(newResponse("resp_1", { input: [inputItem("a")] }), "worker-1", 30_000);
   file.other.exec("DROP TABLE items");
@@ -81,7 +81,7 @@ test("a read that the database refuses is told as the store's error", async () =
   await expect(file.store.items("ann", ["a"])).rejects.toMatchObject({ code: "unavailable" });
 });
 
-test("a write that breaks by itself is undone alone, and the others of its tick are done", async () => {
+test("a write that fails by itself is rolled back alone, and the others of its tick are committed", async () => {
   await using file = sqliteFile();
   const { store } = file;
   const lease = await store.create(newResponse("resp_1"), "worker-1", 30_000);

@@ -1,4 +1,4 @@
-// What SQLite reports when it cannot work, in words that say what to do.
+// Errors of SQLite, with advice.
 
 import { StoreError } from "../store-error.ts";
 
@@ -9,7 +9,7 @@ interface SqliteError extends Error {
 
 const busy = 5;
 
-// Only faults of the database as a whole. Others, such as a broken constraint, are about one statement.
+// Only errors of the whole database. Others, such as a violated constraint, concern one statement.
 const advice: Readonly<Record<number, string>> = {
   2: "SQLite is out of order",
   3: "Access to the database was denied. Give the server the right to read and write the file and its folder",
@@ -26,17 +26,17 @@ const advice: Readonly<Record<number, string>> = {
   26: "The file is not a SQLite database. Name another file, or move this one away",
 };
 
-/** Whether the database as a whole cannot work, and not only one statement. */
+/** Whether the whole database fails, and not only one statement. */
 export function isFault(error: unknown): error is SqliteError {
   return isSqliteError(error) && (error.errcode & 0xff) in advice;
 }
 
-/** Whether someone else has the lock. */
+/** Whether the database is locked by another connection. */
 export function isBusy(error: unknown): boolean {
   return isSqliteError(error) && (error.errcode & 0xff) === busy;
 }
 
-/** The error as a `StoreError` that names the file. Errors that are not SQLite's stay what they are. */
+/** Turns an error of SQLite into a `StoreError` that names the file. Returns other errors as they are. */
 export function toStoreError(error: unknown, path: string): unknown {
   if (!isSqliteError(error)) return error;
   const reason = advice[error.errcode & 0xff] ?? "The database has refused a statement";

@@ -52,7 +52,7 @@ test("the disk is flushed if any write of the tick asks for it, and only then", 
   expect(await level(false)).toBe(1);
 });
 
-test("nobody is told that a write is done when the commit fails", async () => {
+test("no write is acknowledged when the commit fails", async () => {
   // Each statement is fine, and so it is only the commit that finds the note of this reply missing.
   const results = await Promise.allSettled([
     note("a"),
@@ -65,7 +65,7 @@ test("nobody is told that a write is done when the commit fails", async () => {
   expect(notes()).toEqual(["b"]);
 });
 
-test("a refusal is told to the one who is refused, and the others are written", async () => {
+test("a refused write rejects for its caller alone, and the others are committed", async () => {
   const refused = writer.write(
     () => {
       throw new StoreError("lost_lease", "No.");

@@ -1,12 +1,12 @@
-// Gathers the writes of one tick of the event loop into one transaction: the cost of a commit is shared, and
-// nobody is told that a write is done before the commit is.
+// Groups the writes of one tick of the event loop into one transaction, so that they share the cost of a commit. A write
+// is acknowledged after the commit.
 
 import type { DatabaseSync } from "node:sqlite";
 import { storeClosed } from "../rules.ts";
 import { StoreError } from "../store-error.ts";
 import { isFault, toStoreError } from "./faults.ts";
 
-interface Job {
+interface PendingWrite {
   readonly isDurable: boolean;
   readonly run: () => unknown;
   readonly resolve: (value: unknown) => void;
@@ -16,7 +16,7 @@ interface Job {
 export class GroupWriter {
   readonly #database: DatabaseSync;
   readonly #path: string;
-  #jobs: Job[] = [];
+  #pending: PendingWrite[] = [];
   #timer: NodeJS.Immediate | undefined;
   #isDurable: boolean | undefined;
   #isClosed = false;
@@ -27,18 +27,18 @@ export class GroupWriter {
   }
 
   /**
-   * Runs `run` in the next transaction. It must refuse (throw a `StoreError`) before it writes anything: a
-   * refusal does not undo the others. It may run again, if another write of its group has broken.
+   * Runs `run` in the next transaction. It must throw `StoreError`s before it writes anything: they do not roll back the
+   * other writes. It may run again, if another write of its group fails.
    */
   write<T>(run: () => T, { isDurable }: { isDurable: boolean }): Promise<T> {
     if (this.#isClosed) return Promise.reject(storeClosed());
     const { promise, resolve, reject } = Promise.withResolvers<T>();
-    this.#jobs.push({ run, isDurable, resolve: resolve as Job["resolve"], reject });
+    this.#pending.push({ run, isDurable, resolve: resolve as PendingWrite["resolve"], reject });
     this.#timer ??= setImmediate(() => this.#flush());
     return promise;
   }
 
-  /** Writes what is waiting, and takes no more. */
+  /** Writes what is pending, and accepts no more. */
   close(): void {
     this.#isClosed = true;
     clearImmediate(this.#timer);
@@ -47,41 +47,41 @@ export class GroupWriter {
 
   #flush(): void {
     this.#timer = undefined;
-    let jobs: readonly Job[] = this.#jobs;
-    this.#jobs = [];
-    while (jobs.length > 0) jobs = this.#commit(jobs);
+    let writes: readonly PendingWrite[] = this.#pending;
+    this.#pending = [];
+    while (writes.length > 0) writes = this.#commit(writes);
   }
 
-  /** One try. Gives the jobs that are to be tried again: those beside one that broke by itself. */
-  #commit(jobs: readonly Job[]): readonly Job[] {
+  /** Tries once. Returns the writes to retry: all but one that failed by itself. */
+  #commit(writes: readonly PendingWrite[]): readonly PendingWrite[] {
     const settle: (() => void)[] = [];
-    let current: Job | undefined;
+    let current: PendingWrite | undefined;
     try {
       if (this.#database.isTransaction) this.#database.exec("ROLLBACK");
-      this.#setDurable(jobs.some((job) => job.isDurable));
+      this.#setDurable(writes.some((write) => write.isDurable));
       this.#database.exec("BEGIN IMMEDIATE");
-      for (const job of jobs) {
-        current = job;
-        settle.push(runJob(job));
+      for (const write of writes) {
+        current = write;
+        settle.push(runWrite(write));
       }
       current = undefined;
       this.#database.exec("COMMIT");
     } catch (error) {
       this.#rollBack();
       const isAlone = current !== undefined && !isFault(error);
-      for (const job of isAlone ? [current] : jobs) job?.reject(toStoreError(error, this.#path));
-      return isAlone ? jobs.filter((job) => job !== current) : [];
+      for (const write of isAlone ? [current] : writes) write?.reject(toStoreError(error, this.#path));
+      return isAlone ? writes.filter((write) => write !== current) : [];
     }
-    for (const tell of settle) tell();
+    for (const report of settle) report();
     return [];
   }
 
   #rollBack(): void {
     try {
-      // After some faults SQLite has rolled back by itself.
+      // After some errors, SQLite has rolled back already.
       if (this.#database.isTransaction) this.#database.exec("ROLLBACK");
     } catch {
-      // The fault that led here is the one to tell. The next try starts with the rest of this one.
+      // The first error is the one to report. The next try rolls back again.
     }
   }
 
@@ -92,13 +92,13 @@ export class GroupWriter {
   }
 }
 
-/** Runs a job and gives what tells its caller, once the commit is done. */
-function runJob(job: Job): () => void {
+/** Runs a write. Returns the function that reports the outcome to its caller after the commit. */
+function runWrite(write: PendingWrite): () => void {
   try {
-    const value = job.run();
-    return () => job.resolve(value);
+    const value = write.run();
+    return () => write.resolve(value);
   } catch (error) {
     if (!(error instanceof StoreError)) throw error;
-    return () => job.reject(error);
+    return () => write.reject(error);
   }
 }

@@ -1,9 +1,9 @@
-// The keys under which repeated requests find the response of the first.
+// Idempotency keys: a repeated request finds the response of the first.
 
 import type { KeyClaim } from "../store.ts";
 import type { Connection } from "./connection.ts";
 
-/** So many old keys are removed with each new one: they cannot pile up, and nobody waits for long. */
+/** How many expired keys are removed with each new one: they cannot pile up, and no request waits for long. */
 const removedAtOnce = 20;
 
 export function findKey(
@@ -27,7 +27,7 @@ export function insertKey(
   db: Connection,
   owner: string,
   responseKey: number,
-  { key, fingerprint, untilMs }: KeyClaim,
+  { key, fingerprint, keepMs }: KeyClaim,
   nowMs: number,
 ): void {
   db.change(
@@ -42,7 +42,7 @@ export function insertKey(
     owner,
     key,
     fingerprint,
-    untilMs,
+    nowMs + keepMs,
     responseKey,
   );
 }

@@ -56,7 +56,7 @@ test("what was acknowledged is there after the process was killed, and nothing b
       expect(events.map((event) => event.sequence)).toEqual(output.map((item) => item.index));
     }
     // Their worker is dead, so their leases are void, long before their time is over.
-    const claims = await store.claim("worker-2", { leaseMs: 30_000, limit: 100 });
+    const claims = await store.queue.claim("worker-2", { leaseMs: 30_000, limit: 100 });
     expect(claims.map((claim) => claim.responseId)).toEqual(expect.arrayContaining([...told.keys()]));
     await store.close();
   }

@@ -1,4 +1,4 @@
-// Lists in pages. A page starts from the place of its cursor in an index, however long the list is.
+// Pages of lists. A page is found by its cursor in an index, however long the list is.
 
 import type { SQLInputValue } from "node:sqlite";
 import type { InputItem } from "../../protocol/items.ts";
@@ -14,9 +14,9 @@ interface ListQuery {
   /** `SELECT … WHERE …` for the whole list. */
   readonly select: string;
   readonly values: Values;
-  /** What the list is ordered by, and finds its pages by. */
+  /** The order of the list. */
   readonly columns: readonly string[];
-  /** The place of an entry: its values of `columns`. */
+  /** The values of `columns` of an entry. */
   readonly place: (id: string) => Values | undefined;
 }
 
@@ -111,7 +111,7 @@ function readPage<Row>(db: Connection, options: ListOptions, query: ListQuery): 
   const to = bound("before", before, earlier);
   const direction = (order === "asc") === isFromEnd ? "DESC" : "ASC";
   const orderBy = query.columns.map((column) => `${column} ${direction}`).join(", ");
-  // One more than asked for tells whether there are more.
+  // One more row than requested shows whether there are more.
   const rows = db.all<Row>(
     `${query.select}${from.sql}${to.sql} ORDER BY ${orderBy} LIMIT ?`,
     ...query.values,

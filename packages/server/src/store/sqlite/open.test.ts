@@ -14,7 +14,7 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import { withCredentials } from "../../protocol/credentials.ts";
 import type { ToolDefinition } from "../../protocol/tools.ts";
 import { crashNotePath, writeCrashNote } from "../crash-note.ts";
-import { inputItem, newResponse, write } from "../testkit/build.ts";
+import { inputItem, newResponse, write } from "../testing/build.ts";
 import { type TempFolder, tempFolder } from "../testkit/temp-folder.ts";
 import { sqliteStore } from "./sqlite-store.ts";
 
@@ -53,12 +53,12 @@ test("the file and its folders are made, for this user only", async () => {
   expect(statSync(deep).mode & 0o777).toBe(0o600);
 });
 
-test("what was written is there after the store was opened again, and its leases are void", async () => {
+test("what was written is there after the store is opened again, and its leases have ended", async () => {
   await createStore();
   const store = sqliteStore({ path });
 
   expect(await store.get("ann", "resp_1")).toMatchObject({ id: "resp_1" });
-  expect(await store.claim("worker-2", { leaseMs: 30_000, limit: 10 })).toMatchObject([
+  expect(await store.queue.claim("worker-2", { leaseMs: 30_000, limit: 10 })).toMatchObject([
     { responseId: "resp_1", fence: 2, attempts: 1 },
   ]);
   await store.close();
@@ -90,7 +90,7 @@ test("others can read the database while it is in use", async () => {
   await store.close();
 });
 
-test("a database from before there were conversations is brought up to date, with all that is in it", async () => {
+test("a database from before conversations is migrated with all its content", async () => {
   await createStore();
   const old = new DatabaseSync(path);
   old.exec(`${undoLatest} DROP INDEX responses_in_conversation; DROP TABLE conversation_items; DROP TABLE conversations;
@@ -101,12 +101,12 @@ test("a database from before there were conversations is brought up to date, wit
 
   expect((await store.chain("ann", "resp_1")).links[0]?.input).toHaveLength(100);
   await store.createConversation({ id: "conv_1", owner: "ann", createdAtMs: 1, metadata: {}, items: [] });
-  const [lease] = await store.claim("worker-2", { leaseMs: 30_000, limit: 10 });
+  const [lease] = await store.queue.claim("worker-2", { leaseMs: 30_000, limit: 10 });
   expect(lease?.responseId).toBe("resp_1");
   await store.close();
 });
 
-test("a database from before all responses told whether calls may stay open is brought up to date", async () => {
+test("a database from before open calls were marked on all responses is migrated", async () => {
   const before = sqliteStore({ path });
   await before.create(newResponse("resp_1", { request: { tool_choice: "none" } }), "worker-1", 30_000);
   await before.create(newResponse("resp_2", { request: { tool_choice: "auto" } }), "worker-1", 30_000);
@@ -121,7 +121,7 @@ test("a database from before all responses told whether calls may stay open is b
   await store.close();
 });
 
-test("a database that has credentials of MCP servers loses them, but for runs that wait", async () => {
+test("a migration removes credentials of MCP servers, except for waiting runs", async () => {
   const before = sqliteStore({ path });
   const server = {
     type: "mcp",
@@ -154,7 +154,7 @@ test("a database that has credentials of MCP servers loses them, but for runs th
     ]);
   }
   expect(JSON.stringify(await store.readConversation("ann", "conv_1"))).not.toContain("s3cret");
-  const [claim] = await store.claim("worker-2", { leaseMs: 30_000, limit: 10 });
+  const [claim] = await store.queue.claim("worker-2", { leaseMs: 30_000, limit: 10 });
   if (!claim) throw new Error("Expected a run that waits.");
   expect(claim.responseId).toBe("resp_2");
   const { credentials = "" } = await store.resume(claim);
@@ -185,29 +185,29 @@ test("what a database loses is not left in the file", async () => {
   expect(readFileSync(path, "latin1")).not.toContain("s3cret");
 });
 
-test("a database from before runs could be suspects, and requests had keys, is brought up to date", async () => {
+test("a database from before suspects and idempotency keys is migrated", async () => {
   await createStore();
   const old = new DatabaseSync(path);
   old.exec(`${undoLatest} PRAGMA user_version = 4`);
   old.close();
   const store = sqliteStore({ path });
 
-  const [claim] = await store.claim("worker-2", { leaseMs: 30_000, limit: 10, suspects: "only" });
+  const [claim] = await store.queue.claim("worker-2", { leaseMs: 30_000, limit: 10, suspects: "only" });
   expect(claim).toMatchObject({ responseId: "resp_1", attempts: 1, suspicion: 1 });
   await store.close();
 });
 
-test("a note says which run has ended the last process: it alone is to blame, and the note is gone", async () => {
+test("a crash note names the run that ended the last process: it alone is blamed, and the note is removed", async () => {
   const before = sqliteStore({ path });
   for (const id of ["resp_1", "resp_2"]) await before.create(newResponse(id, { status: "queued" }), "w", 1);
-  await before.claim("worker-1", { leaseMs: 30_000, limit: 10 });
+  await before.queue.claim("worker-1", { leaseMs: 30_000, limit: 10 });
   await before.close();
   const note = crashNotePath(`sqlite:${path}`) ?? "";
   writeCrashNote(note, "resp_2");
 
   const store = sqliteStore({ path });
   const claimed = async (suspects: "none" | "only") =>
-    (await store.claim("worker-2", { leaseMs: 30_000, limit: 10, suspects })).map(
+    (await store.queue.claim("worker-2", { leaseMs: 30_000, limit: 10, suspects })).map(
       ({ responseId, attempts, suspicion }) => ({ responseId, attempts, suspicion }),
     );
   expect(await claimed("none")).toEqual([{ responseId: "resp_1", attempts: 1, suspicion: 0 }]);
@@ -219,12 +219,12 @@ test("a note says which run has ended the last process: it alone is to blame, an
 test("a run that works apart is not blamed for a death beside requests in the foreground, up to a point", async () => {
   const first = sqliteStore({ path });
   await first.create(newResponse("resp_1", { status: "queued" }), "w", 1);
-  await first.claim("worker-1", { leaseMs: 30_000, limit: 1 });
+  await first.queue.claim("worker-1", { leaseMs: 30_000, limit: 1 });
   await first.close();
   const attempts: (number | undefined)[] = [];
   for (let death = 1; death <= 8; death += 1) {
     const store = sqliteStore({ path });
-    const [claim] = await store.claim("worker-1", { leaseMs: 30_000, limit: 1, suspects: "only" });
+    const [claim] = await store.queue.claim("worker-1", { leaseMs: 30_000, limit: 1, suspects: "only" });
     attempts.push(claim?.attempts);
     await store.create(newResponse(`foreground_${death}`, { background: false }), "w", 30_000);
     await store.close();
@@ -232,11 +232,11 @@ test("a run that works apart is not blamed for a death beside requests in the fo
   expect(attempts).toEqual([1, 1, 1, 1, 1, 1, 2, 3]);
 });
 
-test.each(["", "{", "null", '{"responseId":5}'])("a broken note (%j) says nothing", async (text) => {
+test.each(["", "{", "null", '{"responseId":5}'])("a broken crash note (%j) is ignored", async (text) => {
   await createStore();
   writeFileSync(`${path}-crash`, text);
   const store = sqliteStore({ path });
-  const [claim] = await store.claim("worker-2", { leaseMs: 30_000, limit: 10, suspects: "only" });
+  const [claim] = await store.queue.claim("worker-2", { leaseMs: 30_000, limit: 10, suspects: "only" });
   expect(claim).toMatchObject({ responseId: "resp_1", suspicion: 1 });
   await store.close();
 });
@@ -265,7 +265,7 @@ test("a database of another program is refused, and left as it is", () => {
   database.close();
 });
 
-test("a file that is no database is refused, and left as it is", async () => {
+test("a file that is not a database is refused, and left as it is", async () => {
   writeFileSync(path, "Dear diary, ".repeat(1000));
 
   expect(refusal()).toMatchObject({
@@ -309,6 +309,6 @@ test.skipIf(process.getuid?.() === 0)("a file that may not be written is refused
   expect(refusal()).toMatchObject({ code: "unavailable", message: expect.stringContaining("EACCES") });
 });
 
-test.each(["", ":memory:"])("%j is no path", (wrong) => {
+test.each(["", ":memory:"])("%j is not a path", (wrong) => {
   expect(() => sqliteStore({ path: wrong })).toThrow(InvalidArgumentError);
 });

@@ -1,11 +1,11 @@
-// Keeps a second server away from a database, without keeping anyone from reading it. The lock is an open
-// transaction on a file beside it: the system ends it with the process, however the process ends.
+// Locks a database for one server, while other programs can still read it. The lock is an open transaction on a file
+// beside it: the system ends it with the process, however that ends.
 
 import { DatabaseSync } from "node:sqlite";
 import { StoreError } from "../store-error.ts";
 import { isBusy, toStoreError } from "./faults.ts";
 
-/** Takes the lock of the database at `path`, or throws a `StoreError` (`in_use`). Gives what frees it. */
+/** Takes the lock of the database at `path`, or throws a `StoreError` (`in_use`). Returns the function that releases it. */
 export function lockForProcess(path: string): () => void {
   const file = `${path}-lock`;
   let lock: DatabaseSync | undefined;

@@ -1,4 +1,4 @@
-// What is read for clients. Every query names the owner, and finds its rows by an index.
+// Queries for clients. Each names the owner and uses an index.
 
 import type { InputItem, OutputItem } from "../../protocol/items.ts";
 import type { StoredEvent, StoredOutput, StoredResponse, StoredRun } from "../store.ts";
@@ -81,16 +81,4 @@ export function readRun(db: Connection, { key, last_sequence: lastSequence }: Ru
     lastSequence,
     credentials: kept?.sealed,
   };
-}
-
-/** Walks through the index of what is not over, of one owner or of all, however much is stored. */
-export function countBackground(db: Connection, owner?: string): { queued: number; running: number } {
-  const [row] = db.all<{ queued: number; running: number }>(
-    `SELECT count(*) FILTER (WHERE status = 'queued') AS queued,
-        count(*) FILTER (WHERE status = 'in_progress') AS running
-      FROM responses
-      WHERE status IN ('queued', 'in_progress') AND is_background = 1 ${owner === undefined ? "" : "AND owner = ?"}`,
-    ...(owner === undefined ? [] : [owner]),
-  );
-  return { queued: row?.queued ?? 0, running: row?.running ?? 0 };
 }

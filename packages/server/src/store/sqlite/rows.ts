@@ -1,4 +1,4 @@
-// Rows as they come out of the database, and what is made of them.
+// Rows of the database, and their conversion.
 
 import type { InputItem, OutputItem } from "../../protocol/items.ts";
 import type { IncompleteReason } from "../../protocol/response.ts";
@@ -10,7 +10,7 @@ export const responseColumns = `
   r.key, r.id, r.owner, r.status, r.is_background, r.model, r.created_at_ms, r.completed_at_ms,
   r.previous_response_id, r.error, r.incomplete_reason, r.usage, r.is_cancel_requested, q.data AS request`;
 
-/** Where they come from. */
+/** The tables of these columns. */
 export const responseTables = "responses r JOIN requests q ON q.response_key = r.key";
 
 export interface ResponseRow {
@@ -63,7 +63,7 @@ export function toOutput({ position, turn, data }: Omit<ItemRow, "is_output">): 
   return { index: position, turn, item: JSON.parse(data) };
 }
 
-/** The items of one response, which are in their order, by what they are. */
+/** Splits the ordered items of one response into input and output. */
 export function toItems(rows: readonly ItemRow[]): { input: InputItem[]; output: StoredOutput[] } {
   return {
     input: rows.filter((row) => row.is_output === 0).map((row) => JSON.parse(row.data)),

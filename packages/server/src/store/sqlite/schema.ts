@@ -1,4 +1,4 @@
-// The tables, as steps from one version to the next. A step that was released never changes: add a new one.
+// The tables, as migrations from one version to the next. A released migration never changes: add a new one.
 
 import type { DatabaseSync } from "node:sqlite";
 import { StoreError } from "../store-error.ts";
@@ -6,7 +6,7 @@ import { StoreError } from "../store-error.ts";
 // "rond": tells our files from those of other programs.
 const applicationId = 0x72_6f_6e_64;
 
-/** The tools of a row's JSON, without what they have for MCP servers. */
+/** The tools of a row's JSON, without the credentials for MCP servers. */
 const toolsWithoutCredentials = `(
       SELECT json_group_array(CASE WHEN tool.value ->> '$.type' = 'mcp'
         THEN json_remove(tool.value, '$.authorization', '$.headers') ELSE json(tool.value) END)
@@ -162,11 +162,11 @@ const migrations: readonly string[] = [
 
 export const newestVersion = migrations.length;
 
-/** Brings the tables to the newest version. Throws a `StoreError` if the file is newer, or another program's. */
+/** Migrates the tables to the newest version. Throws a `StoreError` if the file is newer, or another program's. */
 export function migrate(database: DatabaseSync, path: string): void {
   const version = checkVersion(database, path);
   if (version === migrations.length) return;
-  // What a step takes out is secret, and would otherwise stay in the file until something is written over it.
+  // Migrations remove secrets, which would otherwise stay in the file until they are overwritten.
   database.exec("PRAGMA secure_delete = ON; BEGIN EXCLUSIVE");
   try {
     for (const step of migrations.slice(version)) database.exec(step);

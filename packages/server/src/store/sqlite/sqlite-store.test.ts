@@ -1,12 +1,16 @@
 import { join } from "node:path";
-import { storeSuite } from "../testkit/store-suite.ts";
+import { describeStore } from "../testing/store-suite.ts";
 import { tempFolder } from "../testkit/temp-folder.ts";
-import { sqliteStore } from "./sqlite-store.ts";
+import { sqliteInMemory, sqliteStore } from "./sqlite-store.ts";
 
-storeSuite("SQLite", (now) => {
-  const folder = tempFolder();
-  return {
-    store: sqliteStore({ path: join(folder.path, "rondo.db"), now }),
-    dispose: folder[Symbol.dispose],
-  };
+describeStore("SQLite", {
+  open: async ({ now }) => {
+    const folder = tempFolder();
+    return {
+      store: sqliteStore({ path: join(folder.path, "rondo.db"), now }),
+      dispose: folder[Symbol.dispose],
+    };
+  },
 });
+
+describeStore("SQLite in memory", { open: async ({ now }) => ({ store: sqliteInMemory({ now }) }) });

@@ -1,29 +1,19 @@
-// The store in a SQLite file, for one server process. Reads are done at once; writes go through the group writer.
+// The store in SQLite, for one server process. Reads are done at once; writes go through the group writer.
 
 import { InvalidArgumentError } from "rondo";
 import { isTerminal } from "../../protocol/status.ts";
 import type { ConversationItem, NewConversation } from "../conversation-store.ts";
 import { noteBeside, readCrashNote, removeCrashNote } from "../crash-note.ts";
 import { encodeItems, encodeNew, encodeWrite } from "../encode.ts";
-import { storeClosed } from "../rules.ts";
-import { afterCrash, whenReleased, whenStarted, whenTrusted } from "../standing.ts";
-import type {
-  Claim,
-  ClaimOptions,
-  Lease,
-  ListOptions,
-  ListResponsesOptions,
-  NewResponse,
-  RunWrite,
-  Store,
-} from "../store.ts";
+import { LocalNews } from "../news.ts";
+import type { Lease, RunQueue } from "../run-queue.ts";
+import type { ListOptions, ListResponsesOptions, NewResponse, RunWrite, Store } from "../store.ts";
 import { keepBrokenWal } from "./broken-wal.ts";
 import { Chains } from "./chains.ts";
 import { Connection, prepareFile } from "./connection.ts";
 import {
   addItems,
   insertConversation,
-  isItsTurn,
   readConversationHead,
   readHistory,
   readItem,
@@ -35,34 +25,23 @@ import { GroupWriter } from "./group-writer.ts";
 import { findKey } from "./keys.ts";
 import { listConversationItems, listInput, listResponses } from "./lists.ts";
 import { lockForProcess } from "./process-lock.ts";
-import { countBackground, readEvents, readItems, readOutput, readResponse, readRun } from "./reads.ts";
-import { type ResponseRow, responseColumns, responseTables, toResponse } from "./rows.ts";
-import {
-  blame,
-  changeStanding,
-  endLeases,
-  isSuspect,
-  isToEnd,
-  type StandingRow,
-  setStanding,
-  standingColumns,
-  toStanding,
-} from "./standings.ts";
+import { endLeases, SqliteQueue } from "./queue.ts";
+import { readEvents, readItems, readOutput, readResponse, readRun } from "./reads.ts";
 import { inspectWal } from "./wal.ts";
-import { addToRun, heldRun, insertResponse, leaseTo } from "./writes.ts";
+import { addToRun, heldRun, insertResponse } from "./writes.ts";
 
 export interface SqliteStoreOptions {
-  /** The file. It and its folders are made if they are missing. */
+  /** The file. It and its folders are created if they are missing. */
   path: string;
   /** The clock of the leases, in milliseconds. Default: `Date.now`. */
   now?: () => number;
-  /** Told when something of the file is lost, though it can be used. Default: nobody. */
+  /** Receives a warning when part of the file is lost, though the rest can be used. Default: none. */
   onWarning?: (message: string) => void;
 }
 
 /**
  * Opens the store in a SQLite file. Throws a `StoreError`: `in_use` when another server has it open,
- * `unknown_version` when a newer one has written it, `unavailable` when it cannot be read or written.
+ * `unknown_version` when a newer one wrote it, `unavailable` when it cannot be read or written.
  */
 export function sqliteStore({ path, now = Date.now, onWarning }: SqliteStoreOptions): Store {
   if (path === "" || path === ":memory:") {
@@ -76,12 +55,16 @@ export function sqliteStore({ path, now = Date.now, onWarning }: SqliteStoreOpti
   const file = prepareFile(path);
   const unlock = lockForProcess(file);
   try {
-    const wal = inspectWal(file); // before SQLite reads it, and writes over what it does not like
+    const wal = inspectWal(file); // before SQLite reads it, and overwrites what is broken
     const warning = wal.state === "broken" ? keepBrokenWal(file, wal, now()) : undefined;
     if (warning !== undefined) onWarning?.(warning);
     const connection = new Connection(file);
-    // Else what is left of it would look broken after the next crash too.
+    // Otherwise the rest of it would look broken after the next crash too.
     if (warning !== undefined) connection.database.exec("PRAGMA wal_checkpoint(TRUNCATE)");
+    // The file belongs to one process: the holders of leases are gone.
+    const note = noteBeside(file);
+    connection.inTransaction(() => endLeases(connection, readCrashNote(note)));
+    removeCrashNote(note);
     return new SqliteStore(connection, { now, onClose: unlock });
   } catch (error) {
     unlock();
@@ -89,59 +72,72 @@ export function sqliteStore({ path, now = Date.now, onWarning }: SqliteStoreOpti
   }
 }
 
-// So that a clean-up of many responses does not hold up the others for long.
+/** A store that lives as long as the process. */
+export function sqliteInMemory({
+  now = Date.now,
+  keepsNothing,
+}: Omit<SqliteStoreOptions, "path"> & Pick<Store, "keepsNothing">): Store {
+  return new SqliteStore(new Connection(":memory:"), { now, keepsNothing });
+}
+
+// A clean-up of many responses must not block other writes for long.
 const expireBatch = 100;
 
 export class SqliteStore implements Store {
+  readonly keepsNothing: boolean;
+  readonly queue: RunQueue;
+  readonly news = new LocalNews();
   readonly #db: Connection;
   readonly #chains: Chains;
   readonly #writer: GroupWriter;
   readonly #now: () => number;
-  readonly #onClose: () => void;
+  readonly #onClose: (() => void) | undefined;
   #isClosed = false;
 
-  constructor(db: Connection, { now, onClose }: { now: () => number; onClose: () => void }) {
+  constructor(
+    db: Connection,
+    options: { now: () => number; onClose?: () => void; keepsNothing?: boolean | undefined },
+  ) {
+    const { now, onClose, keepsNothing = false } = options;
+    this.keepsNothing = keepsNothing;
     this.#db = db;
     this.#chains = new Chains(db);
     this.#now = now;
     this.#onClose = onClose;
     this.#writer = new GroupWriter(db.database, db.path);
-    // The store belongs to one process: whoever held a lease is gone.
-    const note = noteBeside(db.path);
-    db.inTransaction(() => endLeases(db, readCrashNote(note)));
-    removeCrashNote(note);
+    this.queue = new SqliteQueue(db, this.#writer, now);
   }
 
   async get(owner: string, id: string) {
-    return this.#read(() => readResponse(this.#db, owner, id));
+    return this.#db.read(() => readResponse(this.#db, owner, id));
   }
 
   async output(owner: string, id: string) {
-    return this.#read(() => readOutput(this.#db, owner, id));
+    return this.#db.read(() => readOutput(this.#db, owner, id));
   }
 
   async list(owner: string, options: ListResponsesOptions) {
-    return this.#read(() => listResponses(this.#db, owner, options));
+    return this.#db.read(() => listResponses(this.#db, owner, options));
   }
 
   async input(owner: string, id: string, options: ListOptions) {
-    return this.#read(() => listInput(this.#db, owner, id, options));
+    return this.#db.read(() => listInput(this.#db, owner, id, options));
   }
 
   async chain(owner: string, id: string) {
-    return this.#read(() => this.#chains.read(owner, id));
+    return this.#db.read(() => this.#chains.read(owner, id));
   }
 
   async items(owner: string, ids: readonly string[]) {
-    return this.#read(() => readItems(this.#db, owner, ids));
+    return this.#db.read(() => readItems(this.#db, owner, ids));
   }
 
   async events(owner: string, id: string, after: number, limit: number) {
-    return this.#read(() => readEvents(this.#db, owner, id, after, limit));
+    return this.#db.read(() => readEvents(this.#db, owner, id, after, limit));
   }
 
   async findByKey(owner: string, key: string) {
-    return this.#read(() => findKey(this.#db, owner, key, this.#now()));
+    return this.#db.read(() => findKey(this.#db, owner, key, this.#now()));
   }
 
   remove(owner: string, id: string): Promise<boolean> {
@@ -167,7 +163,7 @@ export class SqliteStore implements Store {
   }
 
   async getConversation(owner: string, id: string) {
-    return this.#read(() => readConversationHead(this.#db, owner, id));
+    return this.#db.read(() => readConversationHead(this.#db, owner, id));
   }
 
   async updateConversation(owner: string, id: string, metadata: Readonly<Record<string, string>>) {
@@ -191,20 +187,20 @@ export class SqliteStore implements Store {
   }
 
   async getConversationItem(owner: string, id: string, itemId: string) {
-    return this.#read(() => readItem(this.#db, owner, id, itemId));
+    return this.#db.read(() => readItem(this.#db, owner, id, itemId));
   }
 
   async listConversationItems(owner: string, id: string, options: ListOptions) {
-    return this.#read(() => listConversationItems(this.#db, owner, id, options));
+    return this.#db.read(() => listConversationItems(this.#db, owner, id, options));
   }
 
   async readConversation(owner: string, id: string) {
-    return this.#read(() => readHistory(this.#db, owner, id));
+    return this.#db.read(() => readHistory(this.#db, owner, id));
   }
 
   async create(response: NewResponse, worker: string, leaseMs: number): Promise<Lease> {
     const encoded = encodeNew(response);
-    // A foreground run that is lost in a power cut has no one left who waits for it.
+    // Nobody waits any more for a foreground run that a power cut ended.
     return this.#write(
       () => {
         const now = this.#now();
@@ -215,45 +211,13 @@ export class SqliteStore implements Store {
     );
   }
 
-  claim(worker: string, options: ClaimOptions): Promise<readonly Claim[]> {
-    const wanted = { ...options };
-    return this.#write(() => this.#claim(worker, wanted), { isDurable: false });
-  }
-
-  async renew(leases: readonly Lease[], leaseMs: number) {
-    const wanted = leases.map((lease) => ({ ...lease }));
-    return this.#write(() => wanted.flatMap((lease) => this.#renew(lease, leaseMs)), { isDurable: false });
-  }
-
-  async release({ responseId, fence }: Lease, { forgetsAttempt = false } = {}): Promise<void> {
-    const lease = { responseId, fence };
-    await this.#write(
-      () =>
-        changeStanding(this.#db, lease, (standing) => whenReleased(standing, forgetsAttempt)) &&
-        this.#db.change("UPDATE responses SET worker = NULL WHERE id = ?", lease.responseId),
-      { isDurable: false },
-    );
-  }
-
-  async trust({ responseId, fence }: Lease, { hasProgressed }: { hasProgressed: boolean }): Promise<void> {
-    const lease = { responseId, fence };
-    await this.#write(
-      () => changeStanding(this.#db, lease, (standing) => whenTrusted(standing, hasProgressed)),
-      { isDurable: false },
-    );
-  }
-
   async commit({ responseId, fence }: Lease, write: RunWrite): Promise<void> {
     const encoded = encodeWrite(write);
     await this.#write(() => addToRun(this.#db, { responseId, fence }, encoded, this.#now()), write);
   }
 
   async resume(lease: Lease) {
-    return this.#read(() => readRun(this.#db, heldRun(this.#db, lease)));
-  }
-
-  async countBackground(owner?: string) {
-    return this.#read(() => countBackground(this.#db, owner));
+    return this.#db.read(() => readRun(this.#db, heldRun(this.#db, lease)));
   }
 
   async expire(beforeMs: number): Promise<number> {
@@ -300,52 +264,7 @@ export class SqliteStore implements Store {
     try {
       this.#db.close();
     } finally {
-      this.#onClose();
-    }
-  }
-
-  #claim(worker: string, { leaseMs, limit, id, suspects, onlyToEnd }: ClaimOptions): Claim[] {
-    const now = this.#now();
-    const only = id === undefined ? { sql: "", values: [] } : { sql: "AND r.id = ?", values: [id] };
-    const kind = { none: `AND NOT ${isSuspect}`, only: `AND ${isSuspect}` };
-    const rows = this.#db.all<ResponseRow & StandingRow & { is_dead: number; is_suspect: number }>(
-      `SELECT ${responseColumns}, ${standingColumns}, r.worker IS NOT NULL AS is_dead, ${isSuspect} AS is_suspect
-        FROM ${responseTables}
-        WHERE r.status IN ('queued', 'in_progress') AND (r.worker IS NULL OR r.lease_until_ms <= ?)
-        AND ${isItsTurn} ${only.sql} ${suspects === undefined ? "" : kind[suspects]}
-        ${onlyToEnd ? `AND ${isToEnd}` : ""}
-        ORDER BY ${suspects === "only" ? `${blame}, ` : ""}r.created_at_ms, r.id LIMIT ?`,
-      now,
-      ...only.values,
-      limit,
-    );
-    return rows.map((row) => {
-      const before = toStanding(row);
-      const standing = row.is_dead === 1 ? afterCrash(before, "unknown") : before;
-      const { attempts, suspicion, isApart } = whenStarted(standing, row.is_suspect === 1);
-      const fence = leaseTo(this.#db, row.key, { worker, untilMs: now + leaseMs });
-      setStanding(this.#db, row.key, { attempts, suspicion, isApart });
-      return { responseId: row.id, fence, response: toResponse(row), attempts, suspicion };
-    });
-  }
-
-  #renew({ responseId, fence }: Lease, leaseMs: number) {
-    const [row] = this.#db.all<{ is_cancel_requested: number }>(
-      `UPDATE responses SET lease_until_ms = ? WHERE id = ? AND fence = ? AND worker IS NOT NULL
-        RETURNING is_cancel_requested`,
-      this.#now() + leaseMs,
-      responseId,
-      fence,
-    );
-    return row ? [{ responseId, isCancelRequested: row.is_cancel_requested === 1 }] : [];
-  }
-
-  #read<T>(read: () => T): T {
-    if (this.#isClosed) throw storeClosed();
-    try {
-      return read();
-    } catch (error) {
-      throw toStoreError(error, this.#db.path);
+      this.#onClose?.();
     }
   }
 

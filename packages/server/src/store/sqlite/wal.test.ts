@@ -6,7 +6,7 @@ import { DatabaseSync } from "node:sqlite";
 import { describe, expect, test } from "vitest";
 import { checkStoreFile } from "../check-store.ts";
 import { openStore } from "../open-store.ts";
-import { newResponse } from "../testkit/build.ts";
+import { newResponse } from "../testing/build.ts";
 import { tempFolder } from "../testkit/temp-folder.ts";
 import { inspectWal } from "./wal.ts";
 
@@ -17,8 +17,8 @@ const frameAt = (index: number) => 32 + index * frameBytes;
 async function killedStore(folder: string, count = 6): Promise<string> {
   const path = join(folder, "rondo.db");
   const killed = join(folder, "killed.db");
-  await openStore(`sqlite:${path}`).close();
-  const store = openStore(`sqlite:${path}`);
+  await (await openStore(`sqlite:${path}`)).close();
+  const store = await openStore(`sqlite:${path}`);
   for (let n = 0; n < count; n += 1) await store.create(newResponse(`resp_${n}`), "worker", 30_000);
   for (const end of ["", "-wal"]) copyFileSync(path + end, killed + end);
   await store.close();
@@ -32,9 +32,10 @@ function damage(path: string, place: number): void {
   writeFileSync(`${path}-wal`, bytes);
 }
 
-function open(path: string) {
+async function open(path: string) {
   const warnings: string[] = [];
-  return { warnings, store: openStore(`sqlite:${path}`, { onWarning: (message) => warnings.push(message) }) };
+  const store = await openStore(`sqlite:${path}`, { onWarning: (message) => warnings.push(message) });
+  return { warnings, store };
 }
 
 describe("a log", () => {
@@ -52,7 +53,7 @@ describe("a log", () => {
     expect(findings).toMatchObject([{ check: "file" }, { code: "broken_wal" }, { code: "empty" }]);
     expect(readFileSync(`${path}-wal`)).toEqual(log);
 
-    const { store, warnings } = open(path);
+    const { store, warnings } = await open(path);
     expect(warnings).toEqual([expect.stringContaining("the database beside it is empty")]);
     const copies = readdirSync(folder.path).filter((name) => name.startsWith("killed.db-wal-broken-"));
     expect(readFileSync(join(folder.path, copies[0] ?? ""))).toEqual(log);
@@ -69,7 +70,7 @@ describe("a log", () => {
     expect(inspectWal(path).state).toBe("whole");
   });
 
-  test("of a process that was killed is whole, and so is none at all", async () => {
+  test("of a killed process is complete, and so is a missing one", async () => {
     using folder = tempFolder();
     const path = await killedStore(folder.path);
     const { commits, ...rest } = inspectWal(path) as { commits: number };
@@ -80,7 +81,7 @@ describe("a log", () => {
       commits: 0,
       isPartial: false,
     });
-    const { store, warnings } = open(path);
+    const { store, warnings } = await open(path);
     expect((await store.list("ann", { limit: 100, order: "asc" })).data).toHaveLength(6);
     expect(warnings).toEqual([]);
     await store.close();
@@ -99,7 +100,7 @@ describe("a log", () => {
     const broken = readFileSync(`${path}-wal`);
     expect(inspectWal(path).state).toBe("broken");
 
-    const { store, warnings } = open(path);
+    const { store, warnings } = await open(path);
     const { data } = await store.list("ann", { limit: 100, order: "asc" });
     expect(data.length).toBeLessThan(6); // SQLite has said nothing of this
     expect(warnings).toEqual([expect.stringMatching(/log of the store \S+killed\.db is broken: .*backup/)]);
@@ -114,7 +115,7 @@ describe("a log", () => {
     await store.close();
   });
 
-  test("whose last transaction was cut off anywhere is whole", async () => {
+  test("whose last transaction was truncated anywhere is complete", async () => {
     using folder = tempFolder();
     const path = await killedStore(folder.path, 2);
     const all = readFileSync(`${path}-wal`);
@@ -131,7 +132,7 @@ describe("a log", () => {
     expect(inspectWal(path)).toMatchObject({ state: "whole", commits: 0 });
   });
 
-  test("that was begun anew over an older one is whole", () => {
+  test("that was restarted over an older one is complete", () => {
     using folder = tempFolder();
     const path = join(folder.path, "a.db");
     const database = new DatabaseSync(path);
@@ -143,30 +144,30 @@ describe("a log", () => {
     expect(wal).toMatchObject({ state: "whole", commits: 1 });
   });
 
-  test("is read only so far", async () => {
+  test("is read up to a limit", async () => {
     using folder = tempFolder();
     const path = await killedStore(folder.path, 100);
     expect(inspectWal(path, 1000)).toMatchObject({ state: "whole", isPartial: true });
   });
 });
 
-describe("a look at the file", () => {
+describe("a check of the file", () => {
   const codes = (path: string) =>
     checkStoreFile(`sqlite:${path}`, "/").map(({ check, code }) => `${check} ${code}`);
 
-  test("finds nothing wrong with a good one, also in use, and changes nothing", async () => {
+  test("finds no fault in an intact one, also in use, and changes nothing", async () => {
     using folder = tempFolder();
     const path = await killedStore(folder.path);
     const wal = readFileSync(`${path}-wal`);
     const fine = ["version ok", "integrity ok", "references ok"];
     expect(codes(path)).toEqual(["file ready", "wal ok", ...fine]);
     expect(readFileSync(`${path}-wal`)).toEqual(wal);
-    const { store } = open(path);
+    const { store } = await open(path);
     expect(codes(path)).toEqual(["file in_use", "wal in_use", ...fine]);
     await store.close();
   });
 
-  test("finds a broken log, a damaged page, and rows that lost what they belong to", async () => {
+  test("finds a broken log, a damaged page, and rows that refer to missing ones", async () => {
     using folder = tempFolder();
     const path = await killedStore(folder.path);
     damage(path, frameAt(3) + 200);
@@ -185,7 +186,7 @@ describe("a look at the file", () => {
     expect(codes(file)).toContain("integrity damaged");
   });
 
-  test("finds that there is none", () => {
+  test("reports a missing file", () => {
     expect(codes("/nowhere/rondo.db")).toEqual(["file missing"]);
   });
 });

@@ -1,16 +1,16 @@
-// Looks whether SQLite's write-ahead log is whole. SQLite itself reads it up to the first frame that is broken and
-// ignores the rest without a word: what was committed after that is lost.
+// Checks SQLite's write-ahead log. SQLite reads it up to the first broken frame and silently ignores the rest: what was
+// committed after that is lost.
 //
-// Only what was not yet flushed may be broken, at the very end: a transaction without its last frame. So if a frame is
-// broken and one after it says "committed", something is lost. Frames of an older life of the log have other salts.
+// Only the end may be broken, by an unfinished transaction. So if a commit frame follows a broken one, data is lost.
+// Frames of an earlier use of the log have other salts.
 // The format: https://www.sqlite.org/fileformat2.html#walformat
 
 import { closeSync, openSync, readSync, statSync } from "node:fs";
 
 export type WalState =
-  /** Not there, empty, or all that was committed can be read. `isPartial`: only the first part was looked at. */
+  /** Missing, empty, or all commits can be read. `isPartial`: only the first part was checked. */
   | { readonly state: "whole"; readonly commits: number; readonly isPartial: boolean }
-  /** `commits` can be read, and `lost` at least are after the damage. Undefined if not even their number is known. */
+  /** `commits` can be read; at least `lost` follow the damage, undefined if their number is unknown. */
   | {
       readonly state: "broken";
       readonly commits: number;
@@ -20,12 +20,12 @@ export type WalState =
 
 const headerBytes = 32;
 const frameHeaderBytes = 24;
-/** Reading more at a start would take too long. The log is 16 MB long before it is moved into the database. */
-const mostBytes = 512_000_000;
+/** Reading more at a start would take too long. Usually a checkpoint empties the log at 16 MB. */
+const maxBytes = 512_000_000;
 const chunkFrames = 64;
 
 /** Reads the log of the database at `path`. Changes nothing. */
-export function inspectWal(path: string, limitBytes = mostBytes): WalState {
+export function inspectWal(path: string, limitBytes = maxBytes): WalState {
   let file: number;
   try {
     file = openSync(`${path}-wal`, "r");
@@ -36,7 +36,7 @@ export function inspectWal(path: string, limitBytes = mostBytes): WalState {
   }
   try {
     const found = inspect(file, limitBytes);
-    // SQLite deletes the log of a database that is empty, without a word.
+    // SQLite silently deletes the log of an empty database.
     const isOrphan = found.state === "whole" && found.commits > 0 && statSync(path).size === 0;
     if (!isOrphan) return found;
     return { state: "broken", commits: 0, lost: found.commits, reason: "the database beside it is empty" };
@@ -67,7 +67,7 @@ function inspect(file: number, limitBytes: number): WalState {
   let brokenAt: number | undefined;
   for (let index = 0, place = headerBytes; ; ) {
     const read = readAll(file, chunk, place);
-    // What is left of a frame at the end was never committed.
+    // A partial frame at the end was never committed.
     for (let at = 0; at + frameBytes <= read; at += frameBytes, index += 1) {
       const hasSalts = chunk.compare(header, 16, 24, at + 8, at + 16) === 0;
       const isCommit = chunk.readUInt32BE(at + 4) !== 0;
@@ -88,7 +88,7 @@ function inspect(file: number, limitBytes: number): WalState {
   }
 }
 
-/** SQLite's checksum of the log, which goes on from frame to frame. */
+/** SQLite's checksum of the log, which continues from frame to frame. */
 class Checksum {
   readonly #isBigEndian: boolean;
   #first = 0;
@@ -112,13 +112,13 @@ class Checksum {
     this.#second = second;
   }
 
-  /** Whether it stands at `place`. */
+  /** Whether it equals the one at `place`. */
   is(bytes: Buffer, place: number): boolean {
     return bytes.readInt32BE(place) === this.#first && bytes.readInt32BE(place + 4) === this.#second;
   }
 }
 
-/** Whether there is nothing but zeros: a place on the disk that was never written to. */
+/** Whether there are only zeros: disk space that was never written to. */
 function isZero(file: number, limitBytes: number): boolean {
   const chunk = Buffer.alloc(65_536);
   for (let place = 0; place < limitBytes; place += chunk.length) {
@@ -133,7 +133,7 @@ function isPageSize(bytes: number): boolean {
   return bytes >= 512 && bytes <= 65_536 && (bytes & (bytes - 1)) === 0;
 }
 
-/** Fills the buffer from `place` on, as far as the file goes. Gives how much was read. */
+/** Fills the buffer from `place` on. Returns how much was read. */
 function readAll(file: number, buffer: Buffer, place: number): number {
   let length = 0;
   while (length < buffer.length) {

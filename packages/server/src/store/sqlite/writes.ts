@@ -1,10 +1,11 @@
-// What is written, each in a transaction that the caller has begun. Refusals come before the first change.
+// Writes to runs, in the caller's transaction. They are refused before the first change.
 
 import { isTerminal, type ResponseStatus } from "../../protocol/status.ts";
 import { addsToConversation } from "../conversation-store.ts";
 import type { EncodedNew, EncodedOutput, EncodedWrite } from "../encode.ts";
 import { checkKey, checkNew, checkPlace, checkWrite, type KnownItem, lostLease } from "../rules.ts";
-import type { Lease, StoredEvent } from "../store.ts";
+import type { Lease } from "../run-queue.ts";
+import type { StoredEvent } from "../store.ts";
 import type { Connection } from "./connection.ts";
 import { addResponse, readState } from "./conversations.ts";
 import { findKey, insertKey } from "./keys.ts";
@@ -18,13 +19,13 @@ export interface RunRow {
   readonly last_sequence: number;
 }
 
-/** Who runs a response, and until when the others wait for it. */
+/** The holder of a new lease. */
 export interface Holder {
   readonly worker: string;
   readonly untilMs: number;
 }
 
-/** Adds a response, leased to `holder` if it runs at once, and gives its fence. */
+/** Adds a response, leased to `holder` if it is in progress. Returns its fence. */
 export function insertResponse(db: Connection, response: EncodedNew, holder: Holder, nowMs: number): number {
   const { id, owner, input } = response;
   const isTaken = db.all("SELECT 1 FROM responses WHERE id = ?", id).length > 0;
@@ -79,7 +80,7 @@ export function insertResponse(db: Connection, response: EncodedNew, holder: Hol
   return fence;
 }
 
-/** The run that the lease gives the right to, or a `StoreError` (`lost_lease`). */
+/** The run of a lease. Throws a `StoreError` (`lost_lease`) if it is not held. */
 export function heldRun(db: Connection, lease: Lease): RunRow {
   const [run] = db.all<RunRow>(
     `SELECT r.key, r.owner, r.status, r.conversation_id,
@@ -104,17 +105,6 @@ export function addToRun(db: Connection, lease: Lease, write: EncodedWrite, nowM
   if (write.update) updateResponse(db, run, write.update, nowMs);
 }
 
-/** Leases a response, and gives the new fence. */
-export function leaseTo(db: Connection, key: number, { worker, untilMs }: Holder): number {
-  const [row] = db.all<{ fence: number }>(
-    "UPDATE responses SET worker = ?, lease_until_ms = ?, fence = fence + 1 WHERE key = ? RETURNING fence",
-    worker,
-    untilMs,
-    key,
-  );
-  return row?.fence ?? 0;
-}
-
 function insertEvents(db: Connection, key: number, events: readonly StoredEvent[]): void {
   for (const { sequence, data } of events) {
     db.change("INSERT INTO events (response_key, sequence, data) VALUES (?, ?, ?)", key, sequence, data);
@@ -137,7 +127,7 @@ function putOutput(db: Connection, run: RunRow, item: EncodedOutput): void {
   );
 }
 
-/** The items that stand in the way of a new one, or that it is a version of. */
+/** The existing items with the index or the id of a new one. */
 function knownItems(db: Connection, run: RunRow, { id, index }: EncodedOutput): KnownItem[] {
   return db
     .all<{ id: string; position: number; is_frozen: number; is_own: number }>(

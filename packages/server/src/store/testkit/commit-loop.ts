@@ -2,7 +2,7 @@
 // killed. Each commit of a run adds one event and one item.
 
 import { sqliteStore } from "../sqlite/sqlite-store.ts";
-import { events, message, newResponse, output } from "./build.ts";
+import { events, message, newResponse, output } from "../testing/build.ts";
 
 const [path = "", round = "0"] = process.argv.slice(2);
 const store = sqliteStore({ path });

@@ -19,7 +19,7 @@ export function sqliteFile(): SqliteFile {
   const folder = tempFolder();
   const path = prepareFile(join(folder.path, "rondo.db"));
   const connection = new Connection(path);
-  const store = new SqliteStore(connection, { now: Date.now, onClose: () => {} });
+  const store = new SqliteStore(connection, { now: Date.now });
   const other = new DatabaseSync(path);
   return {
     path,

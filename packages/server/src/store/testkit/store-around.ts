@@ -1,8 +1,9 @@
 // A store of which every call can be delayed, refused or lost on its way.
 
+import type { RunQueue } from "../run-queue.ts";
 import type { Store } from "../store.ts";
 
-export type StoreMethod = keyof Store;
+export type StoreMethod = keyof Store | keyof RunQueue;
 
 export type StoreHook = (
   method: StoreMethod,
@@ -10,15 +11,17 @@ export type StoreHook = (
   args: readonly unknown[],
 ) => Promise<unknown>;
 
-/** Passes each call of the store to `hook`, which makes it, or does something else. */
+/** Passes each call of the store and its queue to `hook`, which makes it, or does something else. */
 export function storeAround(store: Store, hook: StoreHook): Store {
-  return new Proxy(store, {
-    get(target, name: StoreMethod) {
-      const method = target[name] as ((...args: unknown[]) => Promise<unknown>) | undefined;
-      if (!method) return undefined; // `then`, when a promise is resolved with it
-      return (...args: unknown[]) => hook(name, () => method.apply(target, args), args);
-    },
-  });
+  const around = <T extends object>(target: T, parts: Partial<T>): T =>
+    new Proxy(target, {
+      get(_, name) {
+        const value = (name in parts ? parts : target)[name as keyof T];
+        if (typeof value !== "function") return value;
+        return (...args: unknown[]) => hook(name as StoreMethod, () => value.apply(target, args), args);
+      },
+    });
+  return around(store, { queue: around(store.queue, {}) });
 }
 
 export interface PowerCut {

@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from "vitest";
 import { canMove, type ResponseStatus } from "../../../protocol/status.ts";
-import type { Lease } from "../../store.ts";
+import type { Lease } from "../../run-queue.ts";
 import { events, inputItem, message, output, write } from "../build.ts";
 import type { SuiteContext } from "./context.ts";
 
@@ -133,7 +133,7 @@ export function commitTests(context: SuiteContext): void {
       ]);
     });
 
-    test("is written whole or not at all, and does not harm others of the same tick", async () => {
+    test("is written completely or not at all, and does not affect others of the same tick", async () => {
       const lease = await create("resp_1");
       const other = await create("resp_2");
       const good = {
@@ -200,7 +200,7 @@ export function commitTests(context: SuiteContext): void {
       expect(await context.store.get("ann", "resp_1")).toMatchObject({ status: "completed" });
     });
 
-    test("that is final lets nothing be added", async () => {
+    test("that is final accepts no more writes", async () => {
       const lease = await createIn("completed");
 
       await expect(context.store.commit(lease, write({ events: events(0, 0) }))).rejects.toMatchObject({

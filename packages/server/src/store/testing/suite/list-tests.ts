@@ -45,7 +45,7 @@ export function listTests(context: SuiteContext): void {
       });
     });
 
-    test("goes back from a cursor to the page that ends before it", async () => {
+    test("returns the page that ends before a cursor", async () => {
       expect(await idsOf({ limit: 2, before: "r4" })).toEqual({ ids: "r2 r3", hasMore: true });
       expect(await idsOf({ limit: 2, before: "r2" })).toEqual({ ids: "r0 r1", hasMore: false });
       expect(await idsOf({ limit: 2, order: "desc", before: "r1" })).toEqual({
@@ -60,7 +60,7 @@ export function listTests(context: SuiteContext): void {
       expect(await idsOf({ after: "r4", before: "r0" })).toEqual({ ids: "", hasMore: false });
     });
 
-    test("can be narrowed down, also with a cursor that does not match", async () => {
+    test("can be filtered, also with a cursor that does not match", async () => {
       expect(await idsOf({ model: "large" })).toEqual({ ids: "r1 r3 r5", hasMore: false });
       expect(await idsOf({ status: "queued" })).toEqual({ ids: "r5", hasMore: false });
       expect(await idsOf({ background: true, limit: 2 })).toEqual({ ids: "r0 r1", hasMore: true });

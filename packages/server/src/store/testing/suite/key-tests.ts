@@ -7,7 +7,7 @@ import type { SuiteContext } from "./context.ts";
 export function keyTests(context: SuiteContext): void {
   const { create } = context;
   const keyed = (id: string, key: string, { owner = "ann", ms = 1000 } = {}) =>
-    create(id, { owner, idempotency: { key, fingerprint: `of ${id}`, untilMs: context.now() + ms } });
+    create(id, { owner, idempotency: { key, fingerprint: `of ${id}`, keepMs: ms } });
   const find = (key: string, owner = "ann") => context.store.findByKey(owner, key);
 
   describe("a key", () => {
@@ -25,7 +25,7 @@ export function keyTests(context: SuiteContext): void {
       expect(await find("other")).toBeUndefined();
     });
 
-    test("is kept until its time is over, and can then be used again", async () => {
+    test("is kept until it expires, and can then be used again", async () => {
       await keyed("resp_1", "k");
       context.advance(999);
       expect(await find("k")).toBeDefined();
@@ -38,7 +38,7 @@ export function keyTests(context: SuiteContext): void {
       expect(await find("k")).toMatchObject({ responseId: "resp_2" });
     });
 
-    test("goes with its response, when that is removed or too old", async () => {
+    test("is removed with its response, also by expiry", async () => {
       await keyed("resp_1", "k");
       await context.store.remove("ann", "resp_1");
       expect(await find("k")).toBeUndefined();

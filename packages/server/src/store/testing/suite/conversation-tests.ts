@@ -3,7 +3,8 @@
 import { describe, expect, test } from "vitest";
 import type { ResponseStatus } from "../../../protocol/status.ts";
 import type { NewConversation } from "../../conversation-store.ts";
-import type { Lease, NewResponse } from "../../store.ts";
+import type { Lease } from "../../run-queue.ts";
+import type { NewResponse } from "../../store.ts";
 import { inputItem, message, output, write } from "../build.ts";
 import type { SuiteContext } from "./context.ts";
 
@@ -34,7 +35,7 @@ export function conversationTests(context: SuiteContext): void {
     context.store.commit(lease, write({ output: [output(0, message("msg_1"))], update: { status } }));
 
   describe("a conversation", () => {
-    test("is given back as it was created, and its metadata can be replaced", async () => {
+    test("is returned as it was created, and its metadata can be replaced", async () => {
       await start("conv_1", { metadata: { a: "b" } });
       const head = { id: "conv_1", owner: "ann", createdAtMs: 1000 };
 
@@ -60,7 +61,7 @@ export function conversationTests(context: SuiteContext): void {
       expect(await idsOf()).toEqual({ ids: "a", hasMore: false });
     });
 
-    test("gives its items in the order in which they came, in pages", async () => {
+    test("returns its items in the order of their addition, in pages", async () => {
       await start("conv_1", { items: ["c", "a"].map((id) => inputItem(id)) });
       await start("conv_2", { items: [inputItem("x")] });
       expect(
@@ -74,7 +75,7 @@ export function conversationTests(context: SuiteContext): void {
       await expect(idsOf("conv_1", { after: "x" })).rejects.toMatchObject({ code: "unknown_cursor" });
     });
 
-    test("gives and loses single items, which can be referred to by their ids", async () => {
+    test("returns and removes single items, which can be referred to by their ids", async () => {
       await start("conv_1", { items: ["a", "b"].map((id) => inputItem(id)) });
       await start("conv_2");
 
@@ -107,7 +108,7 @@ export function conversationTests(context: SuiteContext): void {
       expect(await idsOf()).toEqual({ ids: "a", hasMore: false });
     });
 
-    test("is gone with its items when it is removed, and a run in it adds to nothing", async () => {
+    test("is removed with its items, and a run in it adds nothing", async () => {
       await start("conv_1", { items: [inputItem("a")] });
       const lease = await create("resp_1", place());
 
@@ -160,7 +161,7 @@ export function conversationTests(context: SuiteContext): void {
     test("adds nothing with a commit that is refused", async () => {
       await start("conv_1");
       const lease = await create("resp_1", { input: [inputItem("b")], ...place() });
-      await context.store.release(lease);
+      await context.store.queue.release(lease);
 
       await expect(end(lease, "completed")).rejects.toMatchObject({ code: "lost_lease" });
 
@@ -177,7 +178,7 @@ export function conversationTests(context: SuiteContext): void {
       expect(await context.store.items("ann", ["b"])).toEqual([inputItem("b")]);
     });
 
-    test("needs the conversation that it was planned with", async () => {
+    test("is refused if the conversation changed after it was planned", async () => {
       await expect(create("resp_1", place())).rejects.toMatchObject({ code: "unknown_conversation" });
       await start("conv_1");
       await context.store.addConversationItems("ann", "conv_1", [inputItem("a")]);
@@ -190,7 +191,7 @@ export function conversationTests(context: SuiteContext): void {
   });
 
   describe("the runs of a conversation", () => {
-    test("begin one at a time: another is refused, or waits for its turn", async () => {
+    test("begin one at a time: another is refused, or waits", async () => {
       await start("conv_1");
       await start("conv_2");
       const first = await create("resp_1", place());
@@ -216,7 +217,7 @@ export function conversationTests(context: SuiteContext): void {
       expect((await claim()).map(({ responseId }) => responseId)).toEqual(["resp_3"]);
     });
 
-    test("pass to another worker when theirs is gone, before those that wait", async () => {
+    test("are claimed by another worker after a crash, before those that wait", async () => {
       await start("conv_1");
       await create("resp_1", place());
       await create("resp_2", { status: "queued", ...place({ mustBeFree: false }) });
@@ -226,7 +227,7 @@ export function conversationTests(context: SuiteContext): void {
       expect((await claim("worker-3")).map(({ responseId }) => responseId)).toEqual(["resp_1"]);
     });
 
-    test("can be claimed out of their turn when they are to be cancelled", async () => {
+    test("can be claimed out of order when they are to be cancelled", async () => {
       await start("conv_1");
       await create("resp_1", place());
       await create("resp_2", { status: "queued", ...place({ mustBeFree: false }) });

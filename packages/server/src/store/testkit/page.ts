@@ -1,7 +1,7 @@
 // Pages of a list that is in memory.
 
-import { unknownCursor } from "./rules.ts";
-import type { ListOptions, Page } from "./store.ts";
+import { unknownCursor } from "../rules.ts";
+import type { ListOptions, Page } from "../store.ts";
 
 /**
  * A page of `all`, which is in ascending order. `after` and `before` name entries of `all`, whether they match

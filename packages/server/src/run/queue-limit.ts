@@ -1,26 +1,26 @@
-// Limits how many background runs of an owner wait. The store is asked only when there may be too many: after it has
-// counted n, limit - n more can come before it has to count again. Runs that are just being written are not counted
-// yet, so that a few more may get in.
+// Limits how many jobs of an owner wait in the queue. The queue is counted rarely: after it counted n jobs, limit - n
+// more are let in before it is counted again. Jobs that are being written are not counted yet, so that a few more may
+// get in.
 
 import { tooManyRequests } from "../protocol/api-error.ts";
-import type { Store } from "../store/store.ts";
+import type { RunQueue } from "../store/run-queue.ts";
 
-// So many owners are remembered; then all are counted anew.
-const mostOwners = 10_000;
+/** How many owners are remembered; then all are forgotten, and counted again. */
+const maxOwners = 10_000;
 
-export class WaitingRuns {
-  readonly #store: Pick<Store, "countBackground">;
+export class QueueLimit {
+  readonly #queue: Pick<RunQueue, "count">;
   readonly #limit: number;
-  /** How many more runs of an owner may come before they are counted. */
+  /** How many more jobs of an owner are let in before they are counted. */
   readonly #allowance = new Map<string, number>();
   readonly #counting = new Map<string, Promise<void>>();
 
-  constructor(store: Pick<Store, "countBackground">, limit: number) {
-    this.#store = store;
+  constructor(queue: Pick<RunQueue, "count">, limit: number) {
+    this.#queue = queue;
     this.#limit = limit;
   }
 
-  /** Takes a place for a run that is about to wait. Throws a 429 when there is none. */
+  /** Lets one more job of `owner` into the queue. Throws a 429 when it is full. */
   async enter(owner: string): Promise<void> {
     if (this.#take(owner)) return;
     await this.#count(owner);
@@ -36,7 +36,7 @@ export class WaitingRuns {
     return left > 0;
   }
 
-  /** All who come meanwhile share one count, and what it leaves. */
+  /** Concurrent requests of an owner share one count. */
   #count(owner: string): Promise<void> {
     const running = this.#counting.get(owner);
     if (running) return running;
@@ -44,9 +44,10 @@ export class WaitingRuns {
     this.#counting.set(owner, counting);
     return counting;
   }
+
   async #refill(owner: string): Promise<void> {
-    const { queued } = await this.#store.countBackground(owner);
-    if (this.#allowance.size >= mostOwners) this.#allowance.clear();
+    const { queued } = await this.#queue.count(owner);
+    if (this.#allowance.size >= maxOwners) this.#allowance.clear();
     this.#allowance.set(owner, this.#limit - queued);
   }
 }

@@ -1,8 +1,8 @@
-// The one suite that every store passes.
+// `@rondo/server/store-suite`: the tests that every store passes.
 
 import { describe } from "vitest";
 import { commitTests } from "./suite/commit-tests.ts";
-import { type OpenedStore, useStore } from "./suite/context.ts";
+import { type OpenStore, useStore } from "./suite/context.ts";
 import { conversationTests } from "./suite/conversation-tests.ts";
 import { createTests } from "./suite/create-tests.ts";
 import { keyTests } from "./suite/key-tests.ts";
@@ -12,8 +12,13 @@ import { listTests } from "./suite/list-tests.ts";
 import { readTests } from "./suite/read-tests.ts";
 import { suspectTests } from "./suite/suspect-tests.ts";
 
-/** Tests a store. `open` is called for each test, and must give an empty one that goes by the clock `now`. */
-export function storeSuite(name: string, open: (now: () => number) => OpenedStore): void {
+export type { OpenedStore, OpenStore } from "./suite/context.ts";
+
+/**
+ * Defines the tests of a store, for Vitest. `open` is called before each test; it gives a new, empty store, whose
+ * leases and keys are timed by the clock `now`.
+ */
+export function describeStore(name: string, { open }: { open: OpenStore }): void {
   describe(`the ${name} store`, () => {
     const context = useStore(open);
     createTests(context);

@@ -1,13 +1,13 @@
 import { expect, test } from "vitest";
 import { ApiError } from "../protocol/api-error.ts";
-import { WaitingRuns } from "./waiting-runs.ts";
+import { QueueLimit } from "./queue-limit.ts";
 
 /** A queue that only counts, and how often it was asked. */
 function queue(limit: number) {
   const state = { queued: 0, asked: 0 };
-  const runs = new WaitingRuns(
+  const runs = new QueueLimit(
     {
-      async countBackground() {
+      async count() {
         state.asked += 1;
         return { queued: state.queued, running: 0 };
       },
@@ -43,7 +43,7 @@ test("runs that come at once do not get past the limit together", async () => {
   expect(state.queued).toBe(10);
 });
 
-test("the store is asked rarely as long as there is room", async () => {
+test("the queue is counted rarely while there is room", async () => {
   const { state, enter } = queue(1000);
   for (let index = 0; index < 1000; index++) await enter();
   expect(state.asked).toBe(1);
@@ -51,8 +51,8 @@ test("the store is asked rarely as long as there is room", async () => {
 
 test("each owner has a limit of its own", async () => {
   const waiting: Record<string, number> = { ann: 1, bob: 0 };
-  const runs = new WaitingRuns(
-    { countBackground: async (owner = "") => ({ queued: waiting[owner] ?? 0, running: 0 }) },
+  const runs = new QueueLimit(
+    { count: async (owner = "") => ({ queued: waiting[owner] ?? 0, running: 0 }) },
     1,
   );
   await expect(runs.enter("ann")).rejects.toBeInstanceOf(ApiError);

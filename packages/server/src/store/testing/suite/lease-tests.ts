@@ -44,19 +44,19 @@ export function leaseTests(context: SuiteContext): void {
         code: "lost_lease",
       });
       await expect(context.store.resume(first)).rejects.toMatchObject({ code: "lost_lease" });
-      expect(await context.store.renew([first], 30_000)).toEqual([]);
-      await context.store.release(first);
+      expect(await context.store.queue.renew([first], 30_000)).toEqual([]);
+      await context.store.queue.release(first);
       if (second) await context.store.commit(second, write({ events: events(1, 1) }));
       expect(await claim()).toEqual([]);
     });
 
-    test("lasts longer when it is renewed, and shows the wish to cancel", async () => {
+    test("is extended by a renewal, which reports a requested cancellation", async () => {
       const one = await create("resp_1");
       const two = await create("resp_2");
       await context.store.requestCancel("ann", "resp_2");
       context.advance(20_000);
 
-      const renewed = await context.store.renew([one, two, { responseId: "nobody", fence: 1 }], 30_000);
+      const renewed = await context.store.queue.renew([one, two, { responseId: "nobody", fence: 1 }], 30_000);
 
       expect(renewed).toEqual([
         { responseId: "resp_1", isCancelRequested: false },
@@ -66,16 +66,32 @@ export function leaseTests(context: SuiteContext): void {
       expect(await claim()).toEqual([]);
     });
 
-    test("that is released can be claimed at once, and is over for the one who held it", async () => {
+    test("that expires first determines the next expiry", async () => {
+      const { queue } = context.store;
+      expect(await queue.nextExpiryMs()).toBeUndefined();
+      const one = await create("resp_1");
+      context.advance(10_000);
+      const two = await create("resp_2");
+      await create("resp_3", { status: "queued" });
+      expect(await queue.nextExpiryMs()).toBe(20_000);
+      await queue.renew([one], 60_000);
+      expect(await queue.nextExpiryMs()).toBe(30_000);
+      await queue.release(two);
+      expect(await queue.nextExpiryMs()).toBe(60_000);
+      await context.store.commit(one, write({ update: { status: "completed" } }));
+      expect(await queue.nextExpiryMs()).toBeUndefined();
+    });
+
+    test("that is released can be claimed at once, and is lost for its holder", async () => {
       const lease = await create("resp_1");
-      await context.store.release(lease);
+      await context.store.queue.release(lease);
 
       await expect(context.store.commit(lease, write({}))).rejects.toMatchObject({ code: "lost_lease" });
-      expect(await context.store.renew([lease], 30_000)).toEqual([]);
+      expect(await context.store.queue.renew([lease], 30_000)).toEqual([]);
       expect(await claim()).toMatchObject([{ responseId: "resp_1", fence: 2 }]);
     });
 
-    test("that is given back without fault does not count as an attempt", async () => {
+    test("that is released without fault does not count as an attempt", async () => {
       await create("resp_1", { status: "queued" });
       const attempt = async () => {
         const [claimed] = await claim();
@@ -83,18 +99,18 @@ export function leaseTests(context: SuiteContext): void {
         return claimed;
       };
       const first = await attempt();
-      await context.store.release(first);
+      await context.store.queue.release(first);
       const second = await attempt();
-      await context.store.release(second, { forgetsAttempt: true });
+      await context.store.queue.release(second, { forgetsAttempt: true });
       const third = await attempt();
       expect([first.attempts, second.attempts, third.attempts]).toEqual([1, 2, 2]);
     });
 
-    test("can be asked for one response alone", async () => {
+    test("can be claimed for one response alone", async () => {
       await create("resp_a", { status: "queued" });
       await create("resp_b", { status: "queued" });
       await create("running");
-      const only = (id: string) => context.store.claim("worker-2", { leaseMs: 30_000, limit: 10, id });
+      const only = (id: string) => context.store.queue.claim("worker-2", { leaseMs: 30_000, limit: 10, id });
 
       expect(await only("resp_b")).toMatchObject([{ responseId: "resp_b", fence: 1, attempts: 1 }]);
       expect(await only("resp_b")).toEqual([]);
@@ -103,15 +119,15 @@ export function leaseTests(context: SuiteContext): void {
       expect(await claim()).toMatchObject([{ responseId: "resp_a" }]);
     });
 
-    test("counts how often it was claimed since the run got further", async () => {
+    test("counts the claims since the run last made progress", async () => {
       await create("resp_1", { status: "queued" });
       const attempts: number[] = [];
       for (const hasProgressed of [false, false, true, false]) {
         const [lease] = await claim();
         if (lease === undefined) throw new Error("There was nothing to claim.");
         attempts.push(lease.attempts);
-        await context.store.trust(lease, { hasProgressed });
-        await context.store.release(lease);
+        await context.store.queue.trust(lease, { hasProgressed });
+        await context.store.queue.release(lease);
       }
       const [last] = await claim();
 
@@ -129,8 +145,8 @@ export function leaseTests(context: SuiteContext): void {
     );
   });
 
-  describe("the wish to cancel", () => {
-    test("is noted, and given with the next claim", async () => {
+  describe("a requested cancellation", () => {
+    test("is kept, and reported by the next claim", async () => {
       await create("resp_1", { status: "queued" });
 
       expect(await context.store.requestCancel("ann", "resp_1")).toMatchObject({
@@ -140,7 +156,7 @@ export function leaseTests(context: SuiteContext): void {
       expect(await claim()).toMatchObject([{ response: { isCancelRequested: true } }]);
     });
 
-    test("changes nothing once the response is over, or if there is none", async () => {
+    test("changes nothing after the response ended, or if there is none", async () => {
       await createIn("completed");
 
       expect(await context.store.requestCancel("ann", "resp_1")).toMatchObject({ isCancelRequested: false });

@@ -8,7 +8,7 @@ export function createTests(context: SuiteContext): void {
   const { create, allEvents } = context;
 
   describe("a new response", () => {
-    test("is given back as it was created", async () => {
+    test("is returned as it was created", async () => {
       await create("resp_1", { previousResponseId: "resp_0", background: false, createdAtMs: 1234 });
 
       expect(await context.store.get("ann", "resp_1")).toEqual({

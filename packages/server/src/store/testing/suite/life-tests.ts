@@ -8,7 +8,7 @@ export function lifeTests(context: SuiteContext): void {
   const { create, claim, createIn, allEvents } = context;
 
   describe("a removed response", () => {
-    test("is gone with all that belongs to it, and its lease is over", async () => {
+    test("is gone with all that belongs to it, and its lease ends", async () => {
       const lease = await create("resp_1", { input: [inputItem("a")], events: events(0, 0) });
       await context.store.commit(
         lease,
@@ -28,7 +28,7 @@ export function lifeTests(context: SuiteContext): void {
       expect((await context.store.chain("ann", "resp_1")).links[0]).toMatchObject({ output: [] });
     });
 
-    test("that its worker removes in the same tick takes no more writes", async () => {
+    test("accepts no more writes of the same tick", async () => {
       const lease = await create("resp_1");
 
       const results = await Promise.allSettled([
@@ -55,15 +55,15 @@ export function lifeTests(context: SuiteContext): void {
   });
 
   describe("the count of background runs", () => {
-    test("tells those that wait from those that work, and leaves out what is over or in the foreground", async () => {
-      expect(await context.store.countBackground()).toEqual({ queued: 0, running: 0 });
+    test("separates waiting from running ones, and leaves out ended and foreground ones", async () => {
+      expect(await context.store.queue.count()).toEqual({ queued: 0, running: 0 });
       await create("foreground", { background: false });
       await create("bob's", { status: "queued", background: true, owner: "bob" });
       for (const id of ["one", "two", "three", "four"]) {
         await create(id, { status: "queued", background: true });
       }
       const leases = (await claim()).filter((lease) => lease.responseId !== "bob's");
-      expect(await context.store.countBackground()).toEqual({ queued: 5, running: 0 });
+      expect(await context.store.queue.count()).toEqual({ queued: 5, running: 0 });
       const [first, second, third] = leases;
       if (!first || !second || !third) throw new Error("There was too little to claim.");
       for (const lease of [first, second, third])
@@ -71,10 +71,10 @@ export function lifeTests(context: SuiteContext): void {
       await context.store.commit(first, write({ update: { status: "completed" } }));
       await context.store.remove("ann", second.responseId);
 
-      expect(await context.store.countBackground()).toEqual({ queued: 2, running: 1 });
-      expect(await context.store.countBackground("ann")).toEqual({ queued: 1, running: 1 });
-      expect(await context.store.countBackground("bob")).toEqual({ queued: 1, running: 0 });
-      expect(await context.store.countBackground("carl")).toEqual({ queued: 0, running: 0 });
+      expect(await context.store.queue.count()).toEqual({ queued: 2, running: 1 });
+      expect(await context.store.queue.count("ann")).toEqual({ queued: 1, running: 1 });
+      expect(await context.store.queue.count("bob")).toEqual({ queued: 1, running: 0 });
+      expect(await context.store.queue.count("carl")).toEqual({ queued: 0, running: 0 });
     });
   });
 
@@ -94,7 +94,7 @@ export function lifeTests(context: SuiteContext): void {
       expect(await context.store.get("ann", "running")).toBeDefined();
     });
 
-    test("takes the time of the last commit for a response that does not say when it ended", async () => {
+    test("uses the time of the last commit for a response without an end time", async () => {
       await createIn("cancelled");
 
       expect(await context.store.expire(context.now())).toBe(0);
@@ -111,7 +111,7 @@ export function lifeTests(context: SuiteContext): void {
     });
   });
 
-  test("the first secret of a name stays", async () => {
+  test("the first secret of a name is kept", async () => {
     expect(
       await Promise.all([context.store.keepSecret("a", "1"), context.store.keepSecret("a", "2")]),
     ).toEqual(["1", "1"]);
@@ -119,7 +119,7 @@ export function lifeTests(context: SuiteContext): void {
   });
 
   describe("a closed store", () => {
-    test("has written what it was given before", async () => {
+    test("has written what it accepted before", async () => {
       const lease = await create("resp_1");
       const pending = context.store.commit(lease, write({ events: events(0, 0) }));
       await context.store.close();

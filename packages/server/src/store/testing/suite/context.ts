@@ -2,37 +2,41 @@
 
 import { afterEach, beforeEach } from "vitest";
 import type { ResponseStatus } from "../../../protocol/status.ts";
-import type { Claim, Lease, NewResponse, Store, StoredEvent } from "../../store.ts";
+import type { Job, Lease } from "../../run-queue.ts";
+import type { NewResponse, Store, StoredEvent } from "../../store.ts";
 import { newResponse, write } from "../build.ts";
 
 export interface OpenedStore {
   store: Store;
-  /** Removes what the store has left behind. */
-  dispose?: () => void;
+  /** Removes what a closed store leaves behind. */
+  dispose?: () => void | Promise<void>;
 }
+
+/** Opens an empty store. `now` is its clock, in milliseconds. */
+export type OpenStore = (options: { now: () => number }) => Promise<OpenedStore>;
 
 export interface SuiteContext {
   readonly store: Store;
   readonly now: () => number;
   readonly advance: (ms: number) => void;
   readonly create: (id: string, given?: Partial<NewResponse>) => Promise<Lease>;
-  readonly claim: (worker?: string, limit?: number) => Promise<readonly Claim[]>;
+  readonly claim: (worker?: string, limit?: number) => Promise<readonly Job[]>;
   readonly allEvents: (owner: string, id: string) => Promise<readonly StoredEvent[]>;
   /** Makes a response that is in this state, and gives the lease that led to it. */
   readonly createIn: (status: ResponseStatus, id?: string) => Promise<Lease>;
 }
 
 /** Opens a store for each test, and closes it afterwards. */
-export function useStore(open: (now: () => number) => OpenedStore): SuiteContext {
+export function useStore(open: OpenStore): SuiteContext {
   let nowMs = 0;
   let opened: OpenedStore | undefined;
-  beforeEach(() => {
+  beforeEach(async () => {
     nowMs = 1_000_000;
-    opened = open(() => nowMs);
+    opened = await open({ now: () => nowMs });
   });
   afterEach(async () => {
     await opened?.store.close();
-    opened?.dispose?.();
+    await opened?.dispose?.();
   });
   const store = (): Store => {
     if (opened === undefined) throw new Error("There is a store only while a test runs.");
@@ -41,7 +45,7 @@ export function useStore(open: (now: () => number) => OpenedStore): SuiteContext
   const create: SuiteContext["create"] = (id, given) =>
     store().create(newResponse(id, given), "worker-1", 30_000);
   const claim: SuiteContext["claim"] = (worker = "worker-2", limit = 10) =>
-    store().claim(worker, { leaseMs: 30_000, limit });
+    store().queue.claim(worker, { leaseMs: 30_000, limit });
   return {
     get store() {
       return store();

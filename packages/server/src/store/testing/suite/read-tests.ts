@@ -85,7 +85,7 @@ export function readTests(context: SuiteContext): void {
       expect(await context.store.chain("ann", "r3")).toEqual({ links: [], missing: "r2" });
     });
 
-    test("has what a response has added since it was read", async () => {
+    test("includes what a response added after it was read", async () => {
       const lease = await create("r0");
       expect((await context.store.chain("ann", "r0")).links).toMatchObject([
         { status: "in_progress", output: [] },
@@ -98,7 +98,7 @@ export function readTests(context: SuiteContext): void {
       ]);
     });
 
-    test("does not have what was there under the same ids", async () => {
+    test("does not include removed responses of the same ids", async () => {
       await createChain();
       await context.store.chain("ann", "r2");
       for (const id of ["r0", "r1", "r2"]) await context.store.remove("ann", id);
@@ -113,7 +113,7 @@ export function readTests(context: SuiteContext): void {
       ]);
     });
 
-    test("cannot be a circle, nor lead to a later response", async () => {
+    test("cannot be a cycle, nor lead to a later response", async () => {
       await create("r0", { previousResponseId: "r0" });
       await create("r1", { previousResponseId: "r2" });
       await create("r2", { previousResponseId: "r1" });
@@ -134,7 +134,7 @@ export function readTests(context: SuiteContext): void {
     expect(await context.store.items("ann", [])).toEqual([]);
   });
 
-  test("events are read from any place, as many as are wanted", async () => {
+  test("events are read from any sequence number, up to a limit", async () => {
     const lease = await create("resp_1", { events: events(0, 4) });
     await create("resp_2", { events: events(0, 9) });
     await context.store.commit(lease, write({ events: events(5, 6) }));

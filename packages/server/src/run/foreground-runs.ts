@@ -1,0 +1,182 @@
+// Runs responses while their clients wait.
+
+import type { EventSink } from "../engine/event-sink.ts";
+import { toApiError, toResponseError } from "../engine/failure.ts";
+import { Journal } from "../engine/journal.ts";
+import { planParts } from "../engine/present.ts";
+import { type RunEnd, runResponse } from "../engine/run-response.ts";
+import { noUsage } from "../engine/usage.ts";
+import { type ApiError, notFound } from "../protocol/api-error.ts";
+import type { OutputItem } from "../protocol/items.ts";
+import { jobsTopic } from "../store/news.ts";
+import type { Lease } from "../store/run-queue.ts";
+import type { StoredEvent } from "../store/store.ts";
+import { isStoreError } from "../store/store-error.ts";
+import { RunStopped } from "./active-runs.ts";
+import { conversationBusy, toConversationError } from "./conversation-errors.ts";
+import { inRun } from "./current-run.ts";
+import { DetachedRuns } from "./detached-runs.ts";
+import { toStoredEvent } from "./job.ts";
+import { KeyedLock } from "./keyed-lock.ts";
+import { NewsReader } from "./news-reader.ts";
+import { type Planned, planRun } from "./planner.ts";
+import { type PreparedRun, type PrepareSettings, toNewResponse } from "./prepare.ts";
+import { publishFree, type RunParts } from "./run-parts.ts";
+
+export interface ForegroundOptions extends RunParts, PrepareSettings {
+  /** How many runs of an owner continue without their clients. */
+  readonly maxDetached: number;
+}
+
+export class ForegroundRuns {
+  readonly #options: ForegroundOptions;
+  readonly #detached: DetachedRuns;
+  /** Foreground runs that wait for their conversations. */
+  readonly #conversations = new KeyedLock();
+
+  constructor(options: ForegroundOptions) {
+    this.#options = options;
+    this.#detached = new DetachedRuns(options.maxDetached);
+  }
+
+  /** `gone` is aborted when the client disconnects. Throws when the run cannot begin. */
+  async run(prepared: PreparedRun, gone: AbortSignal, sink: EventSink | undefined): Promise<RunEnd> {
+    const { id, owner, request, planned, repeatKey } = prepared;
+    if (!request.store) return inRun(id, () => this.#work(prepared, planned, { sink, signals: [gone] }));
+    return this.#begin(prepared, gone, sink, (current, lease) =>
+      this.#options.active.hold(lease, (stopped) => {
+        const work = (left: AbortSignal) =>
+          this.#work(prepared, current, { sink, signals: [left, stopped], lease });
+        // A client with a key will ask for the response again.
+        return repeatKey ? this.#detached.watch(owner, gone, work) : work(gone);
+      }),
+    );
+  }
+
+  /** Creates the response, at once or as soon as its conversation is free, and lets it work. */
+  async #begin<T>(
+    prepared: PreparedRun,
+    gone: AbortSignal,
+    sink: EventSink | undefined,
+    work: (planned: Planned, lease: Lease) => Promise<T>,
+  ): Promise<T> {
+    const { request, planned } = prepared;
+    const { store, news, workerName, leaseMs, conversations: whenBusy } = this.#options;
+    const { conversation } = request;
+    const create = (current: Planned) => {
+      const response = toNewResponse({ ...prepared, planned: current }, "in_progress", this.#options);
+      const events = this.#firstEvents(prepared, current, sink);
+      return store.create({ ...response, events }, workerName, leaseMs);
+    };
+    if (conversation === undefined) return work(planned, await create(planned));
+    const release = whenBusy === "queue" ? await this.#conversations.acquire(conversation, gone) : () => {};
+    try {
+      const begun = await this.#beginWhenFree(prepared, conversation, gone, create);
+      return await work(begun.planned, begun.lease);
+    } finally {
+      release();
+      publishFree(news, conversation);
+    }
+  }
+
+  /** The store decides when a conversation is free, for all processes; this waits for news and asks again. */
+  async #beginWhenFree(
+    { id, owner, request, planned }: PreparedRun,
+    conversation: string,
+    gone: AbortSignal,
+    create: (planned: Planned) => Promise<Lease>,
+  ): Promise<{ planned: Planned; lease: Lease }> {
+    const { planner, conversations: whenBusy } = this.#options;
+    const { createdAtMs } = planned.plan;
+    // Without a version the conversation was busy, and there is no plan yet.
+    let current = planned.version === undefined ? undefined : planned;
+    for (; ; current = undefined) {
+      gone.throwIfAborted();
+      using reader = new NewsReader(this.#options, conversation, gone);
+      try {
+        current ??= await planRun(
+          { id, owner, createdAtMs, request, input: request.input, waits: true },
+          planner,
+        );
+        if (current.version !== undefined) return { planned: current, lease: await create(current) };
+        if (whenBusy === "reject") throw conversationBusy(conversation);
+      } catch (error) {
+        if (isStoreError(error, "conversation_changed")) continue;
+        if (!isStoreError(error, "conversation_busy") || whenBusy === "reject")
+          throw toConversationError(error, conversation);
+      }
+      await reader.arrived;
+    }
+  }
+
+  async #work(
+    prepared: PreparedRun,
+    planned: Planned,
+    run: { sink: EventSink | undefined; signals: readonly AbortSignal[]; lease?: Lease },
+  ): Promise<RunEnd> {
+    const { store, news, present, observer, now } = this.#options;
+    const { sink, signals, lease } = run;
+    const sent = this.#firstEvents(prepared, planned, sink);
+    const logsEvents = sent.length > 0;
+    for (const { data } of sent) sink?.send("response.created", data);
+    const journal = new Journal({
+      kept: lease && { store, lease },
+      logsEvents,
+      sequence: sent.length,
+      sink,
+      onCommit: logsEvents ? (events) => news.publish(prepared.id, events) : undefined,
+    });
+    try {
+      const end = await runResponse(planned.plan, {
+        journal,
+        signals,
+        present,
+        isSilent: sink === undefined,
+        isCreatedTold: logsEvents,
+        onEvent: (event) => observer.loopEvent(event),
+        now,
+      });
+      observer.runEnded(end.response, end.failure);
+      return end;
+    } catch (error) {
+      return this.#abandon(prepared, journal, error);
+    } finally {
+      journal.close();
+      if (prepared.repeatKey) news.publish(prepared.id);
+    }
+  }
+
+  /** The first events of a stream that can be repeated: its log begins when it can be found. */
+  #firstEvents(
+    { repeatKey }: PreparedRun,
+    { plan }: Planned,
+    sink: EventSink | undefined,
+  ): readonly StoredEvent[] {
+    if (!sink || !repeatKey) return [];
+    const response = this.#options.present(planParts(plan, "in_progress", []));
+    return [toStoredEvent({ type: "response.created", response }, 0)];
+  }
+
+  /** The run cannot be kept any more: its client receives a failure, after all that was sent before. */
+  #abandon({ planned: { plan } }: PreparedRun, journal: Journal, cause: unknown): RunEnd {
+    const { present, observer, news, now } = this.#options;
+    const isRemoved = cause instanceof RunStopped || isStoreError(cause, "lost_lease");
+    const failure: ApiError = isRemoved
+      ? notFound("The response was deleted while it ran.", "response_deleted")
+      : toApiError(cause);
+    const error = toResponseError(failure);
+    const completedAtMs = now();
+    const failed = (items: OutputItem[]) =>
+      present({ ...planParts(plan, "failed", items), error, usage: noUsage, completedAtMs });
+    const { code, message, param } = error;
+    journal.giveUp((told) => [
+      { type: "error", code, message, param, error },
+      { type: "response.failed", response: failed(told) },
+    ]);
+    const response = failed([]);
+    observer.runEnded(response, failure);
+    // It may still be in the store: a worker ends it there when its lease expires.
+    news.publish(jobsTopic);
+    return { response, failure };
+  }
+}

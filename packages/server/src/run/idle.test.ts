@@ -1,0 +1,155 @@
+// What waits costs the store nothing: no follower, no waiting run and no worker asks it again without news.
+
+import { scriptedModel } from "rondo/testing";
+import { expect, onTestFinished, test, vi } from "vitest";
+import type { Store } from "../store/store.ts";
+import { newResponse, write } from "../store/testing/build.ts";
+import { memoryStore } from "../store/testkit/memory.ts";
+import { storeAround } from "../store/testkit/store-around.ts";
+import { Conversations } from "./conversations.ts";
+import type { Responses } from "./responses.ts";
+import { collector, lastResponse, never, plain, startService } from "./testkit/service.ts";
+
+const hourMs = 3_600_000;
+const forever = new Promise<never>(() => {});
+
+/** A store that notes the calls it gets, and a clock that stands still for it. */
+function countedStore(inner = memoryStore({ now: () => 0 })) {
+  const calls: string[] = [];
+  const store = storeAround(inner, (method, call) => {
+    calls.push(method);
+    return call();
+  });
+  return { store, calls };
+}
+
+/** Lets all that is ready happen. */
+async function settle(): Promise<void> {
+  for (let round = 0; round < 20; round += 1) await new Promise((resolve) => setImmediate(resolve));
+}
+
+/** Everything but promises and the event loop stands still from now on. */
+function stopTime(): void {
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "setInterval", "clearInterval"] });
+  onTestFinished(() => void vi.useRealTimers());
+}
+
+async function pass(ms: number): Promise<void> {
+  await vi.advanceTimersByTimeAsync(ms);
+  await settle();
+}
+
+/** A run of another process: nothing is done for it here. */
+async function foreignRun(store: Store, id: string) {
+  return store.create(newResponse(id, { owner: "ada" }), "elsewhere", 30_000);
+}
+
+test("a server without runs does not query its store", async () => {
+  stopTime();
+  const { store, calls } = countedStore();
+  await startService({ model: scriptedModel([]), store });
+  await settle();
+  expect(calls).toContain("claim");
+  calls.length = 0;
+
+  await pass(hourMs);
+
+  expect(calls).toEqual([]);
+});
+
+test("a follower of an idle run does not query the store, and is woken by news", async () => {
+  stopTime();
+  const { store, calls } = countedStore();
+  const service = await startService({ model: scriptedModel([]), store });
+  const lease = await foreignRun(store, "resp_1");
+  const sink = collector();
+  const followed = service.follow("ada", "resp_1", -1, sink, never);
+  await settle();
+  calls.length = 0;
+
+  await pass(hourMs);
+  expect(calls.filter((method) => method === "events" || method === "get")).toEqual([]);
+
+  const data = JSON.stringify({ type: "response.completed", sequence_number: 0, response: {} });
+  await store.commit(lease, write({ events: [{ sequence: 0, data }], update: { status: "completed" } }));
+  store.news?.publish("resp_1");
+  await followed;
+  expect(sink.events).toHaveLength(1);
+});
+
+test("the worker asks for jobs when a lease expires, and not in between", async () => {
+  stopTime();
+  let nowMs = 0;
+  const disk = memoryStore({ now: () => nowMs });
+  let isDead = false;
+  const dying = storeAround(disk, (_method, call) => (isDead ? forever : call()));
+  const model = scriptedModel({ text: [forever] });
+  void plain(await startService({ model, store: dying }), { input: "Go" });
+  await model.request(0);
+  isDead = true;
+  const { store, calls } = countedStore(disk);
+  const service = await startService({ model: scriptedModel([]), store });
+  await settle();
+  calls.length = 0;
+
+  await pass(29_999);
+  expect(calls).toEqual([]);
+  nowMs = 30_000;
+  await pass(1);
+
+  expect(calls).toContain("claim");
+  const { data } = await service.list("ada", { limit: 10, order: "asc" });
+  expect(data).toMatchObject([{ status: "failed", error: { code: "interrupted" } }]);
+});
+
+test("a run that waits for its conversation is planned again only when the one before it has ended", async () => {
+  const { store, calls } = countedStore();
+  const gate = Promise.withResolvers<void>();
+  const model = scriptedModel([{ text: ["One", gate.promise, "."] }, "Two."]);
+  const service = await startService({ model, store });
+  const { id } = await new Conversations({ store, limits: { maxItems: 100 } }).create("ada", {});
+  const first = plain(service, { input: "1", conversation: id });
+  await model.request(0);
+  stopTime();
+  const other = await startService({ model: scriptedModel("Three."), store });
+  // In another process, so that it waits for the store and not for the run before it.
+  const waiting = plain(other, { input: "2", conversation: id });
+  await vi.waitUntil(() => plans(calls) > 1, { interval: 1 });
+  await settle();
+  const before = plans(calls);
+
+  await pass(20_000);
+  expect(plans(calls)).toBe(before);
+
+  gate.resolve();
+  expect((await first).status).toBe("completed");
+  expect((await waiting).status).toBe("completed");
+  expect(plans(calls)).toBe(before + 1);
+});
+
+test("a store that other processes write to without news is polled as often as it says", async () => {
+  const inner = memoryStore();
+  const ownNews = (): Store =>
+    new Proxy(inner, {
+      get(target, name: keyof Store) {
+        if (name === "news") return undefined;
+        if (name === "pollMs") return 20;
+        const value = target[name];
+        return typeof value === "function" ? value.bind(target) : value;
+      },
+    });
+  const [one, two] = [ownNews(), ownNews()];
+  const works: Responses = await startService({ model: scriptedModel({ text: ["On", "e."] }), store: one });
+  const reads: Responses = await startService({ model: scriptedModel("One."), store: two });
+  const prepared = await reads.prepare("ada", { model: "test", input: "Go", background: true });
+  await reads.drain(0); // it takes no jobs: the other has to find this one
+  const { id } = await reads.enqueue(prepared);
+  const sink = collector();
+  await reads.follow("ada", id, -1, sink, never);
+  expect(lastResponse(sink.events)).toMatchObject({ id, status: "completed" });
+  await works.drain(0);
+});
+
+function plans(calls: readonly string[]): number {
+  return calls.filter((method) => method === "readConversation").length;
+}

@@ -1,0 +1,175 @@
+// Runs one job to its end, from where the last process left it.
+
+import type { LoopEvent } from "rondo";
+import { toApiError } from "../engine/failure.ts";
+import { Journal } from "../engine/journal.ts";
+import { storedParts } from "../engine/present.ts";
+import { readProgress } from "../engine/resume.ts";
+import { endResponse, runResponse } from "../engine/run-response.ts";
+import { sealer } from "../engine/seal.ts";
+import { readSteps } from "../engine/steps.ts";
+import { emptyOffer } from "../executor/offer.ts";
+import { ApiError } from "../protocol/api-error.ts";
+import { withCredentials } from "../protocol/credentials.ts";
+import type { EventBody } from "../protocol/events.ts";
+import { fromStoredRequest } from "../protocol/stored-request.ts";
+import type { Job } from "../store/run-queue.ts";
+import type { Store, StoredEvent, StoredResponse, StoredRun } from "../store/store.ts";
+import { isStoreError } from "../store/store-error.ts";
+import { RunStopped } from "./active-runs.ts";
+import { type Planned, type PlannerOptions, planRun } from "./planner.ts";
+import type { RunParts } from "./run-parts.ts";
+
+export interface JobOptions extends RunParts {
+  readonly maxAttempts: number;
+  readonly signal: AbortSignal;
+  /** Called when the run got further than a crash could have been its fault. */
+  readonly onProgress: () => void;
+}
+
+const eventsPage = 1000;
+/** Marks the unsealed credentials of older versions; see the migrations of the SQLite store. */
+const plainCredentials = "plain.";
+
+/** Throws when the run is stopped, or cannot be kept: another worker may have to continue it. */
+export async function runJob(job: Job, options: JobOptions): Promise<void> {
+  const { store, news, present, observer, planner, now, signal, onProgress } = options;
+  const { response } = job;
+  const stored = await store.resume(job);
+  const progress = readProgress(
+    response.id,
+    readSteps(stored.steps, limitsOf(response, planner)),
+    stored.output,
+    await allEvents(store, response),
+  );
+  const journal = new Journal({
+    kept: { store, lease: job },
+    logsEvents: true,
+    sequence: stored.lastSequence + 1,
+    onCommit: (events) => news.publish(response.id, events),
+  });
+  const isHandedOver = () => signal.reason instanceof RunStopped && signal.reason.why !== "cancelled";
+  // Nothing more is written when the process ends: the next worker continues from there.
+  const onStop = () => {
+    if (isHandedOver()) journal.close();
+  };
+  signal.addEventListener("abort", onStop);
+  const hasProgressed = firstRoundEnds();
+  const context = {
+    journal,
+    signals: [signal],
+    present,
+    progress,
+    onEvent: (event: LoopEvent) => {
+      observer.loopEvent(event);
+      if (hasProgressed(event)) onProgress();
+    },
+    now,
+  };
+  try {
+    const { input, ...request } = storedRequest(response, stored, planner.secrets);
+    const head = { ...response, request, messages: [], offer: emptyOffer, executors: planner.executors };
+    const planned: Planned | ApiError | "cancelled" =
+      refusal(job, options.maxAttempts) ??
+      (await planRun({ ...head, input, progress }, planner).catch(toRefusal));
+    const end = await (typeof planned === "object" && "plan" in planned
+      ? runResponse(planned.plan, context)
+      : endResponse(head, context, planned));
+    if (isHandedOver()) throw signal.reason;
+    observer.runEnded(end.response, end.failure);
+  } finally {
+    signal.removeEventListener("abort", onStop);
+    journal.close();
+  }
+}
+
+/** Fails a foreground run whose process died: its client is gone. */
+export async function failInterrupted(job: Job, { store, present, now }: RunParts): Promise<void> {
+  const error = {
+    type: "server_error",
+    code: "interrupted",
+    message:
+      "The server stopped while it worked on this response. Only background responses go on after that.",
+    param: null,
+  };
+  const update = { status: "failed", completedAtMs: now(), error } as const;
+  const { lastSequence, output } = await store.resume(job);
+  const response = present(storedParts({ ...job.response, ...update }, output));
+  const { code, message, param } = error;
+  const ends: EventBody[] = [
+    { type: "error", code, message, param, error },
+    { type: "response.failed", response },
+  ];
+  // A stream that can be repeated has its events in the log, and needs an end there.
+  const events =
+    lastSequence < 0 ? [] : ends.map((body, index) => toStoredEvent(body, lastSequence + 1 + index));
+  await store.commit(job, { update, events, isDurable: true });
+}
+
+/** The limits of a run, for its old steps. */
+function limitsOf({ request }: StoredResponse, { maxAgenticTurns }: PlannerOptions) {
+  const {
+    max_agentic_turns: own = maxAgenticTurns,
+    max_tool_calls: maxToolCalls = Number.POSITIVE_INFINITY,
+  } = fromStoredRequest(request);
+  return { maxTurns: Math.min(own, maxAgenticTurns), maxToolCalls };
+}
+
+export function toStoredEvent({ type, ...rest }: EventBody, sequence: number): StoredEvent {
+  return { sequence, data: JSON.stringify({ type, sequence_number: sequence, ...rest }) };
+}
+
+/** The request as it was made, with the credentials for MCP servers. */
+function storedRequest(
+  { owner, request }: StoredResponse,
+  { input, credentials }: StoredRun,
+  secrets: readonly string[],
+) {
+  const stored = { ...fromStoredRequest(request), input };
+  if (credentials === undefined) return stored;
+  const unsealed = credentials.startsWith(plainCredentials)
+    ? credentials.slice(plainCredentials.length)
+    : sealer(secrets, owner).unseal("credentials", credentials);
+  // Sealed with a key that is no longer in the config: the servers then report what is missing.
+  return unsealed === undefined ? stored : withCredentials(stored, unsealed);
+}
+
+/** Why a claimed job is not run. */
+function refusal({ response, attempts }: Job, maxAttempts: number): ApiError | "cancelled" | undefined {
+  if (response.isCancelRequested) return "cancelled";
+  if (attempts <= maxAttempts) return undefined;
+  return new ApiError(
+    `The server died ${attempts - 1} times because of this response, as far as is known, and it got no further. A tool of it may block or end the process: the server's log names it.`,
+    { status: 500, type: "server_error", code: "too_many_attempts" },
+  );
+}
+
+/** Why a run cannot be planned. A store failure is retried, not final. */
+function toRefusal(error: unknown): ApiError {
+  if (isStoreError(error, "unavailable")) throw error;
+  return toApiError(error);
+}
+
+async function allEvents(store: Store, { owner, id }: StoredResponse): Promise<StoredEvent[]> {
+  const events: StoredEvent[] = [];
+  while (true) {
+    const page = await store.events(owner, id, events.length - 1, eventsPage);
+    events.push(...page);
+    if (page.length < eventsPage) return events;
+  }
+}
+
+/**
+ * Tells once, by the events of a run, that a round whose tools ran in this process is over. Less is not enough: a model
+ * that calls a tool which ends the process, and reads that it did, may well call it again.
+ */
+function firstRoundEnds(): (event: LoopEvent) => boolean {
+  let isOver = false;
+  let hasRunTool = false;
+  return ({ type }) => {
+    if (isOver) return false;
+    if (type === "tool.started") hasRunTool = true;
+    isOver = hasRunTool && type === "model.started";
+    return isOver;
+  };
+}

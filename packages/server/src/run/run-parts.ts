@@ -1,0 +1,28 @@
+// What all runs of a process share.
+
+import type { ResponsePresenter } from "../engine/present.ts";
+import { jobsTopic, type News } from "../store/news.ts";
+import type { Store } from "../store/store.ts";
+import type { ActiveRuns } from "./active-runs.ts";
+import type { RunObserver } from "./observer.ts";
+import type { PlannerOptions } from "./planner.ts";
+
+export interface RunParts {
+  readonly store: Store;
+  readonly news: News;
+  readonly active: ActiveRuns;
+  readonly planner: PlannerOptions;
+  readonly present: ResponsePresenter;
+  readonly observer: RunObserver;
+  /** Holds the leases of this process. */
+  readonly workerName: string;
+  readonly leaseMs: number;
+  readonly now: () => number;
+}
+
+/** Wakes the runs and jobs that wait for a conversation. */
+export function publishFree(news: News, conversation: string | undefined): void {
+  if (conversation === undefined) return;
+  news.publish(conversation);
+  news.publish(jobsTopic);
+}

@@ -1,4 +1,0 @@
-import { memoryStore } from "./memory.ts";
-import { storeSuite } from "./testkit/store-suite.ts";
-
-storeSuite("memory", (now) => ({ store: memoryStore({ now }) }));
