@@ -51,7 +51,7 @@ const serverLayers = {
     protocol: ["net"],
     store: ["protocol"],
     executor: ["net", "protocol"],
-    config: ["protocol", "executor"],
+    config: ["protocol", "store", "executor"],
     engine: ["protocol", "store", "executor"],
     run: ["protocol", "store", "executor", "engine"],
     http: ["protocol", "store", "executor", "config", "engine", "run"],

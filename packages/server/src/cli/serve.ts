@@ -4,9 +4,9 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { Command } from "commander";
 import type { Found } from "../config/discover.ts";
-import { labelOf } from "../config/endpoint-models.ts";
 import { checkExposure } from "../config/exposure.ts";
 import { loadConfig } from "../config/load.ts";
+import { labelOf } from "../config/models.ts";
 import type { ServerConfig } from "../config/schema.ts";
 import { defaultText, modelUrl, settings } from "../config/settings.ts";
 import { ListenError } from "../http/listen-error.ts";
@@ -141,7 +141,7 @@ function announcement(url: string, { endpoints, models, store, auth }: ServerCon
     ...endpoints.map((endpoint) => `all models of ${labelOf(endpoint.url)}`),
   ];
   const access = auth === undefined ? "no key needed" : "key needed";
-  return `Rondo serves ${served.join(" and ")} at ${url}/v1 (store: ${store}; ${access}).`;
+  return `Rondo serves ${served.join(" and ")} at ${url}/v1 (store: ${typeof store === "string" ? store : "of the config"}; ${access}).`;
 }
 
 /** Descriptions are Markdown, and a terminal is not. */

@@ -1,10 +1,10 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { stringify } from "yaml";
-import { camelCase } from "./camel-case.ts";
+
 import { definitionOf, inner, schemaAt, valueAt } from "./config-path.ts";
 import { loadConfig } from "./load.ts";
-import { type Setting, settings } from "./settings.ts";
+import { camelCase, type Setting, settings } from "./settings.ts";
 import { folderWith } from "./testkit/folder.ts";
 import { problemsOf, problemsOfYaml } from "./testkit/problems.ts";
 

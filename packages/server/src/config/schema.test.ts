@@ -2,9 +2,10 @@ import fc from "fast-check";
 import { tool } from "rondo";
 import { scriptedModel } from "rondo/testing";
 import { describe, expect, test } from "vitest";
+import { memoryStore } from "../store/memory.ts";
 import { resolveConfig } from "./check-config.ts";
 import { valueAt } from "./config-path.ts";
-import { defineConfig } from "./define-config.ts";
+import { defineConfig } from "./schema.ts";
 import { settings, shortcuts } from "./settings.ts";
 import { problemsOfInput } from "./testkit/problems.ts";
 
@@ -56,6 +57,12 @@ test("defaults of one config are not shared with another", () => {
   expect(resolveConfig({})).toMatchObject({ cors: { origins: [] }, endpoints: [] });
 });
 
+test("takes a store of the user's own, or none", () => {
+  const store = memoryStore();
+  expect(resolveConfig(defineConfig({ store })).store).toBe(store);
+  expect(resolveConfig({ store: "none" }).store).toBe("none");
+});
+
 test("takes tools, executors and providers that code has made", () => {
   const add = tool("add", "Add two numbers.", { a: Number, b: Number }, ({ a, b }) => a + b);
   const executor = {
@@ -83,7 +90,11 @@ describe("is refused:", () => {
       { host: "localhost:80" },
       'host (the config): expected an address or a host name, without a port, got "localhost:80".',
     ],
-    [{ store: "redis:" }, 'store (the config): expected memory or sqlite:PATH, got "redis:".'],
+    [
+      { store: "redis:" },
+      /^store \(the config\): expected memory, none, sqlite:PATH, or in code .*, got "redis:"\.$/,
+    ],
+    [{ store: { get() {} } }, /^store .*an object that implements Store, got a group of keys\.$/],
     [
       { runs: 4 },
       "runs (the config): expected a group with the keys concurrency, leaseMs, maxAttempts, got 4.",

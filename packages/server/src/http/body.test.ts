@@ -78,7 +78,10 @@ test.each([
 });
 
 test("long and deep texts do not exhaust the stack", () => {
-  const wrong = { code: "invalid_json", message: expect.stringContaining("the JSON ends too early (line 1)") };
+  const wrong = {
+    code: "invalid_json",
+    message: expect.stringContaining("the JSON ends too early (line 1)"),
+  };
   for (const text of [`["${"x".repeat(5_000_000)}`, "[".repeat(1_000_000)]) {
     let thrown: unknown;
     try {

@@ -4,8 +4,8 @@
 import { readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 
 /** Where the note of an open store is; undefined if the store keeps nothing. */
-export function crashNotePath(url: string): string | undefined {
-  const path = /^sqlite:(.+)$/s.exec(url)?.[1];
+export function crashNotePath(url: unknown): string | undefined {
+  const path = typeof url === "string" ? /^sqlite:(.+)$/s.exec(url)?.[1] : undefined;
   return path && noteBeside(realpathSync(path));
 }
 

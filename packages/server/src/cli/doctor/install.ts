@@ -76,12 +76,16 @@ export function checkStore(config: ServerConfig | undefined, cwd: string): Insta
   const name = "store";
   if (config === undefined)
     return { name, status: "skipped", code: "no_config", message: "the store is not known without a config" };
-  const found = inspectStore(config.store, cwd);
+  const { store } = config;
+  if (typeof store !== "string")
+    return { name, status: "skipped", code: "custom", message: "the config brings a store of its own" };
+  if (store === "none") return { name, status: "ok", code: "none", message: "store none: nothing is stored" };
+  const found = inspectStore(store, cwd);
   const said = (message: string): InstallCheck => ({
     name,
     status: "ok",
     code: found.state,
-    message: `store ${config.store}: ${message}`,
+    message: `store ${store}: ${message}`,
   });
   switch (found.state) {
     case "memory":

@@ -2,8 +2,8 @@
 
 import type { ModelProvider } from "rondo";
 import { type CandidateOptions, candidates, placeOf } from "../../config/discover.ts";
-import { labelOf } from "../../config/endpoint-models.ts";
 import { type EndpointConfig, isProvider } from "../../config/model-schema.ts";
+import { labelOf } from "../../config/models.ts";
 import type { ServerConfig } from "../../config/schema.ts";
 import { modelApiKey, modelUrl } from "../../config/settings.ts";
 

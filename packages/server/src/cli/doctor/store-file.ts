@@ -32,7 +32,7 @@ export async function examineStore(
   async function configuredStore(): Promise<string | undefined> {
     const { check, config } = await checkConfig({ cwd, env, file, flags: {} });
     if (config === undefined) printer.install(check);
-    return config?.store;
+    return typeof config?.store === "string" ? config.store : undefined;
   }
 }
 

@@ -10,7 +10,7 @@ vi.setConfig({ testTimeout: 60_000 });
 
 const program = fileURLToPath(new URL("testkit/print-configs.ts", import.meta.url));
 const library = import.meta.resolve("rondo");
-const define = new URL("define-config.ts", import.meta.url).href;
+const define = new URL("schema.ts", import.meta.url).href;
 
 function load(folder: Folder, cases: Readonly<Record<string, string>>): unknown[] {
   const folders = Object.entries(cases).map(([path, text], index) => {
