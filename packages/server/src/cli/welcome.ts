@@ -1,14 +1,6 @@
 // What a newcomer reads: what was found, and three things to try that work as they stand.
 
-import type { Found } from "../config/discover.ts";
-
-const names: Readonly<Record<Found["kind"], string>> = {
-  ollama: "Ollama",
-  lmstudio: "LM Studio",
-  llamacpp: "llama.cpp",
-  vllm: "vLLM",
-  other: "A model server",
-};
+import { type Found, serverNames } from "../config/discover.ts";
 
 /** How the commands of this program are called: `npx rondo` in a clone, `npx @rondo/server` elsewhere. */
 export type CommandName = "npx rondo" | "npx @rondo/server";
@@ -56,10 +48,10 @@ const noModel = [
 
 function foundLine({ kind, url, models }: Found): string {
   const [first, second, third, ...others] = models;
-  if (first === undefined) return `${names[kind]} answers at ${url}, but has no models yet.`;
+  if (first === undefined) return `${serverNames[kind]} answers at ${url}, but has no models yet.`;
   const more = others.length > 0 ? ` and ${others.length} more` : "";
   const list = [first, second, third].filter((name) => name !== undefined).join(", ");
-  return `${names[kind]} answers at ${url}: ${list}${more}.`;
+  return `${serverNames[kind]} answers at ${url}: ${list}${more}.`;
 }
 
 /** Without single quotes, so that a shell takes it as one word. */

@@ -12,6 +12,15 @@ export interface Found {
   readonly models: readonly string[];
 }
 
+/** What people call each kind. */
+export const serverNames: Readonly<Record<Found["kind"], string>> = {
+  ollama: "Ollama",
+  lmstudio: "LM Studio",
+  llamacpp: "llama.cpp",
+  vllm: "vLLM",
+  other: "A model server",
+};
+
 /** The default port of each kind of server. */
 export type UsualPorts = Readonly<Partial<Record<Exclude<Found["kind"], "other">, number>>>;
 
