@@ -47,7 +47,7 @@ export async function checkServer(
   printer.progress(`asking ${url} for its models`);
   const listed = provider
     ? { finding: ok("a provider made in code"), models: [server.model ?? ""], chosen: [server.model ?? ""] }
-    : await list[type](server, { ...asked, timeoutMs: Math.min(maxListMs, timeoutMs) }, options);
+    : await listServer(server, { ...asked, timeoutMs: Math.min(maxListMs, timeoutMs) }, options);
   if (listed === undefined) return undefined;
   const { finding, models, chosen } = listed;
   printer.title(sectionTitles[type]);
@@ -104,61 +104,43 @@ function openModel({ type, access, provider }: ServerToCheck, name: string, time
   };
 }
 
-const list = { model: listModelServer, rondo: listRondoServer };
-
-async function listModelServer(
-  { access, isNamed, model }: ServerToCheck,
-  asked: Asked,
-  { model: typed, maxModels, signal }: CheckOptions,
-): Promise<Listed | undefined> {
-  const requested = model ?? typed;
-  try {
-    const models = await listOf(access, asked.timeoutMs, signal);
-    const finding = modelsFinding(models, requested, isNamed);
-    return { finding, models, chosen: finding.status === "ok" ? choose(models, requested, maxModels) : [] };
-  } catch (error) {
-    signal.throwIfAborted();
-    const found = diagnose(error, asked);
-    if (!isNamed && found.code === "dead_port") return undefined;
-    const isWrongPath = wrongPathCodes.includes(found.code);
-    const nearby = isWrongPath ? await findNearby(access, signal) : undefined;
-    // Some servers cannot list their models, and answer all the same.
-    if (isWrongPath && !nearby && requested !== undefined) {
-      const message = `its models are not listed: ${found.message}`;
-      return { finding: { ...found, status: "warning", message }, models: [], chosen: [requested] };
-    }
-    const finding = nearby
-      ? failed(found.code, found.message, `Use ${nearby} instead. That is an OpenAI-compatible API.`)
-      : found;
-    // Another program at a usual port is nobody's fault.
-    return { finding: isNamed ? finding : { ...finding, status: "warning" }, models: [], chosen: [] };
-  }
-}
-
-async function listRondoServer(
-  { access, isNamed }: ServerToCheck,
+/** Asks a server for its models. Undefined if it is at a usual port and missing. */
+async function listServer(
+  server: ServerToCheck,
   asked: Asked,
   { model, maxModels, signal }: CheckOptions,
 ): Promise<Listed | undefined> {
-  const { url: base, timeoutMs } = asked;
-  const version = await rondoVersion(base, limited(signal, timeoutMs)).catch(() => undefined);
-  signal.throwIfAborted();
-  if (version === undefined && !isNamed) return undefined;
-  const rondo = `Rondo ${version}`;
+  const { type, access, isNamed } = server;
+  const requested = server.model ?? model;
+  const version = type === "rondo" ? await rondoVersion(asked, signal) : undefined;
+  if (type === "rondo" && version === undefined && !isNamed) return undefined;
   try {
-    const models = await listOf(
-      { url: base, ...(access.apiKey && { apiKey: access.apiKey }) },
-      timeoutMs,
-      signal,
-    );
-    const finding = rondoFinding(models, version, base, model);
-    return { finding, models, chosen: finding.status === "ok" ? choose(models, model, maxModels) : [] };
+    const url = type === "rondo" ? asked.url : access.url;
+    const models = await listOf({ ...access, url }, asked.timeoutMs, signal);
+    const finding = modelsFinding(models, server, requested, version);
+    return { finding, models, chosen: finding.status === "ok" ? choose(models, requested, maxModels) : [] };
   } catch (error) {
     signal.throwIfAborted();
-    const found = diagnose(error, asked);
-    const message = version === undefined ? found.message : `${rondo}, but ${found.message}`;
-    return { finding: { ...found, message }, models: [], chosen: [] };
+    const finding = diagnose(error, asked);
+    if (version !== undefined)
+      return unlisted({ ...finding, message: `Rondo ${version}, but ${finding.message}` });
+    if (!isNamed && finding.code === "dead_port") return undefined;
+    const isWrongPath = type === "model" && wrongPathCodes.includes(finding.code);
+    const nearby = isWrongPath ? await findNearby(access, signal) : undefined;
+    // Some servers cannot list their models, and answer all the same.
+    if (isWrongPath && !nearby && requested !== undefined) {
+      const message = `its models are not listed: ${finding.message}`;
+      return { finding: { ...finding, status: "warning", message }, models: [], chosen: [requested] };
+    }
+    const advice = nearby ? `Use ${nearby} instead. That is an OpenAI-compatible API.` : finding.advice;
+    // Another program at a usual port is nobody's fault.
+    const status = isNamed ? "failed" : "warning";
+    return unlisted({ ...finding, status, ...(advice !== undefined && { advice }) });
   }
+}
+
+function unlisted(finding: Finding): Listed {
+  return { finding, models: [], chosen: [] };
 }
 
 function listOf({ url, apiKey, headers }: Access, timeoutMs: number, signal: AbortSignal): Promise<string[]> {
@@ -184,45 +166,37 @@ async function findNearby(access: Access, signal: AbortSignal): Promise<string |
   return undefined;
 }
 
-function modelsFinding(models: readonly string[], requested: string | undefined, isNamed: boolean): Finding {
-  const names = shortList(models);
-  if (models.length === 0) {
-    const finding = failed("no_models", "it works, but has no models");
-    return isNamed ? finding : { ...finding, status: "warning" };
-  }
-  if (requested !== undefined && !findName(models, requested)) {
-    const advice = `Choose one of these, or get it (Ollama: \`ollama pull ${requested}\`).`;
-    const finding = failed("model_missing", `it has no model ${requested}, only ${names}`, advice);
-    return isNamed ? finding : { ...finding, status: "skipped" };
-  }
-  return ok(`${models.length === 1 ? "1 model" : `${models.length} models`}: ${names}`);
-}
-
-function rondoFinding(
+function modelsFinding(
   models: readonly string[],
-  version: string | undefined,
-  base: string,
+  { type, isNamed, access }: ServerToCheck,
   requested: string | undefined,
+  version: string | undefined,
 ): Finding {
-  if (version === undefined)
-    return failed(
-      "not_rondo",
-      `it lists models (${shortList(models)}), but it is not a Rondo server`,
-      `If it is a model server, use --model-url ${base}.`,
-    );
-  if (models.length === 0)
+  const isRondo = type === "rondo";
+  const names = shortList(models);
+  const it = isRondo ? `Rondo ${version}` : "it";
+  if (isRondo && version === undefined) {
+    const advice = `If it is a model server, use --model-url ${rondoBase(access.url)}.`;
+    return failed("not_rondo", `it lists models (${names}), but it is not a Rondo server`, advice);
+  }
+  if (models.length === 0 && isRondo)
     return failed(
       "no_models",
-      `Rondo ${version} runs, but none of its model servers answers, or they have no models`,
+      `${it} runs, but none of its model servers answers, or they have no models`,
       "Its log names those that do not answer; start them, or check the endpoints of its config.",
     );
-  if (requested !== undefined && !findName(models, requested))
-    return failed(
-      "model_missing",
-      `Rondo ${version} has no model ${requested}, only ${shortList(models)}`,
-      "Choose one of these, or add it to the server's config.",
-    );
-  return ok(`Rondo ${version} with ${shortList(models)}`);
+  if (models.length === 0)
+    return { ...failed("no_models", "it works, but has no models"), ...(!isNamed && { status: "warning" }) };
+  if (requested !== undefined && !findName(models, requested)) {
+    const source = isRondo
+      ? "add it to the server's config"
+      : `get it (Ollama: \`ollama pull ${requested}\`)`;
+    const message = `${it} has no model ${requested}, only ${names}`;
+    const finding = failed("model_missing", message, `Choose one of these, or ${source}.`);
+    return isNamed || isRondo ? finding : { ...finding, status: "skipped" };
+  }
+  if (isRondo) return ok(`${it} with ${names}`);
+  return ok(`${models.length === 1 ? "1 model" : `${models.length} models`}: ${names}`);
 }
 
 function choose(models: readonly string[], requested: string | undefined, maxModels: number): string[] {
@@ -246,10 +220,15 @@ function rondoBase(url: string): string {
   return `${labelOf(url).replace(/\/v1$/, "")}/v1`;
 }
 
-/** The version of the Rondo server there; undefined if it is another program. */
-async function rondoVersion(base: string, signal: AbortSignal): Promise<string | undefined> {
-  const reply = await fetch(base.replace(/\/v1$/, "/openapi.json"), { signal, redirect: "manual" });
-  if (!reply.ok) return undefined;
-  const { info } = (await reply.json()) as { info?: { title?: unknown; version?: unknown } };
-  return info?.title === "Rondo" ? String(info.version) : undefined;
+/** The version of the Rondo server there; undefined if it is another program, or none. */
+async function rondoVersion({ url, timeoutMs }: Asked, signal: AbortSignal): Promise<string | undefined> {
+  try {
+    const init = { signal: limited(signal, timeoutMs), redirect: "manual" } as const;
+    const reply = await fetch(url.replace(/\/v1$/, "/openapi.json"), init);
+    const { info } = (await reply.json()) as { info?: { title?: unknown; version?: unknown } };
+    return reply.ok && info?.title === "Rondo" ? String(info.version) : undefined;
+  } catch {
+    signal.throwIfAborted();
+    return undefined;
+  }
 }

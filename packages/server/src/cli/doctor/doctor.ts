@@ -4,6 +4,7 @@ import { Command, InvalidArgumentError } from "commander";
 import { candidates, type UsualPorts } from "../../config/discover.ts";
 import { labelOf } from "../../config/models.ts";
 import { type CliIo, Exit, exitCodes } from "../cli-io.ts";
+import { configFlag, wholeNumber } from "../flag-values.ts";
 import { type CheckOptions, checkServer, sectionTitles } from "./check-server.ts";
 import { checkConfig, checkNode, checkPackages, checkStore, checkStoreThoroughly } from "./install.ts";
 import { Printer } from "./printer.ts";
@@ -47,12 +48,9 @@ export function doctorCommand(io: CliIo, places: UsualPlaces = {}): Command {
       "--server <url>",
       "Check only this Rondo server (RONDO_SERVER; the key: RONDO_API_KEY; with --model-url: both).",
     )
-    .option(
-      "--config <file>",
-      "The config file. Default: rondo.config.ts or rondo.yaml of this folder, if there is one.",
-    )
+    .option(...configFlag)
     .option("--timeout <seconds>", "How long each step with a model may take.", seconds, 120)
-    .option("--max-models <number>", "How many models of each server to check.", wholeNumber, 3)
+    .option("--max-models <number>", "How many models of each server to check.", wholeNumber(1), 3)
     .option(
       "--store [file]",
       "Check only the store, thoroughly: this file, or that of the config. Changes nothing.",
@@ -179,10 +177,4 @@ function seconds(text: string): number {
   const value = Number(text);
   if (value > 0 && value <= 86_400) return value;
   throw new InvalidArgumentError("Expected a number of seconds above 0.");
-}
-
-function wholeNumber(text: string): number {
-  const value = Number(text);
-  if (Number.isInteger(value) && value >= 1) return value;
-  throw new InvalidArgumentError("Expected a whole number from 1.");
 }

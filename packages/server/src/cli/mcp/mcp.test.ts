@@ -197,7 +197,9 @@ test("answers no web page, no foreign name, and only at its own path", async () 
   expect((await post({}, "/more")).status).toBe(404);
   const lost = await post({ "mcp-session-id": "of-yesterday" });
   expect(lost.status).toBe(404);
-  expect(await lost.json()).toMatchObject({ error: { message: expect.stringContaining("no such session") } });
+  expect(await lost.json()).toMatchObject({
+    error: { message: expect.stringContaining("session no longer exists") },
+  });
 });
 
 test("asks for the keys of the config, and does not listen to other machines without", async () => {
@@ -231,7 +233,7 @@ export default { tools: [add], auth: { keys: [{ owner: "me", hash: "${hash}" }] 
 test.each([
   ["no tools", [], 1, "There are no tools to offer."],
   ["a port without --http", ["--port", "1"], 2, "--host and --port go with --http"],
-  ["a port that is none", ["--http", "--port", "x"], 2, "Expected a number from 0 to 65535"],
+  ["a port that is none", ["--http", "--port", "x"], 2, "Expected a whole number from 0 to 65535"],
 ])("says what is wrong: %s", async (_name, flags, exitCode, message) => {
   using folder = folderWith();
   const io = testIo({ cwd: folder.path });

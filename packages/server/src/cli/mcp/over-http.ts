@@ -1,4 +1,4 @@
-// The tools over streamable HTTP, for those who have a key, or for this machine alone.
+// Serves the tools over streamable HTTP, with keys or for this machine only.
 
 import { createServer, type IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -28,7 +28,7 @@ export interface McpHttpServer {
 
 const mcpPath = "/mcp";
 
-/** Starts to listen. Throws a `ListenError` when it cannot. */
+/** Starts to listen. Throws a `ListenError` if it cannot. */
 export async function serveHttp(makeServer: () => Server, options: HttpOptions): Promise<McpHttpServer> {
   const { host, port, auth, origins, onWarning } = options;
   const modern = createMcpHandler(makeServer, { legacy: "reject", onerror: () => {} });

@@ -1,4 +1,4 @@
-// A run as JSON, one object a line. The names are public: they are never changed after a release.
+// A run as JSON, one object per line. The names are public: they never change after a release.
 
 import { inspect } from "node:util";
 import type { RunEvent, RunOutput } from "./run-event.ts";
@@ -18,8 +18,10 @@ export function jsonOutput({ write, now = () => performance.now() }: JsonOutputO
       const shown = toLine(event);
       if (shown) line(shown);
     },
-    finished: ({ reason, usage }) =>
-      line({ type: "run.finished", reason, usage: usage ? tokens(usage) : null, ...elapsed() }),
+    finished({ reason, usage }) {
+      const tokens = usage && { inputTokens: usage.inputTokens, outputTokens: usage.outputTokens };
+      line({ type: "run.finished", reason, usage: tokens ?? null, ...elapsed() });
+    },
     failed: (error) =>
       line({
         type: "run.failed",
@@ -54,7 +56,7 @@ function toLine(event: RunEvent): object | undefined {
   }
 }
 
-/** A server gives arguments as the text that the model wrote. */
+/** A server sends arguments as JSON text. */
 function readInput(input: unknown): unknown {
   if (typeof input !== "string") return input;
   try {
@@ -64,11 +66,7 @@ function readInput(input: unknown): unknown {
   }
 }
 
-function tokens({ inputTokens, outputTokens }: { inputTokens: number; outputTokens: number }) {
-  return { inputTokens, outputTokens };
-}
-
-/** Values come from people's code: one that JSON cannot hold is told as text, and ends no run. */
+/** Values come from people's code: one that JSON cannot hold is written as text, and does not end the run. */
 function toJson(value: object): string {
   try {
     return JSON.stringify(value);
