@@ -45,7 +45,7 @@ export default defineConfig({ port, tools: [tool("add", "Add.", { a: Number }, (
   expect(results).toEqual([expected, expected, expected, expected, plain]);
 });
 
-test("a config in code that is broken is told with its cause", () => {
+test("a broken config in code is reported with its cause", () => {
   using folder = folderWith();
   const results = load(folder, {
     "rondo.config.ts": "export default {\n  a: 1,\n  b b\n};\n",

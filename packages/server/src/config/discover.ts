@@ -21,8 +21,10 @@ export const serverNames: Readonly<Record<Found["kind"], string>> = {
   other: "A model server",
 };
 
+const kinds = ["ollama", "lmstudio", "llamacpp", "vllm"] as const;
+
 /** The default port of each kind of server. */
-export type UsualPorts = Readonly<Partial<Record<Exclude<Found["kind"], "other">, number>>>;
+export type UsualPorts = Readonly<Partial<Record<(typeof kinds)[number], number>>>;
 
 const usualPorts: UsualPorts = { ollama: 11_434, lmstudio: 1234, llamacpp: 8080, vllm: 8000 };
 
@@ -64,30 +66,24 @@ export async function discoverModelServers(options: DiscoverOptions): Promise<Fo
 
 /** Where a model server may be. Each address once; nothing is asked. */
 export function candidates({ env, ports = usualPorts }: CandidateOptions): Candidate[] {
-  const named = env[modelUrl.env]?.trim();
-  const apiKey = env[modelApiKey.env]?.trim();
-  const host = env["OLLAMA_HOST"]?.trim();
   const all: Candidate[] = [];
-  if (named)
-    all.push({ kind: kindByPort(named, ports) ?? "other", url: named, ...(apiKey ? { apiKey } : {}) });
-  for (const kind of kinds) {
-    const port = ports[kind];
-    if (port === undefined) continue;
-    const url = kind === "ollama" && host ? ollamaBaseUrl(host) : `http://localhost:${port}/v1`;
-    all.push({ kind, url });
+  const url = env[modelUrl.env]?.trim();
+  const apiKey = env[modelApiKey.env]?.trim();
+  if (url) {
+    const port = URL.parse(url)?.port;
+    const kind = kinds.find((it) => String(ports[it]) === port) ?? "other";
+    all.push({ kind, url, ...(apiKey ? { apiKey } : {}) });
+  }
+  const host = env["OLLAMA_HOST"]?.trim();
+  for (const kind of kinds.filter((it) => ports[it] !== undefined)) {
+    const isMoved = kind === "ollama" && host;
+    all.push({ kind, url: isMoved ? ollamaBaseUrl(host) : `http://localhost:${ports[kind]}/v1` });
   }
   const seen = new Set<string>();
   return all.filter(({ url }) => {
     const place = placeOf(url);
     return !seen.has(place) && seen.add(place);
   });
-}
-
-const kinds = ["ollama", "lmstudio", "llamacpp", "vllm"] as const;
-
-function kindByPort(url: string, ports: UsualPorts): Found["kind"] | undefined {
-  const port = URL.parse(url)?.port;
-  return kinds.find((kind) => String(ports[kind]) === port);
 }
 
 /** The same text for all ways to write the address of one server. */

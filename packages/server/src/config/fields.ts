@@ -92,6 +92,13 @@ export function group<T extends z.core.$ZodLooseShape>(shape: T) {
   return withExpected(z.strictObject(shape, expected), expected);
 }
 
+/** A group of the config that may be left out; its defaults apply then too. */
+export function section<T extends z.core.$ZodLooseShape>(description: string, shape: T) {
+  return group(shape)
+    .prefault({} as never)
+    .describe(description);
+}
+
 /** Hosts that may be reached although they are private. */
 export function privateHosts() {
   const host = text("a host of a URL, with or without a port, or *", isUrlHost);

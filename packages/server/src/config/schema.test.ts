@@ -63,7 +63,7 @@ test("takes a store of the user's own, or none", () => {
   expect(resolveConfig({ store: "none" }).store).toBe("none");
 });
 
-test("takes tools, executors and providers that code has made", () => {
+test("takes tools, executors and providers made by code", () => {
   const add = tool("add", "Add two numbers.", { a: Number, b: Number }, ({ a, b }) => a + b);
   const executor = {
     kind: "echo",
@@ -178,7 +178,7 @@ test("never shows a secret, not even a wrong one", () => {
   expect(lines.join()).not.toContain("hunter2");
 });
 
-test("whatever is given, the answer is a config or worded problems", () => {
+test("any input gives a config or worded problems", () => {
   const known = settings.flatMap(({ path }) => (path ? [path] : []));
   const input = fc.array(fc.tuple(fc.constantFrom(...known), fc.anything())).map((entries) => {
     const values: Record<string, unknown> = {};

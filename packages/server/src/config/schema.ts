@@ -18,6 +18,7 @@ import {
   made,
   milliseconds,
   privateHosts,
+  section,
   text,
   wholeNumber,
 } from "./fields.ts";
@@ -34,7 +35,7 @@ const storeSchema = z.union([
 const count = (value: number, min = 1) => wholeNumber(min).default(value);
 const duration = (ms: number, min = 1) => milliseconds(min).default(ms);
 
-const runsSchema = group({
+const runsSchema = section("Background runs.", {
   concurrency: count(8).describe("How many background runs work at once."),
   leaseMs: duration(30_000, 1000).describe(
     "How long a worker may miss heartbeats before its run is taken over.",
@@ -42,7 +43,7 @@ const runsSchema = group({
   maxAttempts: count(5).describe("How many times a run is retried after crashes it may have caused."),
 });
 
-const limitsSchema = group({
+const limitsSchema = section("Limits for clients.", {
   bodyBytes: count(10_000_000).describe("The largest request body."),
   items: count(1000).describe("How many input items a request may have."),
   tools: count(128).describe("How many tools a request may have."),
@@ -64,7 +65,7 @@ const limitsSchema = group({
   ),
 });
 
-const webSocketSchema = group({
+const webSocketSchema = section("WebSocket connections.", {
   lifeMs: duration(3_600_000, 1000).describe(
     "How long a connection may live; then it is closed with an error.",
   ),
@@ -125,29 +126,25 @@ export const configSchema = group({
   conversations: choice(["queue", "reject"])
     .default("queue")
     .describe("What a request does while its conversation is busy: wait in the queue, or fail with 409."),
-  runs: runsSchema.prefault({}).describe("Background runs."),
+  runs: runsSchema,
   idempotencyMs: duration(86_400_000, 1000).describe(
     "How long an `Idempotency-Key` is kept. Until then a repeated request gets the same response and runs nothing.",
   ),
-  watchdog: group({
+  watchdog: section("Protection against a hanging process.", {
     blockedMs: duration(60_000, 0).describe(
       "How long a run may block the event loop before `rondo serve` ends the process and logs which run it was. 0: for ever.",
     ),
-  })
-    .prefault({})
-    .describe("Protection against a hanging process."),
-  limits: limitsSchema.prefault({}).describe("Limits for clients."),
-  urls: group({
+  }),
+  limits: limitsSchema,
+  urls: section("URLs of images and files in requests.", {
     schemes: listOf(text("a scheme such as https", isScheme), "a list of schemes")
       .default([...defaultUrlRules.schemes])
       .describe("The schemes that are allowed."),
     allowPrivate: privateHosts().describe(
       "Private hosts that are allowed all the same; `*` for all. The model server may fetch them.",
     ),
-  })
-    .prefault({})
-    .describe("URLs of images and files in requests."),
-  compat: group({
+  }),
+  compat: section("Compatibility with clients.", {
     requiresActionStatus: flagValue()
       .default(true)
       .describe(
@@ -156,9 +153,7 @@ export const configSchema = group({
     strict: flagValue()
       .default(false)
       .describe("Whether unknown fields, tools and items are errors. If not, they are ignored."),
-  })
-    .prefault({})
-    .describe("Compatibility with clients."),
+  }),
   auth: authSchema
     .optional()
     .describe("Who may use the server. Without it, everyone who can reach it is the owner `local`."),
@@ -172,27 +167,23 @@ export const configSchema = group({
         "Secrets that encrypt the thinking and compactions that clients keep. The first encrypts, all decrypt: put a new one first. If empty, the store has a secret of its own.",
       isSecret: true,
     }),
-  cors: group({
+  cors: section("Calls from browsers.", {
     origins: listOf(text("an origin such as https://app.example.org, or *", isOrigin), "a list of origins")
       .default([])
       .describe("Web pages that may call the server from a browser. None if empty, all with `*`."),
-  })
-    .prefault({})
-    .describe("Calls from browsers."),
-  log: group({
+  }),
+  log: section("The log, on standard error.", {
     level: choice(["debug", "info", "warn", "error", "silent"])
       .default("info")
       .meta({ description: "The lowest level that is logged.", flag: "--log <level>" }),
     format: choice(["json", "text"])
       .default("text")
       .meta({ description: "JSON lines, or text for people.", flag: "--log-format <format>" }),
-  })
-    .prefault({})
-    .describe("The log, on standard error."),
+  }),
   shutdownMs: duration(10_000, 0).describe(
     "How long running requests may take to end when the server stops.",
   ),
-  webSocket: webSocketSchema.prefault({}).describe("WebSocket connections."),
+  webSocket: webSocketSchema,
   keepAliveMs: duration(15_000, 100).describe("How long a stream may be silent before it gets a keep-alive."),
   stallMs: duration(120_000, 100).describe("How long a client may stop reading before it is disconnected."),
 }).superRefine(({ endpoints, models, defaultModel }, context) => {
