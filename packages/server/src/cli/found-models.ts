@@ -10,7 +10,7 @@ import { modelUrl } from "../config/settings.ts";
 /** Finds model servers. Tests have their own. */
 export type Discover = (options: { env: Environment }) => Promise<readonly Found[]>;
 
-export interface Filled {
+export interface FilledConfig {
   readonly config: ServerConfig;
   /** What was found; undefined if the config says what to serve. */
   readonly found: readonly Found[] | undefined;
@@ -24,7 +24,7 @@ export async function fillModels(
   config: ServerConfig,
   env: Environment,
   discover: Discover = discoverModelServers,
-): Promise<Filled> {
+): Promise<FilledConfig> {
   const named = env[modelUrl.env]?.trim();
   const isSettled =
     config.endpoints.some(({ url }) => url !== named) || Object.keys(config.models).length > 0;

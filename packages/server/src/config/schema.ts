@@ -40,7 +40,9 @@ const runsSchema = section("Background runs.", {
   leaseMs: duration(30_000, 1000).describe(
     "How long a worker may miss heartbeats before its run is taken over.",
   ),
-  maxAttempts: count(5).describe("How many times a run is retried after crashes it may have caused."),
+  maxAttempts: count(5).describe(
+    "How many times a run is retried after crashes it may have caused before it fails.",
+  ),
 });
 
 const limitsSchema = section("Limits for clients.", {
@@ -49,39 +51,27 @@ const limitsSchema = section("Limits for clients.", {
   tools: count(128).describe("How many tools a request may have."),
   headersMs: duration(30_000, 100).describe("How long the headers of a request may take to arrive."),
   requestMs: duration(120_000, 100).describe(
-    "How long a request with its body, or a WebSocket message, may take to arrive.",
+    "How long a request, or a WebSocket message, may take to arrive.",
   ),
   connections: count(10_000).describe("How many connections may be open. Further ones are closed at once."),
-  requestsPerOwner: count(2048).describe(
-    "How many requests of an owner may be in flight. Further ones get 429.",
-  ),
+  requestsPerOwner: count(2048).describe("How many requests of an owner may be in flight; others get 429."),
   bodyBytesPerOwner: count(200_000_000).describe("Total size of these requests' bodies and replies."),
-  waitingRunsPerOwner: count(10_000).describe(
-    "How many background runs of an owner may be queued. Further ones get 429.",
-  ),
+  waitingRunsPerOwner: count(10_000).describe("How many runs of an owner may be queued; others get 429."),
   toolBytes: count(2_000_000).describe("Total size of a request's tools, in bytes of JSON."),
-  schemaBytes: count(262_144).describe(
-    "The largest JSON Schema of a tool, or of the answer (`text.format`).",
-  ),
+  schemaBytes: count(262_144).describe("The largest JSON Schema of a tool or of `text.format`."),
 });
 
 const webSocketSchema = section("WebSocket connections.", {
-  lifeMs: duration(3_600_000, 1000).describe(
-    "How long a connection may live; then it is closed with an error.",
-  ),
+  lifeMs: duration(3_600_000, 1000).describe("How long a connection may live before it is closed."),
   keptResponses: count(32, 0).describe(
     "How many responses with `store: false` a connection keeps, so that later ones can continue them.",
   ),
   keptBytes: count(20_000_000, 0).describe("Total size of these responses and their history."),
   keptBytesPerOwner: count(200_000_000, 0).describe("The same for all connections of an owner together."),
   connections: count(2000).describe("How many connections may be open."),
-  connectionsPerOwner: count(100).describe(
-    "How many connections of an owner may be open. Further ones get 429.",
-  ),
+  connectionsPerOwner: count(100).describe("How many connections of an owner may be open; others get 429."),
   messagesPerMinute: count(6000).describe("How many messages a client may send per connection and minute."),
-  pingsPerMinute: count(120).describe(
-    "How many pings and pongs a client may send per connection and minute.",
-  ),
+  pingsPerMinute: count(120).describe("The same for pings and pongs."),
 });
 
 export const configSchema = group({
@@ -180,9 +170,7 @@ export const configSchema = group({
       .default("text")
       .meta({ description: "JSON lines, or text for people.", flag: "--log-format <format>" }),
   }),
-  shutdownMs: duration(10_000, 0).describe(
-    "How long running requests may take to end when the server stops.",
-  ),
+  shutdownMs: duration(10_000, 0).describe("How long requests in flight may take to end at shutdown."),
   webSocket: webSocketSchema,
   keepAliveMs: duration(15_000, 100).describe("How long a stream may be silent before it gets a keep-alive."),
   stallMs: duration(120_000, 100).describe("How long a client may stop reading before it is disconnected."),

@@ -5,7 +5,7 @@ import { placeOf } from "../../config/discover.ts";
 import { providerOptions } from "../../config/model-schema.ts";
 import { labelOf } from "../../config/models.ts";
 import { modelApiKey } from "../../config/settings.ts";
-import { type Asked, diagnose } from "./diagnose.ts";
+import { type AskedServer, diagnose } from "./diagnose.ts";
 import { checkModel, type ModelToCheck } from "./model-checks.ts";
 import type { Printer } from "./printer.ts";
 import { type Finding, failed, type ModelReport, ok, type ServerReport } from "./report.ts";
@@ -43,7 +43,7 @@ export async function checkServer(
   const { printer, signal, timeoutMs } = options;
   const { type, source, provider } = server;
   const url = provider?.endpoint ?? (type === "rondo" ? rondoBase : labelOf)(server.access.url);
-  const asked: Asked = { url, hasKey: server.access.apiKey !== undefined, timeoutMs, ...advice[type] };
+  const asked: AskedServer = { url, hasKey: server.access.apiKey !== undefined, timeoutMs, ...advice[type] };
   printer.progress(`asking ${url} for its models`);
   const listed = provider
     ? { finding: ok("a provider made in code"), models: [server.model ?? ""], chosen: [server.model ?? ""] }
@@ -107,7 +107,7 @@ function openModel({ type, access, provider }: ServerToCheck, name: string, time
 /** Asks a server for its models. Undefined if it is at a usual port and missing. */
 async function listServer(
   server: ServerToCheck,
-  asked: Asked,
+  asked: AskedServer,
   { model, maxModels, signal }: CheckOptions,
 ): Promise<Listed | undefined> {
   const { type, access, isNamed } = server;
@@ -221,7 +221,10 @@ function rondoBase(url: string): string {
 }
 
 /** The version of the Rondo server there; undefined if it is another program, or none. */
-async function rondoVersion({ url, timeoutMs }: Asked, signal: AbortSignal): Promise<string | undefined> {
+async function rondoVersion(
+  { url, timeoutMs }: AskedServer,
+  signal: AbortSignal,
+): Promise<string | undefined> {
   try {
     const init = { signal: limited(signal, timeoutMs), redirect: "manual" } as const;
     const reply = await fetch(url.replace(/\/v1$/, "/openapi.json"), init);

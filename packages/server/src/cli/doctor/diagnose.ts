@@ -15,7 +15,7 @@ import {
 import { isLoopback } from "../../config/exposure.ts";
 import { type Finding, failed } from "./report.ts";
 
-export interface Asked {
+export interface AskedServer {
   readonly url: string;
   readonly hasKey: boolean;
   readonly timeoutMs: number;
@@ -26,7 +26,7 @@ export interface Asked {
 }
 
 /** What a failure means. Other errors are reported with their own message. */
-export function diagnose(error: unknown, asked: Asked): Finding {
+export function diagnose(error: unknown, asked: AskedServer): Finding {
   const status = statusOf(error);
   if (error instanceof ModelConnectionError) return connectionFinding(error, asked);
   if (error instanceof ModelAuthError)
@@ -53,7 +53,7 @@ export function diagnose(error: unknown, asked: Asked): Finding {
 
 function connectionFinding(
   { reason = "", message }: ModelConnectionError,
-  { url, startAdvice }: Asked,
+  { url, startAdvice }: AskedServer,
 ): Finding {
   if (reason === "ECONNREFUSED")
     return failed("dead_port", "nothing listens there: the connection was refused", startAdvice);
@@ -85,7 +85,7 @@ function unexpectedFinding({ received, message }: UnexpectedAnswerError): Findin
   return failed("not_a_model_api", `it answers, but not as an OpenAI-compatible API: ${received}`);
 }
 
-function hangFinding({ url, timeoutMs }: Asked): Finding {
+function hangFinding({ url, timeoutMs }: AskedServer): Finding {
   const seconds = `${timeoutMs / 1000} s`;
   const host = URL.parse(url)?.hostname.replace(/^\[|\]$/g, "") ?? "";
   return isLoopback(host)

@@ -73,6 +73,8 @@ const storeStates = {
 
 /** `rondo doctor --store`: every page of the store's file. */
 export function checkStoreThoroughly(url: string, cwd: string): InstallCheck[] {
+  if (url === "none")
+    return [{ name: "file", ...ok("nothing is stored: there is no file to check", "none") }];
   return checkStoreFile(url, cwd).map(({ check, isGood, code, message }) => ({
     name: check,
     ...(isGood ? ok(message, code) : failed(code, message, storeAdvice[check])),

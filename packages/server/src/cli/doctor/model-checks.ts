@@ -10,7 +10,7 @@ import {
   UnexpectedAnswerError,
 } from "rondo";
 import { toolAdvice } from "./advice.ts";
-import { type Asked, diagnose } from "./diagnose.ts";
+import { type AskedServer, diagnose } from "./diagnose.ts";
 import type { Printer } from "./printer.ts";
 import {
   type Finding,
@@ -32,7 +32,7 @@ export interface ModelToCheck {
 }
 
 export interface StepOptions {
-  readonly asked: Asked;
+  readonly asked: AskedServer;
   readonly signal: AbortSignal;
   readonly printer: Printer;
 }
@@ -86,7 +86,7 @@ export async function checkModel(model: ModelToCheck, options: StepOptions): Pro
 /** After these, another request may succeed. */
 const requestErrors = [ModelRequestError, UnexpectedAnswerError, EmptyAnswerError];
 
-function stepFinding(error: unknown, step: StepName, asked: Asked): Finding {
+function stepFinding(error: unknown, step: StepName, asked: AskedServer): Finding {
   const finding = diagnose(error, asked);
   if (finding.code === "hangs")
     return failed("slow", `there was no complete answer within ${asked.timeoutMs / 1000} s`);
@@ -191,10 +191,8 @@ async function runTool(model: ModelProvider, signal: AbortSignal): Promise<ToolR
   let [text, thinking] = ["", ""];
   let call: string | undefined;
   let rejected: string | undefined;
-  const events = run([{ role: "user", content: toolPrompt }], {
-    ...{ model, tools: [add], settings: { maxTokens }, maxToolIterations: 3, signal },
-  });
-  for await (const event of events) {
+  const options = { model, tools: [add], settings: { maxTokens }, maxToolIterations: 3, signal };
+  for await (const event of run([{ role: "user", content: toolPrompt }], options)) {
     if (event.type === "model.started") text = ""; // the last answer counts
     if (event.type === "text.delta") text += event.text;
     if (event.type === "thinking.delta") thinking += event.text;

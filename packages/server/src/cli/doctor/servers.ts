@@ -32,9 +32,9 @@ export interface ModelServersOptions extends CandidateOptions {
 
 export function modelServers({ config, modelUrl: typed, ...options }: ModelServersOptions): ServerToCheck[] {
   const { env } = options;
-  const named = (source: string, access: Access): ServerToCheck => ({
-    ...{ type: "model", source, isNamed: true, access },
-  });
+  const named = (source: string, access: Access): ServerToCheck => {
+    return { type: "model", source, isNamed: true, access };
+  };
   const flag = typed?.trim();
   const url = flag || env[modelUrl.env]?.trim();
   // The config has it too, with its key, unless the config is invalid.
@@ -65,9 +65,9 @@ export function modelServers({ config, modelUrl: typed, ...options }: ModelServe
 
 export function rondoServer(env: Environment, flag: string | undefined, port = 4500): ServerToCheck {
   const apiKey = env["RONDO_API_KEY"]?.trim();
-  const at = (source: string, url: string): ServerToCheck => ({
-    ...{ type: "rondo", source, isNamed: true, access: { url, ...(apiKey ? { apiKey } : {}) } },
-  });
+  const at = (source: string, url: string): ServerToCheck => {
+    return { type: "rondo", source, isNamed: true, access: { url, ...(apiKey ? { apiKey } : {}) } };
+  };
   if (flag !== undefined) return at("--server", checkUrl("--server", flag));
   const variable = env["RONDO_SERVER"]?.trim();
   if (variable) return at("RONDO_SERVER", checkUrl("RONDO_SERVER", variable));

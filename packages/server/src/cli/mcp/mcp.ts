@@ -3,9 +3,9 @@
 import { Command } from "commander";
 import type { CliIo } from "../cli-io.ts";
 import { configFlag, wholeNumber } from "../flag-values.ts";
-import type { McpWishes } from "./offer-tools.ts";
+import type { OfferOptions } from "./offer-tools.ts";
 
-interface Flags extends Omit<McpWishes, "http" | "version"> {
+interface Flags extends Omit<OfferOptions, "http" | "version"> {
   readonly http?: true;
   readonly host?: string;
   readonly port?: number;

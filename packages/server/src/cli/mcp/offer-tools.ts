@@ -11,7 +11,7 @@ import { quietConsole } from "../quiet-console.ts";
 import { serveHttp } from "./over-http.ts";
 import { toolServer } from "./tool-server.ts";
 
-export interface McpWishes {
+export interface OfferOptions {
   /** The config file. Default: the one of the folder, if there is one. */
   readonly config?: string;
   /** Modules that export tools, besides those of the config. Default: none. */
@@ -23,7 +23,7 @@ export interface McpWishes {
 
 export async function offerTools(
   io: CliIo,
-  { http, config: file, tools: files = [], version }: McpWishes,
+  { http, config: file, tools: files = [], version }: OfferOptions,
 ): Promise<void> {
   // Before the config is loaded, whose tools may print.
   const restoreConsole = http ? () => {} : quietConsole(io);
@@ -61,7 +61,7 @@ async function overStdio(io: CliIo, makeServer: MakeServer): Promise<void> {
 
 async function overHttp(
   io: CliIo,
-  { host, port }: NonNullable<McpWishes["http"]>,
+  { host, port }: NonNullable<OfferOptions["http"]>,
   { auth, cors }: ServerConfig,
   makeServer: MakeServer,
 ): Promise<void> {

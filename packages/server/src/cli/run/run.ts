@@ -79,13 +79,13 @@ async function run(
     const { reason } = await interruptible(io, async (signal) => {
       const input = inputFile === undefined ? given : await readInput(io, inputFile, signal);
       const target = await loadTarget(file, io.cwd);
-      const shown = json ? jsonOutput({ write: (line) => io.write(line) }) : textOutput(io);
-      output = shown;
-      setLogger({ warn: (message) => shown.event({ type: "notice", text: message }) });
-      shown.started(target.kind, file);
-      const ending = await runTarget(target, { io, input, wishes, discover, shown, signal });
+      const view = json ? jsonOutput({ write: (line) => io.write(line) }) : textOutput(io);
+      output = view;
+      setLogger({ warn: (message) => view.event({ type: "notice", text: message }) });
+      view.started(target.kind, file);
+      const ending = await runTarget(target, { io, input, wishes, discover, view, signal });
       // An interrupted run is reported below, even if it did not notice.
-      if (!signal.aborted) shown.finished(ending);
+      if (!signal.aborted) view.finished(ending);
       return ending;
     });
     // A truncated result is a failure, so that scripts notice.
@@ -101,18 +101,18 @@ async function run(
   }
 }
 
-interface Setting {
+interface RunContext {
   readonly io: CliIo;
   readonly input: string | undefined;
   readonly wishes: PartnerWishes;
   readonly discover: FindPartnerOptions["discover"];
-  readonly shown: RunOutput;
+  readonly view: RunOutput;
   readonly signal: AbortSignal;
 }
 
-async function runTarget(target: Target, setting: Setting): Promise<Ending> {
-  const { io, input, wishes, discover, shown, signal } = setting;
-  const emit = shown.event;
+async function runTarget(target: Target, context: RunContext): Promise<Ending> {
+  const { io, input, wishes, discover, view, signal } = context;
+  const emit = view.event;
   if (target.kind === "prompt") {
     const prompt = { ...target.prompt, prompt: fillIn(target.prompt.prompt, input) };
     return runPrompt({ prompt, wishes, env: io.env, signal, emit, ...(discover && { discover }) });
