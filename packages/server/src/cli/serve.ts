@@ -130,7 +130,7 @@ function announcement(url: string, { endpoints, models, store, auth }: ServerCon
     ...endpoints.map((endpoint) => `all models of ${labelOf(endpoint.url)}`),
   ];
   const access = auth === undefined ? "no key needed" : "key needed";
-  return `Rondo serves ${served.join(" and ")} at ${url}/v1 (store: ${typeof store === "string" ? store : "of the config"}; ${access}).`;
+  return `Rondo serves ${served.join(" and ")} at ${url}/v1 (store: ${typeof store === "string" ? store : "your own"}; ${access}).`;
 }
 
 /** Descriptions are Markdown, and a terminal is not. */

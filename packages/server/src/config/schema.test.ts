@@ -92,9 +92,9 @@ describe("is refused:", () => {
     ],
     [
       { store: "redis:" },
-      /^store \(the config\): expected memory, none, sqlite:PATH, or in code .*, got "redis:"\.$/,
+      'store (the config): expected memory, none, sqlite:PATH or a store of your own, got "redis:".',
     ],
-    [{ store: { get() {} } }, /^store .*an object that implements Store, got a group of keys\.$/],
+    [{ store: { get() {} } }, /^store .*a store of your own, got a group of keys\.$/],
     [
       { runs: 4 },
       "runs (the config): expected a group with the keys concurrency, leaseMs, maxAttempts, got 4.",

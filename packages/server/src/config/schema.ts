@@ -27,7 +27,7 @@ import { endpointSchema, modelSchema } from "./model-schema.ts";
 
 const storeSchema = z.union([
   made<Store>("a store", (value) => hasMethods(value, storeMethods)),
-  text("memory, none, sqlite:PATH, or in code an object that implements Store", (value) =>
+  text("memory, none, sqlite:PATH or a store of your own", (value) =>
     /^(memory|none|sqlite:.+)$/.test(value),
   ),
 ]);
@@ -84,7 +84,7 @@ export const configSchema = group({
     .meta({ description: "The port to listen on; 0 takes any free one.", flag: "--port <number>" }),
   store: storeSchema.default("sqlite:./rondo.db").meta({
     description:
-      "Where responses are stored: `sqlite:PATH`, relative to the working directory; `memory`, until the server stops; or `none`. In code also a store of your own.",
+      "Where responses are kept: `sqlite:PATH`, relative to the working directory; `memory`, until the server stops; `none`, not at all, so that only requests with `store: false` are served; or a `Store` of your own, only in code. The server closes it.",
     flag: "--store <store>",
   }),
   keepDays: amountAbove0("days").optional().describe("How long responses are kept. For ever if not set."),

@@ -32,7 +32,7 @@ describe("the store", () => {
 
   test("may be none, or an object of the config", () => {
     expect(look("none", "/")).toMatchObject({ status: "ok", code: "none" });
-    expect(checkStore(resolveConfig({ store: memoryStore() }), "/")).toMatchObject({ status: "skipped" });
+    expect(checkStore(resolveConfig({ store: memoryStore() }), "/")).toMatchObject({ code: "custom" });
   });
 
   test("that is not a database is reported with what to do", () => {

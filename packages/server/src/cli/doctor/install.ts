@@ -55,9 +55,9 @@ export function checkStore(config: ServerConfig | undefined, cwd: string): Insta
 function storeFinding(store: ServerConfig["store"] | undefined, cwd: string): Finding {
   if (store === undefined)
     return { status: "skipped", code: "no_config", message: "the store is unknown without a valid config" };
-  if (typeof store !== "string")
-    return { status: "skipped", code: "custom", message: "the config brings a store of its own" };
-  if (store === "none") return ok("store none: nothing is stored", "none");
+  if (typeof store !== "string") return ok("store of the config: made in code, and not checked", "custom");
+  if (store === "none")
+    return ok("store none: nothing is kept; only requests with store: false are served", "none");
   const found = inspectStore(store, cwd);
   if (found.state === "unusable")
     return failed(found.state, `store ${store}: cannot be used. ${found.message}`);
@@ -73,8 +73,7 @@ const storeStates = {
 
 /** `rondo doctor --store`: every page of the store's file. */
 export function checkStoreThoroughly(url: string, cwd: string): InstallCheck[] {
-  if (url === "none")
-    return [{ name: "file", ...ok("nothing is stored: there is no file to check", "none") }];
+  if (url === "none") return [{ name: "file", ...ok("nothing is kept: there is no file to check", "none") }];
   return checkStoreFile(url, cwd).map(({ check, isGood, code, message }) => ({
     name: check,
     ...(isGood ? ok(message, code) : failed(code, message, storeAdvice[check])),
