@@ -1,17 +1,13 @@
 // A run as JSON, one object per line. The names are public: they never change after a release.
 
 import { inspect } from "node:util";
+import type { CliIo } from "../cli-io.ts";
 import type { RunEvent, RunOutput } from "./run-event.ts";
 
-export interface JsonOutputOptions {
-  readonly write: (text: string) => void;
-  readonly now?: () => number;
-}
-
-export function jsonOutput({ write, now = () => performance.now() }: JsonOutputOptions): RunOutput {
-  const startedAt = now();
-  const line = (value: object) => write(`${toJson(value)}\n`);
-  const elapsed = () => ({ elapsedMs: Math.round(now() - startedAt) });
+export function jsonOutput(io: CliIo): RunOutput {
+  const startedAt = performance.now();
+  const line = (value: object) => io.write(`${toJson(value)}\n`);
+  const elapsed = () => ({ elapsedMs: Math.round(performance.now() - startedAt) });
   return {
     started: (kind, file) => line({ type: "run.started", kind, file }),
     event(event) {
@@ -22,12 +18,10 @@ export function jsonOutput({ write, now = () => performance.now() }: JsonOutputO
       const tokens = usage && { inputTokens: usage.inputTokens, outputTokens: usage.outputTokens };
       line({ type: "run.finished", reason, usage: tokens ?? null, ...elapsed() });
     },
-    failed: (error) =>
-      line({
-        type: "run.failed",
-        message: error instanceof Error ? error.message : String(error),
-        ...elapsed(),
-      }),
+    failed(error) {
+      const message = error instanceof Error ? error.message : String(error);
+      line({ type: "run.failed", message, ...elapsed() });
+    },
   };
 }
 

@@ -79,7 +79,7 @@ async function run(
     const { reason } = await interruptible(io, async (signal) => {
       const input = inputFile === undefined ? given : await readInput(io, inputFile, signal);
       const target = await loadTarget(file, io.cwd);
-      const view = json ? jsonOutput({ write: (line) => io.write(line) }) : textOutput(io);
+      const view = json ? jsonOutput(io) : textOutput(io);
       output = view;
       setLogger({ warn: (message) => view.event({ type: "notice", text: message }) });
       view.started(target.kind, file);
