@@ -92,7 +92,8 @@ export function describeLoadError(error: unknown): string {
   if (!(error instanceof Error)) return `it threw ${String(error)}`;
   const [place = ""] = error.stack?.split("\n") ?? [];
   const line = /^(?:file:|\/|[A-Za-z]:\\).*:(\d+)$/.exec(place)?.[1];
-  return `${error.name}: ${error.message}${line === undefined ? "" : ` (line ${line})`}`;
+  const name = error.name === "Error" ? "" : `${error.name}: `;
+  return `${name}${error.message}${line === undefined ? "" : ` (line ${line})`}`;
 }
 
 /** Replaces each `${NAME}` by that variable of the environment, at any depth. `$${` is a plain `${`. */
