@@ -43,7 +43,7 @@ const stopLine = "Ctrl-C stops the server.";
 
 const noModel = [
   "No model server answers on this machine (Ollama 11434, LM Studio 1234, llama.cpp 8080, vLLM 8000, RONDO_MODEL_URL).",
-  "So this is the demo model: not a language model, but a stand-in that calculates, searches, and calls your tools.",
+  "So this is the demo model: no language model, but a stand-in that calculates, searches, and calls your tools.",
 ];
 
 function foundLine({ kind, url, models }: Found): string {

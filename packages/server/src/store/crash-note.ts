@@ -1,11 +1,12 @@
-// A note beside the database that says which run has ended the process. It is written in the last moment of a
+// A note beside the database that names the run that ended the process. It is written in the last moment of the
 // process, when the database may be out of reach, and read when the store is opened again.
 
 import { readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import type { Store } from "./store.ts";
 
-/** Where the note of an open store is; undefined if the store keeps nothing. */
-export function crashNotePath(url: unknown): string | undefined {
-  const path = typeof url === "string" ? /^sqlite:(.+)$/s.exec(url)?.[1] : undefined;
+/** Where the note of an open store is; undefined if it has no file. */
+export function crashNotePath(store: string | Store): string | undefined {
+  const path = typeof store === "string" ? /^sqlite:(.+)$/s.exec(store)?.[1] : undefined;
   return path && noteBeside(realpathSync(path));
 }
 
@@ -14,7 +15,7 @@ export function noteBeside(path: string): string {
   return `${path}-crash`;
 }
 
-/** Writes down which response has ended the process. Never throws: there is nobody left to tell. */
+/** Names the response that ended the process. Never throws: nobody could handle it. */
 export function writeCrashNote(path: string, responseId: string): void {
   try {
     writeFileSync(path, JSON.stringify({ responseId }), { mode: 0o600 });
@@ -23,7 +24,7 @@ export function writeCrashNote(path: string, responseId: string): void {
   }
 }
 
-/** The response that has ended the last process, if that is known. */
+/** The response that ended the last process, if known. */
 export function readCrashNote(path: string): string | undefined {
   try {
     const { responseId } = JSON.parse(readFileSync(path, "utf8")) as { responseId?: unknown };
