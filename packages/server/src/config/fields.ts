@@ -49,10 +49,14 @@ export function choice<const T extends readonly string[]>(words: T) {
   return withExpected(z.enum(words, expected), expected);
 }
 
-/** Text that is not empty and that passes `isAllowed`. */
-export function text(expected: string, isAllowed: (value: string) => boolean = () => true) {
+/** Text that is not empty and that passes `isAllowed`. `explain` words what is expected instead of other values. */
+export function text(
+  expected: string,
+  isAllowed: (value: string) => boolean = () => true,
+  explain: (value: unknown) => string = () => expected,
+) {
   const schema = z
-    .string(expected)
+    .string({ error: ({ input }) => explain(input) })
     .refine((value) => value.trim() !== "" && isAllowed(value), { error: expected });
   return withExpected(schema, expected);
 }

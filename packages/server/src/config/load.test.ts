@@ -131,6 +131,13 @@ describe("YAML that cannot be read", () => {
     );
   });
 
+  test("is called JSON in a .json file", async () => {
+    using folder = folderWith({ "my.json": '{\n"port": 1,' });
+    expect(await problemsOf({ cwd: folder.path, file: "my.json" })).toEqual([
+      expect.stringMatching(/^ \(my\.json line 2\): is not valid JSON: /),
+    ]);
+  });
+
   test("names the line of a duplicate key", async () => {
     expect(await problemsOfYaml("port: 1\nhost: localhost\nport: 2\n")).toEqual([
       expect.stringMatching(/^ \(rondo\.yaml line 3\): is not valid YAML: Map keys must be unique/),

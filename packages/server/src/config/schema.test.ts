@@ -94,7 +94,10 @@ describe("is refused:", () => {
       { store: "redis:" },
       'store (the config): expected memory, none, sqlite:PATH or a store of your own, got "redis:".',
     ],
-    [{ store: { get() {} } }, /^store .*a store of your own, got a group of keys\.$/],
+    [
+      { store: { get() {} } },
+      /^store .*a store of your own with the methods of Store \(missing: list, .*, close\), got a group of keys\.$/,
+    ],
     [
       { runs: 4 },
       "runs (the config): expected a group with the keys concurrency, leaseMs, maxAttempts, got 4.",

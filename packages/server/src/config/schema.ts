@@ -25,10 +25,17 @@ import {
 import { mcpSchema } from "./mcp-schema.ts";
 import { endpointSchema, modelSchema } from "./model-schema.ts";
 
+const storeExpected = "memory, none, sqlite:PATH or a store of your own";
+
 const storeSchema = z.union([
-  made<Store>("a store", (value) => hasMethods(value, storeMethods)),
-  text("memory, none, sqlite:PATH or a store of your own", (value) =>
-    /^(memory|none|sqlite:.+)$/.test(value),
+  made<Store>("a store", (value) => missingMethods(value, storeMethods).length === 0),
+  text(
+    storeExpected,
+    (value) => /^(memory|none|sqlite:.+)$/.test(value),
+    (value) =>
+      typeof value === "object"
+        ? `${storeExpected} with the methods of Store (missing: ${missingMethods(value, storeMethods).join(", ")})`
+        : storeExpected,
   ),
 ]);
 
@@ -204,17 +211,21 @@ export function defineConfig(config: ConfigInput): ConfigInput {
 
 const storeMethods = ["get", "list", "create", "commit", "resume", "close"] satisfies (keyof Store)[];
 
-function hasMethods(value: unknown, names: readonly string[]): boolean {
-  return names.every((name) => typeof (Object(value) as Record<string, unknown>)[name] === "function");
+function missingMethods(value: unknown, names: readonly string[]): string[] {
+  const object = Object(value) as Record<string, unknown>;
+  return names.filter((name) => typeof object[name] !== "function");
 }
 
 function isTool(value: unknown): boolean {
-  return typeof (Object(value) as Partial<AnyTool>).wireName === "string" && hasMethods(value, ["toOpenAI"]);
+  return (
+    typeof (Object(value) as Partial<AnyTool>).wireName === "string" &&
+    missingMethods(value, ["toOpenAI"]).length === 0
+  );
 }
 
 function isExecutor(value: unknown): boolean {
   const { kind } = Object(value) as Partial<ToolExecutor>;
-  return typeof kind === "string" && hasMethods(value, ["canExecute", "execute"]);
+  return typeof kind === "string" && missingMethods(value, ["canExecute", "execute"]).length === 0;
 }
 
 function isHost(value: string): boolean {

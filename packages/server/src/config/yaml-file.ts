@@ -8,12 +8,13 @@ import type { ConfigPath } from "./config-path.ts";
 /** The values of YAML text. Throws a `ConfigError` with the lines of all syntax errors. `name` is for messages. */
 export function readYaml(text: string, name: string): Pick<ConfigFile, "values" | "sourceOf"> {
   const lines = new LineCounter();
+  const language = name.endsWith(".json") ? "JSON" : "YAML";
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
   const lineOf = (offset: number) => `${name} line ${lines.linePos(offset).line}`;
   const problems: ConfigProblem[] = document.errors.map(({ pos: [offset], message }) => ({
     key: "",
     source: lineOf(offset),
-    message: `is not valid YAML: ${message}${/[.!?]$/.test(message) ? "" : "."}`,
+    message: `is not valid ${language}: ${message}${/[.!?]$/.test(message) ? "" : "."}`,
   }));
   if (problems.length > 0) throw new ConfigError(problems);
   return {

@@ -67,7 +67,7 @@ test("an agent with a model is asked the input after its queued turns", async ()
   ]);
   expect({ exitCode, out }).toEqual({ exitCode: 0, out: "add: 3\n25 + 17 is 42.\n" });
   expect(err).toContain('→ add {"a":25,"b":17}\n← add 42\n');
-  expect(err).toMatch(/\d+ tokens in, \d+ out · \d+\.\d s\n$/);
+  expect(err).toMatch(/\d+ tokens in, \d+ out · \d+\.\d s(?: · \d+ tokens\/s)?\n$/);
 });
 
 test("--json prints one object per event, and nothing that the file prints", async () => {
@@ -162,7 +162,7 @@ test.each([
   const { exitCode, out, err } = await run({ "f.ts": file }, ["f.ts", "--input", "What is 25 + 17?"]);
   expect({ exitCode, out }).toEqual({ exitCode: 0, out: "25 + 17 is 42.\n" });
   expect(err).toContain('→ add {"a":25,"b":17}\n← add 42\n');
-  expect(err).toMatch(/\d+ tokens in, \d+ out · \d+\.\d s\n$/);
+  expect(err).toMatch(/\d+ tokens in, \d+ out · \d+\.\d s(?: · \d+ tokens\/s)?\n$/);
 });
 
 test("a prompt in a text file is asked, with its placeholder filled and its front matter applied", async () => {
