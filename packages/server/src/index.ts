@@ -2,9 +2,8 @@
 
 export { resolveConfig } from "./config/check-config.ts";
 export { ConfigError, type ConfigProblem } from "./config/config-error.ts";
-export { defineConfig } from "./config/define-config.ts";
 export { type LoadOptions, loadConfig } from "./config/load.ts";
-export type { ConfigInput, ServerConfig } from "./config/schema.ts";
+export { type ConfigInput, defineConfig, type ServerConfig } from "./config/schema.ts";
 export { callItems } from "./executor/call-items.ts";
 export type {
   Announcement,

@@ -7,7 +7,7 @@ import { expect, test } from "vitest";
 
 const main = fileURLToPath(new URL("main.ts", import.meta.url));
 
-test("ends in silence when nobody reads the output any more", { timeout: 60_000 }, async () => {
+test("ends silently when the output is no longer read", { timeout: 60_000 }, async () => {
   const args = ["--conditions=rondo-source", main, "chat", "--model", "demo"];
   const child = spawn(process.execPath, args, { env: {}, stdio: "pipe" });
   const ended = once(child, "close");

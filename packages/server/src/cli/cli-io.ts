@@ -1,29 +1,29 @@
-// What a command has of the world: so that commands can be run by tests without a process of their own.
+// What a command uses of its process, so that tests can run commands without one.
 
 import type { Readable, Writable } from "node:stream";
 import { isatty } from "node:tty";
 import type { Environment } from "../config/overrides.ts";
 
-/** What is typed or piped in. */
+/** Standard input: typed or piped. */
 export type InputStream = Readable & { isTTY?: boolean; setRawMode?: (isRaw: boolean) => unknown };
 
-/** What is drawn on, or piped to. */
+/** Standard output: a terminal or a pipe. */
 export type OutputStream = Writable & { isTTY?: boolean; columns?: number };
 
 export interface CliIo {
   readonly env: Environment;
   readonly cwd: string;
-  /** Standard input. Whether it is a terminal says its `isTTY`. */
+  /** Standard input; its `isTTY` tells whether it is a terminal. */
   readonly input: InputStream;
-  /** Standard output as a stream, for what has to know whether it is a terminal and how wide. */
+  /** Standard output as a stream: whether it is a terminal, and how wide. */
   readonly output: OutputStream;
   /** Whether standard error is a terminal. */
   readonly isErrorTerminal: boolean;
-  /** To standard output: what was asked for. */
+  /** To standard output: the result. */
   write(text: string): void;
   /** To standard error: everything else. */
   writeError(text: string): void;
-  /** Calls `listener` each time the user or the system wants the command to end. Returns how to stop that. */
+  /** Calls `listener` on each SIGINT or SIGTERM. Returns a function that removes it. */
   onStop(listener: () => void): () => void;
   /** Ends the process at once. */
   leave(exitCode: number): void;
@@ -32,7 +32,7 @@ export interface CliIo {
 /** Exit codes: what scripts can rely on. */
 export const exitCodes = { ok: 0, failure: 1, usage: 2, interrupted: 130, unread: 141 } as const;
 
-/** Thrown by a command that has said all there is to say: only its exit code is left. */
+/** Thrown by a command that has printed everything: only the exit code is left. */
 export class Exit extends Error {
   override readonly name = "Exit";
   readonly exitCode: number;
@@ -43,10 +43,21 @@ export class Exit extends Error {
   }
 }
 
+/** The command was used wrongly: reported like a wrong flag, with the same exit code. */
+export class UsageError extends Error {
+  override readonly name = "UsageError";
+}
+
+/** Resolves on the first wish to stop. Call `release` when it no longer matters. */
+export function stopRequest(io: CliIo): { requested: Promise<void>; release: () => void } {
+  const { promise: requested, resolve } = Promise.withResolvers<void>();
+  return { requested, release: io.onStop(resolve) };
+}
+
 const stopSignals = ["SIGINT", "SIGTERM"] as const;
 
 export function processIo(): CliIo {
-  // Whoever read the output, `head` for example, has had enough: no reason for a stack trace.
+  // The reader of the output, such as `head`, closed the pipe: no reason for a stack trace.
   process.stdout.on("error", (error: NodeJS.ErrnoException) => {
     if (error.code !== "EPIPE") throw error;
     process.exit(exitCodes.unread);
@@ -54,7 +65,7 @@ export function processIo(): CliIo {
   return {
     env: process.env,
     cwd: process.cwd(),
-    // Not before someone reads it: an open standard input keeps the process alive.
+    // Opened on demand: an open standard input keeps the process alive.
     get input() {
       return process.stdin;
     },

@@ -1,4 +1,4 @@
-// What to serve where nobody has said: the model servers of this machine, or else a stand-in.
+// What to serve without a config: the model servers of this machine, or else the demo model.
 
 import { demoModel } from "rondo/demo";
 import { resolveConfig } from "../config/check-config.ts";
@@ -7,24 +7,24 @@ import type { Environment } from "../config/overrides.ts";
 import type { ServerConfig } from "../config/schema.ts";
 import { modelUrl } from "../config/settings.ts";
 
-/** Finds model servers. Tests bring their own. */
+/** Finds model servers. Tests have their own. */
 export type Discover = (options: { env: Environment }) => Promise<readonly Found[]>;
 
-export interface Filled {
+export interface FilledConfig {
   readonly config: ServerConfig;
-  /** What was found; undefined if the config has said what to serve. */
+  /** What was found; undefined if the config says what to serve. */
   readonly found: readonly Found[] | undefined;
 }
 
 /**
- * The config as it is, or with what this machine has. A server that is named by the environment alone is one of
- * those; one without models is found, but not served.
+ * The config as it is, or with the model servers of this machine. A server that only the environment names is one of
+ * them; one without models is reported, but not served.
  */
 export async function fillModels(
   config: ServerConfig,
   env: Environment,
   discover: Discover = discoverModelServers,
-): Promise<Filled> {
+): Promise<FilledConfig> {
   const named = env[modelUrl.env]?.trim();
   const isSettled =
     config.endpoints.some(({ url }) => url !== named) || Object.keys(config.models).length > 0;
@@ -38,7 +38,7 @@ export async function fillModels(
   return { config: withDemo(config), found };
 }
 
-/** The config with the stand-in as one of its models. It is slow enough to be seen. */
+/** The config with the demo model as one of its models, slow enough to watch it stream. */
 export function withDemo(config: ServerConfig): ServerConfig {
   return { ...config, models: { ...config.models, demo: demoModel({ delayMs: 15 }) } };
 }

@@ -17,7 +17,7 @@ async function printed(...args: string[]) {
   return { key: key.trim(), yaml, variable };
 }
 
-test("the lines that it prints let the key in, as its owner", async () => {
+test("the printed config accepts the key, as its owner", async () => {
   const { key, yaml, variable } = await printed("--owner", "alice@example.org");
   const fromYaml = resolveConfig(parse(yaml)).auth;
   const fromVariable = (await loadConfig({ cwd: "/", env: { RONDO_AUTH_KEYS: variable } })).auth;
@@ -27,7 +27,7 @@ test("the lines that it prints let the key in, as its owner", async () => {
   }
 });
 
-test("each key is another, and the owner may be left out", async () => {
+test("each key is different, and the owner is optional", async () => {
   const [first, second] = [await printed(), await printed()];
   expect(first.key).not.toBe(second.key);
   expect(first.variable).toMatch(/^me=sha256:/);

@@ -1,4 +1,4 @@
-// `rondo key`: a new API key, shown once, and what belongs into the config.
+// `rondo key`: makes an API key, shows it once, and says what goes into the config.
 
 import { Command, InvalidArgumentError } from "commander";
 import { hashKey, newKey } from "../http/auth-keys.ts";
@@ -6,8 +6,8 @@ import type { CliIo } from "./cli-io.ts";
 
 export function keyCommand(io: CliIo): Command {
   return new Command("key")
-    .description("Make an API key. It is shown once; only its hash belongs into the config.")
-    .option("--owner <name>", "Who will use it, and sees only what was made with it.", ownerName, "me")
+    .description("Make an API key. It is shown once; only its hash goes into the config.")
+    .option("--owner <name>", "Who uses it, and sees only what was made with it.", ownerName, "me")
     .addHelpText("after", "\nExamples:\n  rondo key\n  rondo key --owner ada")
     .action(({ owner }: { owner: string }) => {
       const key = newKey();
@@ -35,7 +35,7 @@ Clients send it as \`Authorization: Bearer KEY\`.
 }
 
 function ownerName(value: string): string {
-  // What YAML, the environment and a log line can all hold.
+  // Safe in YAML, in the environment and in a log line.
   if (/^[\w.@-]{1,100}$/.test(value)) return value;
   throw new InvalidArgumentError("Expected up to 100 letters, digits, or any of _ . @ -");
 }

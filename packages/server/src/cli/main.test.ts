@@ -49,7 +49,7 @@ test("shows its version, and its help when there is no command", async () => {
   expect(help.err).toContain("serve [options]");
 });
 
-test("says on an old Node what to do, before it needs anything new", async () => {
+test("on an old Node it says what to do before it imports anything", async () => {
   const old = `Object.defineProperty(process.versions, "node", { value: "20.19.0" });
     (await import("node:module")).registerHooks({ resolve(name, context, next) {
       if (name.startsWith("./")) throw new Error("imported " + name);
@@ -64,7 +64,7 @@ test("says on an old Node what to do, before it needs anything new", async () =>
   );
 });
 
-test("serves a model until it is told to stop", async () => {
+test("serves a model until it is stopped", async () => {
   await using model = await startModelServer([{ text: "Hello!" }]);
   using folder = folderWith();
   const args = ["serve", "--port", "0", "--model-url", model.url, "--store", "sqlite:test.db"];
@@ -83,7 +83,7 @@ test("serves a model until it is told to stop", async () => {
   expect(await err).toContain("Stopping: running requests get up to 10 s.");
 });
 
-test("says in words why it cannot listen, with exit code 1", async () => {
+test("reports why it cannot listen, with exit code 1", async () => {
   using folder = folderWith();
   const server = createServer().listen(0, "127.0.0.1");
   await once(server, "listening");

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// The command `rondo`. Nothing is imported before it is clear that this Node can run it.
+// The command `rondo`. Imports nothing before it is clear that this Node can run it.
 
 const oldest = 24;
 const found = process.versions.node;
@@ -11,6 +11,6 @@ if (Number.parseInt(found, 10) < oldest) {
 } else {
   const [{ runCli }, { processIo }] = await Promise.all([import("./program.ts"), import("./cli-io.ts")]);
   process.exitCode = await runCli(process.argv.slice(2), processIo());
-  // Whatever is still open has no business any more; without it the process has ended by then.
+  // Handles that are still open must not keep the process alive.
   setTimeout(() => process.exit(), 1000).unref();
 }

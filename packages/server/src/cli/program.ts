@@ -12,13 +12,13 @@ import { responsesCommand } from "./responses/responses.ts";
 import { runCommand } from "./run/run.ts";
 import { serveCommand } from "./serve.ts";
 
-/** Runs one command. Resolves with the exit code, after telling what went wrong, if anything did. */
+/** Runs one command. Prints what went wrong, and resolves with the exit code. */
 export async function runCli(args: readonly string[], io: CliIo): Promise<number> {
   try {
     await createProgram(io).parseAsync(args, { from: "user" });
     return exitCodes.ok;
   } catch (error) {
-    // Commander has said what is wrong, or has shown the help that was asked for.
+    // Commander has printed what is wrong, or the help.
     if (error instanceof CommanderError) return error.exitCode === 0 ? exitCodes.ok : exitCodes.usage;
     if (error instanceof Exit) return error.exitCode;
     io.writeError(`rondo: ${error instanceof Error ? error.message : String(error)}\n`);
@@ -33,7 +33,7 @@ Examples:
   rondo chat "What is 25 + 17?"
   rondo doctor`;
 
-/** The program with its commands, before it has read any arguments. */
+/** The program with its commands, before it reads any arguments. */
 export function createProgram(io: CliIo): Command {
   const program = new Command("rondo")
     .description("The Responses API in front of a model that you host yourself.")

@@ -29,7 +29,7 @@ function serving(args: readonly string[], io = testIo(), found: readonly Found[]
   return { io, configs, closing, done, closeCount: () => closeCount };
 }
 
-test("starts a server with the flags, and says in one line where it is", async () => {
+test("starts a server with the flags, and prints one line with its URL", async () => {
   const io = testIo({ env: { RONDO_STORE: "memory", RONDO_PORT: "81" } });
   const { configs, closing, done } = serving(
     ["--model-url", "http://me:pw@gpu:8000/v1?k=1", "--port", "82", "--log", "warn"],
@@ -45,7 +45,7 @@ test("starts a server with the flags, and says in one line where it is", async (
   await done;
 });
 
-test("names the models of the config file, and that a key is needed", async () => {
+test("prints the models of the config file, and that a key is needed", async () => {
   using folder = folderWith({
     "my.yaml": `
 models: { big: { url: "${url}" }, small: { url: "${url}" } }
@@ -64,7 +64,7 @@ auth: { keys: [{ owner: a, hash: "sha256:${"0".repeat(64)}" }] }
 });
 
 describe("Ctrl-C", () => {
-  test("ends in good order, with a message, and leaves no listener behind", async () => {
+  test("shuts down gracefully, with a message, and leaves no listener behind", async () => {
     const { io, closing, done, closeCount } = serving(["--model-url", url]);
     await io.written;
     expect(closeCount()).toBe(0);
@@ -77,7 +77,7 @@ describe("Ctrl-C", () => {
     expect(io.listenerCount).toBe(0);
   });
 
-  test("a second time leaves at once", async () => {
+  test("a second time ends the process at once", async () => {
     const { io, closing, done } = serving(["--model-url", url]);
     await io.written;
     io.stop();
@@ -87,7 +87,7 @@ describe("Ctrl-C", () => {
     await done;
   });
 
-  test("before the server has started is not forgotten", async () => {
+  test("before the server started is not lost", async () => {
     const io = testIo();
     const started = Promise.withResolvers<void>();
     const start = async () => {
@@ -137,7 +137,7 @@ test("its help has every flag with its variable and default", async () => {
   expect(help).not.toContain("`");
 });
 
-describe("where nobody says what to serve", () => {
+describe("without endpoints and models", () => {
   const welcomed = async (found: readonly Found[], env: Record<string, string> = {}) => {
     const { io, configs, closing, done } = serving(["--store", "memory"], testIo({ env }), found);
     await io.written;
@@ -147,7 +147,7 @@ describe("where nobody says what to serve", () => {
     return { out: io.out, config: configs[0] };
   };
 
-  test("the models of this machine are served, and what was found is told", async () => {
+  test("the models of this machine are served, and printed", async () => {
     const { out, config } = await welcomed([
       { kind: "ollama", url, models: ["qwen3:8b", "a", "b", "c"] },
       { kind: "lmstudio", url: "http://localhost:1234/v1", models: [] },
@@ -169,21 +169,21 @@ describe("where nobody says what to serve", () => {
     expect(configs[0]?.endpoints).toMatchObject([{ url }]);
   });
 
-  test("the demo model stands in where there is none, and says so", async () => {
+  test("the demo model is served if there is none, and the output says so", async () => {
     const { out, config } = await welcomed([]);
     expect(Object.keys(config?.models ?? {})).toEqual(["demo"]);
     expect(out).toContain("No model server answers on this machine");
     expect(out).toContain(`"model":"demo"`);
   });
 
-  test("nothing stands in for a server that the environment names, and it is told that it does not answer", async () => {
+  test("a server that the environment names is not replaced by the demo model, and reported if it does not answer", async () => {
     const { out, config } = await welcomed([], { RONDO_MODEL_URL: url });
     expect(config?.endpoints).toMatchObject([{ url }]);
     expect(out).toContain(`No model answers at ${url} (RONDO_MODEL_URL) yet.`);
     expect(out).not.toContain("demo");
   });
 
-  test("others are served beside a named one that does not answer", async () => {
+  test("other servers are served beside a named one that does not answer", async () => {
     const other = { kind: "lmstudio", url: "http://localhost:1234/v1", models: ["tiny"] } as const;
     const { out } = await welcomed([other], { RONDO_MODEL_URL: url });
     expect(out).toContain(`No model answers at ${url} (RONDO_MODEL_URL) yet.`);

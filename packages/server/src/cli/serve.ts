@@ -1,16 +1,17 @@
-// `rondo serve`: reads the config, starts the server, and ends it in good order.
+// `rondo serve`: reads the config, starts the server, and shuts it down gracefully.
 
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { Command } from "commander";
 import type { Found } from "../config/discover.ts";
-import { labelOf } from "../config/endpoint-models.ts";
 import { checkExposure } from "../config/exposure.ts";
 import { loadConfig } from "../config/load.ts";
+import { labelOf } from "../config/models.ts";
 import type { ServerConfig } from "../config/schema.ts";
 import { defaultText, modelUrl, settings } from "../config/settings.ts";
 import { ListenError } from "../http/listen-error.ts";
 import { type CliIo, exitCodes } from "./cli-io.ts";
+import { configFlag } from "./flag-values.ts";
 import { type Discover, fillModels, withDemo } from "./found-models.ts";
 import { type CommandName, welcome } from "./welcome.ts";
 
@@ -37,22 +38,17 @@ export function serveCommand(io: CliIo, options: ServeOptions = {}): Command {
   for (const setting of settings) {
     const { flag, description, env } = setting;
     if (flag === undefined) continue;
-    // The default is only told, not set: commander's would look like a flag that was given.
+    // The default is only shown, not set: commander's would look like a given flag.
     const value = defaultText(setting);
     const byDefault = value === undefined ? "" : `; default: ${value}`;
     command.option(flag, plain(`${description} (${env}${byDefault})`));
   }
   return command
-    .option(
-      "--config <file>",
-      "The config file; else rondo.config.ts or rondo.yaml of this folder, if there.",
-    )
-    .option("--free-port", "Takes another port if that one is in use.")
-    .option("--demo", "Serves the demo model too: no language model, but something to try things with.")
+    .option(...configFlag)
+    .option("--free-port", "Use another port if that one is taken.")
+    .option("--demo", "Serve the demo model too: not a language model, but good for trying things out.")
     .addHelpText("after", examples)
-    .action(({ config: file, freePort, demo, ...flags }: Flags) =>
-      serve(io, options, { file, flags, mayMove: freePort === true, hasDemo: demo === true }),
-    );
+    .action((flags: Flags) => serve(io, options, flags));
 }
 
 type Flags = Record<string, string | undefined> & { config?: string; freePort?: true; demo?: true };
@@ -63,30 +59,23 @@ Examples:
   rondo serve --model-url http://localhost:11434/v1 --store memory
   rondo serve --config rondo.config.ts --port 8123`;
 
-interface Wanted {
-  readonly file: string | undefined;
-  readonly flags: Record<string, string | undefined>;
-  readonly mayMove: boolean;
-  readonly hasDemo: boolean;
-}
-
 async function serve(
   io: CliIo,
   { start = startHttpServer, discover }: ServeOptions,
-  { file, flags, mayMove, hasDemo }: Wanted,
+  { config: file, freePort, demo, ...flags }: Flags,
 ): Promise<void> {
   const loaded = await loadConfig({ file, flags, env: io.env, cwd: io.cwd });
   checkExposure(loaded);
-  const given = hasDemo ? withDemo(loaded) : loaded;
+  const given = demo ? withDemo(loaded) : loaded;
   const { config, found } = await fillModels(given, io.env, discover);
   const stop = stopRequest(io, config.shutdownMs);
   try {
     const server = await start(config).catch((error: unknown) => {
       const isTaken = error instanceof ListenError && error.code === "EADDRINUSE";
-      if (mayMove && isTaken) return start({ ...config, port: 0 });
+      if (freePort && isTaken) return start({ ...config, port: 0 });
       throw error;
     });
-    // The program that waits for this line may ask to stop as soon as it has read it.
+    // A program that waits for this line may ask to stop as soon as it reads it.
     const more = found
       ? `\n${welcome({ url: server.url, found, command: commandName(io), silent: silentUrl(given, found) })}`
       : "";
@@ -98,13 +87,13 @@ async function serve(
   }
 }
 
-/** The server that the environment names, if it has not shown any models. */
+/** The server that the environment names, if it lists no models. */
 function silentUrl({ endpoints: [named] }: ServerConfig, found: readonly Found[]): string | undefined {
   const answers = found.some(({ url, models }) => url === named?.url && models.length > 0);
   return named && !answers ? labelOf(named.url) : undefined;
 }
 
-/** In a clone the command is linked; elsewhere it comes with the package. */
+/** In a clone the command is linked; elsewhere it comes from the package. */
 function commandName({ cwd }: CliIo): CommandName {
   return existsSync(join(cwd, "node_modules/.bin/rondo")) ? "npx rondo" : "npx @rondo/server";
 }
@@ -114,7 +103,7 @@ async function startHttpServer(config: ServerConfig): Promise<RunningServer> {
   return startServer(config, { hasWatchdog: true });
 }
 
-/** The first wish to end is one in good order, the second is meant at once. */
+/** The first signal shuts down gracefully, the second ends the process at once. */
 function stopRequest(io: CliIo, shutdownMs: number): { requested: Promise<void>; release: () => void } {
   const { promise: requested, resolve } = Promise.withResolvers<void>();
   let isAsked = false;
@@ -133,7 +122,7 @@ function stopRequest(io: CliIo, shutdownMs: number): { requested: Promise<void>;
   return { requested, release };
 }
 
-/** One line with what people need to know. */
+/** The line that is printed when the server listens. */
 function announcement(url: string, { endpoints, models, store, auth }: ServerConfig): string {
   const names = Object.keys(models);
   const served = [

@@ -1,23 +1,15 @@
-// What a newcomer reads: what was found, and three things to try that work as they stand.
+// What a newcomer reads: what was found, and three commands to try.
 
-import type { Found } from "../config/discover.ts";
+import { type Found, serverNames } from "../config/discover.ts";
 
-const names: Readonly<Record<Found["kind"], string>> = {
-  ollama: "Ollama",
-  lmstudio: "LM Studio",
-  llamacpp: "llama.cpp",
-  vllm: "vLLM",
-  other: "A model server",
-};
-
-/** How the commands of this program are called: `npx rondo` in a clone, `npx @rondo/server` elsewhere. */
+/** How to call the command: `npx rondo` in a clone, `npx @rondo/server` elsewhere. */
 export type CommandName = "npx rondo" | "npx @rondo/server";
 
 export interface WelcomeOptions {
   readonly url: string;
   readonly found: readonly Found[];
   readonly command: CommandName;
-  /** What `RONDO_MODEL_URL` names, as it may be shown, if no model answers there. */
+  /** The label of `RONDO_MODEL_URL`, if no model answers there. */
   readonly silent?: string | undefined;
 }
 
@@ -26,7 +18,7 @@ export function welcome({ url, found, command, silent }: WelcomeOptions): string
   if (silent !== undefined)
     lines.push(`No model answers at ${silent} (RONDO_MODEL_URL) yet. Start it there, or unset the variable.`);
   const first = found.find(({ models }) => models.length > 0)?.models[0];
-  // Whoever names a server wants that one: nothing stands in for it, and there is nothing to try.
+  // A named server is not replaced by the demo model, so there is nothing to try.
   if (first === undefined && silent !== undefined) return [...lines, "", stopLine, ""].join("\n");
   const model = first ?? "demo";
   return [
@@ -37,7 +29,7 @@ export function welcome({ url, found, command, silent }: WelcomeOptions): string
     "",
     `  curl ${url}/v1/responses -H "content-type: application/json" -d '${JSON.stringify({ model, input: "What is 25 + 17?" })}'`,
     "",
-    // A clone has the package; elsewhere it has to be there first.
+    // A clone has the package; elsewhere it has to be installed first.
     `  ${command === "npx rondo" ? "" : "npm install openai && "}node --input-type=module -e '${openaiProgram(url, model)}'`,
     "",
     `  ${command} chat --server ${url}`,
@@ -56,13 +48,13 @@ const noModel = [
 
 function foundLine({ kind, url, models }: Found): string {
   const [first, second, third, ...others] = models;
-  if (first === undefined) return `${names[kind]} answers at ${url}, but has no models yet.`;
+  if (first === undefined) return `${serverNames[kind]} answers at ${url}, but has no models yet.`;
   const more = others.length > 0 ? ` and ${others.length} more` : "";
   const list = [first, second, third].filter((name) => name !== undefined).join(", ");
-  return `${names[kind]} answers at ${url}: ${list}${more}.`;
+  return `${serverNames[kind]} answers at ${url}: ${list}${more}.`;
 }
 
-/** Without single quotes, so that a shell takes it as one word. */
+/** Without single quotes, so that a shell reads it as one word. */
 function openaiProgram(url: string, model: string): string {
   return [
     `import OpenAI from "openai";`,

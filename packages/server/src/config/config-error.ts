@@ -1,11 +1,11 @@
-// What is wrong with a configuration: all of it at once, each with the place where it stands.
+// What is wrong with a configuration: all problems at once, each with its key and source.
 
 export interface ConfigProblem {
-  /** The key, such as `runs.leaseMs` or `endpoints[0].url`; empty if it is about all of it. */
+  /** The key, such as `runs.leaseMs` or `endpoints[0].url`; empty if it concerns the whole. */
   readonly key: string;
   /** Where the value comes from: `rondo.yaml line 12`, `the environment variable RONDO_PORT`. */
   readonly source: string;
-  /** What is allowed and what came, without secrets. */
+  /** What was expected and received, without secrets. */
   readonly message: string;
 }
 

@@ -1,70 +1,66 @@
-// Which file holds the configuration, and what is in it.
+// Finds the config file and reads it: a program's default export, or YAML with variables of the environment.
 
 import { access, readFile } from "node:fs/promises";
 import { basename, dirname, extname, resolve } from "node:path";
-import { readCode } from "./code-file.ts";
+import { pathToFileURL } from "node:url";
+import type { SourceOf } from "./check-config.ts";
 import { ConfigError } from "./config-error.ts";
-import type { Fault, Layered } from "./layers.ts";
+import { type ConfigPath, valueFromText } from "./config-path.ts";
 import type { Environment } from "./overrides.ts";
-import { substitute } from "./substitute.ts";
-
-/** The names that are looked for. */
-const configFileNames = [
-  "rondo.config.ts",
-  "rondo.config.mts",
-  "rondo.config.js",
-  "rondo.config.mjs",
-  "rondo.yaml",
-  "rondo.yml",
-] as const;
 
 const codeExtensions = [".ts", ".mts", ".js", ".mjs"];
 const textExtensions = [".yaml", ".yml", ".json"]; // JSON is YAML too
+const extensions = [...codeExtensions, ...textExtensions];
 
-export interface ConfigFile extends Layered {
-  /** What relative paths in the file are seen from. */
+const configFileNames = [...codeExtensions.map((it) => `rondo.config${it}`), "rondo.yaml", "rondo.yml"];
+
+/** What is wrong with one value. */
+export interface Fault {
+  readonly path: ConfigPath;
+  readonly message: string;
+}
+
+export interface ConfigFile {
+  readonly values: unknown;
+  readonly sourceOf: SourceOf;
+  /** What relative paths in the file are relative to. */
   readonly folder: string;
-  /** What is wrong already. */
+  /** Faults found while reading. */
   readonly faults: readonly Fault[];
 }
 
-/** Where the config file is: `file` if given, else the one in `cwd`, if there is one. */
+/** The path of the config file: `file` if given, else the one in `cwd`, if there is one. */
 export async function findConfigFile(cwd: string, file: string | undefined): Promise<string | undefined> {
   if (file !== undefined) return resolve(cwd, file);
-  const paths = configFileNames.map((name) => resolve(cwd, name));
-  const isThere = await Promise.all(
-    paths.map((path) =>
-      access(path).then(
-        () => true,
-        () => false,
-      ),
-    ),
-  );
-  const found = paths.filter((_, index) => isThere[index]);
+  const found: string[] = [];
+  for (const name of configFileNames) {
+    const exists = access(resolve(cwd, name)).then(
+      () => true,
+      () => false,
+    );
+    if (await exists) found.push(name);
+  }
   if (found.length > 1) {
-    const names = found.map((path) => basename(path)).join(" and ");
-    const message = `there are ${names}, and only one can count. Remove the others, or choose with --config.`;
+    const message = `there are ${found.join(" and ")}, and only one can count. Remove the others, or choose with --config.`;
     throw new ConfigError([{ key: "", source: cwd, message }]);
   }
-  return found[0];
+  return found[0] && resolve(cwd, found[0]);
 }
 
 /** Reads the file, with the variables that it mentions. Throws a `ConfigError` if it cannot be read at all. */
 export async function readConfigFile(path: string, env: Environment): Promise<ConfigFile> {
   const folder = dirname(path);
-  const name = basename(path);
   const extension = extname(path);
   const fail = (message: string, options?: ErrorOptions) =>
     new ConfigError([{ key: "", source: path, message }], options);
-  if (![...codeExtensions, ...textExtensions].includes(extension))
-    throw fail(`expected a file that ends in ${[...codeExtensions, ...textExtensions].join(", ")}.`);
+  if (!extensions.includes(extension)) throw fail(`expected a file that ends in ${extensions.join(", ")}.`);
   const text = await readFile(path, "utf8").catch((error: unknown) => {
     throw fail(`cannot be read: ${reasonOf(error)}.`, { cause: error });
   });
   if (codeExtensions.includes(extension)) return { ...(await readCode(path)), folder, faults: [] };
-  // The parser is large, and most commands need none.
+  // Loaded on demand: the parser is large, and most commands do not need it.
   const { readYaml } = await import("./yaml-file.ts");
-  const { values, sourceOf } = readYaml(text, name);
+  const { values, sourceOf } = readYaml(text, basename(path));
   return { ...substitute(values, env), sourceOf, folder };
 }
 
@@ -75,4 +71,60 @@ export function reasonOf(error: unknown): string {
   if (code === "EACCES") return "this user may not read it";
   if (code === "EISDIR") return "it is a folder";
   return message;
+}
+
+/** The default export of a module. Node strips the types of TypeScript by itself. */
+async function readCode(file: string): Promise<Pick<ConfigFile, "values" | "sourceOf">> {
+  const source = basename(file);
+  const fail = (message: string, options?: ErrorOptions): never => {
+    throw new ConfigError([{ key: "", source, message }], options);
+  };
+  const module = await import(pathToFileURL(file).href).catch((error: unknown) =>
+    fail(`could not be loaded: ${describeLoadError(error)}`, { cause: error }),
+  );
+  const { default: values } = module as { default?: unknown };
+  if (values === undefined) fail("has no default export. Write `export default defineConfig({ … })`.");
+  return { values, sourceOf: () => source };
+}
+
+/** Why a module could not be loaded. A syntax error has its line only in the stack, before the message. */
+export function describeLoadError(error: unknown): string {
+  if (!(error instanceof Error)) return `it threw ${String(error)}`;
+  const [place = ""] = error.stack?.split("\n") ?? [];
+  const line = /^(?:file:|\/|[A-Za-z]:\\).*:(\d+)$/.exec(place)?.[1];
+  const name = error.name === "Error" ? "" : `${error.name}: `;
+  return `${name}${error.message}${line === undefined ? "" : ` (line ${line})`}`;
+}
+
+/** Replaces each `${NAME}` by that variable of the environment, at any depth. `$${` is a plain `${`. */
+function substitute(values: unknown, env: Environment): Pick<ConfigFile, "values" | "faults"> {
+  const faults: Fault[] = [];
+
+  const fill = (text: string, path: ConfigPath): unknown => {
+    if (!text.includes("${")) return text;
+    const filled = text.replace(/\$(\$\{)|\$\{([^}]*)\}?/g, (all, escaped?: string, name = "") => {
+      if (escaped !== undefined) return escaped;
+      const isName = /^[A-Za-z_]\w*$/.test(name) && all.endsWith("}");
+      const value = isName ? env[name] : undefined;
+      if (value !== undefined) return value;
+      const message = isName
+        ? `the environment variable ${name}, which it mentions, is not set.`
+        : `expected the name of an environment variable, as in \${NAME}, got ${JSON.stringify(all)}; write $\${ for a plain \${.`;
+      faults.push({ path, message });
+      return "";
+    });
+    // A lone variable may be a number or a list, as in the environment.
+    return /^\$\{\w+\}$/.test(text) ? valueFromText(filled, path) : filled;
+  };
+
+  const visit = (value: unknown, path: ConfigPath): unknown => {
+    if (typeof value === "string") return fill(value, path);
+    if (Array.isArray(value)) return value.map((element, index) => visit(element, [...path, index]));
+    if (typeof value !== "object" || value === null) return value;
+    return Object.fromEntries(
+      Object.entries(value).map(([name, child]) => [name, visit(child, [...path, name])]),
+    );
+  };
+
+  return { values: visit(values, []), faults };
 }

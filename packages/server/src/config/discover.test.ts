@@ -49,7 +49,7 @@ test("asks RONDO_MODEL_URL first, with its key, and no address twice", async () 
   expect(keys).toEqual(["Bearer secret"]);
 });
 
-test("ends at once when it is told to", async () => {
+test("ends at once when aborted", async () => {
   const asked = Promise.withResolvers<void>();
   using silent = await listening(() => asked.resolve());
   const controller = new AbortController();
@@ -64,7 +64,7 @@ test("ends at once when it is told to", async () => {
   await expect(found).rejects.toThrow("enough");
 });
 
-test("looks at the usual ports, and for Ollama where OLLAMA_HOST says", () => {
+test("checks the usual ports, and OLLAMA_HOST for Ollama", () => {
   expect(candidates({ env: {} })).toEqual([
     { kind: "ollama", url: "http://localhost:11434/v1" },
     { kind: "lmstudio", url: "http://localhost:1234/v1" },

@@ -1,4 +1,4 @@
-// Which model servers run on this machine: the usual ports are asked, and what the environment names.
+// Finds the model servers of this machine: at their usual ports, and where the environment points.
 
 import { listModels, ollamaBaseUrl } from "rondo";
 import type { Environment } from "./overrides.ts";
@@ -8,12 +8,23 @@ export interface Found {
   readonly kind: "ollama" | "lmstudio" | "llamacpp" | "vllm" | "other";
   /** The base URL, which usually ends in `/v1`. */
   readonly url: string;
-  /** Their names, in the server's order. A server may have none. */
+  /** Names in the server's order. May be empty. */
   readonly models: readonly string[];
 }
 
-/** Where each kind of server listens unless it is told otherwise. */
-export type UsualPorts = Readonly<Partial<Record<Exclude<Found["kind"], "other">, number>>>;
+/** What people call each kind. */
+export const serverNames: Readonly<Record<Found["kind"], string>> = {
+  ollama: "Ollama",
+  lmstudio: "LM Studio",
+  llamacpp: "llama.cpp",
+  vllm: "vLLM",
+  other: "A model server",
+};
+
+const kinds = ["ollama", "lmstudio", "llamacpp", "vllm"] as const;
+
+/** The default port of each kind of server. */
+export type UsualPorts = Readonly<Partial<Record<(typeof kinds)[number], number>>>;
 
 const usualPorts: UsualPorts = { ollama: 11_434, lmstudio: 1234, llamacpp: 8080, vllm: 8000 };
 
@@ -23,7 +34,7 @@ export interface Candidate extends Pick<Found, "kind" | "url"> {
 
 export interface CandidateOptions {
   readonly env: Environment;
-  /** Default: those of Ollama, LM Studio, llama.cpp and vLLM. Kinds that are left out are not asked. */
+  /** Default: those of Ollama, LM Studio, llama.cpp and vLLM. Kinds that are left out are skipped. */
   readonly ports?: UsualPorts;
 }
 
@@ -36,40 +47,37 @@ export interface DiscoverOptions extends CandidateOptions {
 
 /**
  * The model servers that answer: that of `RONDO_MODEL_URL` first, then those at the usual ports of this machine
- * (Ollama's may be moved by `OLLAMA_HOST`). All are asked at once; who does not answer in time is left out.
+ * (Ollama's: or `OLLAMA_HOST`). All are asked at once; those that do not answer in time are left out.
  */
 export async function discoverModelServers(options: DiscoverOptions): Promise<Found[]> {
   const { timeoutMs = 600, signal } = options;
-  const asked = candidates(options).map(async ({ kind, url, apiKey }): Promise<Found | undefined> => {
+  const asked = candidates(options).map(async ({ kind, url, apiKey }): Promise<Found[]> => {
     const limit = AbortSignal.timeout(timeoutMs);
+    const either = signal === undefined ? limit : AbortSignal.any([limit, signal]);
     try {
-      const models = await listModels({
-        baseURL: url,
-        apiKey,
-        signal: signal === undefined ? limit : AbortSignal.any([limit, signal]),
-      });
-      return { kind, url, models };
+      return [{ kind, url, models: await listModels({ baseURL: url, apiKey, signal: either }) }];
     } catch {
       signal?.throwIfAborted();
-      return undefined;
+      return [];
     }
   });
-  return (await Promise.all(asked)).filter((found) => found !== undefined);
+  return (await Promise.all(asked)).flat();
 }
 
-/** Where a model server may be, without asking. Each address once. */
+/** Where a model server may be. Each address once; nothing is asked. */
 export function candidates({ env, ports = usualPorts }: CandidateOptions): Candidate[] {
-  const named = env[modelUrl.env]?.trim();
-  const apiKey = env[modelApiKey.env]?.trim();
-  const host = env["OLLAMA_HOST"]?.trim();
   const all: Candidate[] = [];
-  if (named)
-    all.push({ kind: kindByPort(named, ports) ?? "other", url: named, ...(apiKey ? { apiKey } : {}) });
-  for (const kind of kinds) {
-    const port = ports[kind];
-    if (port === undefined) continue;
-    const url = kind === "ollama" && host ? ollamaBaseUrl(host) : `http://localhost:${port}/v1`;
-    all.push({ kind, url });
+  const url = env[modelUrl.env]?.trim();
+  const apiKey = env[modelApiKey.env]?.trim();
+  if (url) {
+    const port = URL.parse(url)?.port;
+    const kind = kinds.find((it) => String(ports[it]) === port) ?? "other";
+    all.push({ kind, url, ...(apiKey ? { apiKey } : {}) });
+  }
+  const host = env["OLLAMA_HOST"]?.trim();
+  for (const kind of kinds.filter((it) => ports[it] !== undefined)) {
+    const isMoved = kind === "ollama" && host;
+    all.push({ kind, url: isMoved ? ollamaBaseUrl(host) : `http://localhost:${ports[kind]}/v1` });
   }
   const seen = new Set<string>();
   return all.filter(({ url }) => {
@@ -78,14 +86,7 @@ export function candidates({ env, ports = usualPorts }: CandidateOptions): Candi
   });
 }
 
-const kinds = ["ollama", "lmstudio", "llamacpp", "vllm"] as const;
-
-function kindByPort(url: string, ports: UsualPorts): Found["kind"] | undefined {
-  const port = URL.parse(url)?.port;
-  return kinds.find((kind) => String(ports[kind]) === port);
-}
-
-/** The same for all ways to write the address of one server. */
+/** The same text for all ways to write the address of one server. */
 export function placeOf(url: string): string {
   const parsed = URL.parse(url);
   if (parsed === null) return url;

@@ -1,4 +1,4 @@
-// Refuses to start where others would get in.
+// Refuses to start a server that others could use without a key.
 
 import { BlockList, isIP } from "node:net";
 import { ConfigError } from "./config-error.ts";
@@ -15,7 +15,7 @@ export function isLoopback(host: string): boolean {
   return loopback.check(host, version === 4 ? "ipv4" : "ipv6");
 }
 
-/** Throws a `ConfigError` if other machines can reach the server and nobody asks who they are. */
+/** Throws a `ConfigError` if other machines can reach the server and no auth is configured. */
 export function checkExposure({ host, auth }: Pick<ServerConfig, "host" | "auth">): void {
   if (isLoopback(host) || auth !== undefined) return;
   const message =

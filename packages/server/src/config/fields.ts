@@ -7,7 +7,7 @@ export interface FieldNotes {
   /** What is allowed, as it stands after "expected": `a whole number from 0`. */
   expected?: string;
   description?: string;
-  /** The flag of `rondo serve`, with what comes after it: `--port <number>`. */
+  /** The flag of `rondo serve`, with its argument: `--port <number>`. */
   flag?: string;
   /** Never shown in a message. */
   isSecret?: boolean;
@@ -49,19 +49,27 @@ export function choice<const T extends readonly string[]>(words: T) {
   return withExpected(z.enum(words, expected), expected);
 }
 
-/** Text that is not empty, and that `isAllowed` has nothing against. */
-export function text(expected: string, isAllowed: (value: string) => boolean = () => true) {
+/** Text that is not empty and that passes `isAllowed`. `explain` words what is expected instead of other values. */
+export function text(
+  expected: string,
+  isAllowed: (value: string) => boolean = () => true,
+  explain: (value: unknown) => string = () => expected,
+) {
   const schema = z
-    .string(expected)
+    .string({ error: ({ input }) => explain(input) })
     .refine((value) => value.trim() !== "" && isAllowed(value), { error: expected });
   return withExpected(schema, expected);
 }
 
 export function httpUrl(example: string) {
-  return text(`an http or https URL, such as ${example}`, (value) => {
-    const url = URL.parse(value);
-    return url !== null && /^https?:$/.test(url.protocol);
-  });
+  return text(`an http or https URL, such as ${example}`, (value) =>
+    /^https?:$/.test(URL.parse(value)?.protocol ?? ""),
+  );
+}
+
+/** The path of a file that holds a value. */
+export function filePath() {
+  return text("the path of a file").optional();
 }
 
 /** A value that only code can make, such as a tool. */
@@ -77,8 +85,30 @@ export function byName<T extends z.ZodType>(value: T, expected: string) {
   return withExpected(z.record(z.string(), value, expected), expected);
 }
 
+/** Names with texts: headers, variables. They may hold secrets. */
+export function secretTexts(expected: string, description: string) {
+  return byName(z.string("text"), expected).optional().meta({ description, isSecret: true });
+}
+
 /** A group of keys that knows no others. */
 export function group<T extends z.core.$ZodLooseShape>(shape: T) {
   const expected = `a group with the keys ${Object.keys(shape).join(", ")}`;
   return withExpected(z.strictObject(shape, expected), expected);
+}
+
+/** A group of the config that may be left out; its defaults apply then too. */
+export function section<T extends z.core.$ZodLooseShape>(description: string, shape: T) {
+  return group(shape)
+    .prefault({} as never)
+    .describe(description);
+}
+
+/** Hosts that may be reached although they are private. */
+export function privateHosts() {
+  const host = text("a host of a URL, with or without a port, or *", isUrlHost);
+  return listOf(host, "a list of hosts").default([]);
+}
+
+function isUrlHost(value: string): boolean {
+  return value === "*" || URL.parse(`http://${value}/`)?.pathname === "/";
 }

@@ -1,10 +1,10 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { stringify } from "yaml";
-import { camelCase } from "./camel-case.ts";
+
 import { definitionOf, inner, schemaAt, valueAt } from "./config-path.ts";
 import { loadConfig } from "./load.ts";
-import { type Setting, settings } from "./settings.ts";
+import { camelCase, type Setting, settings } from "./settings.ts";
 import { folderWith } from "./testkit/folder.ts";
 import { problemsOf, problemsOfYaml } from "./testkit/problems.ts";
 
@@ -38,7 +38,7 @@ function meaning(text: string, { path = [] }: Setting): unknown {
 
 const inText = settings.filter(({ env, key }) => env !== undefined && !key.startsWith("auth."));
 
-test("of file, environment and flags the strongest wins, for each setting by itself", async () => {
+test("flags override the environment and the environment the file, for each setting by itself", async () => {
   const sources = fc.record({ file: fc.boolean(), env: fc.boolean(), flag: fc.boolean() });
   const choice = fc.record(Object.fromEntries(inText.map(({ key }) => [key, sources])));
   using folder = folderWith();
@@ -113,7 +113,7 @@ endpoints:
     ]);
   });
 
-  test("not what a stronger source has replaced", async () => {
+  test("not if a stronger source overrides it", async () => {
     const text = `port: \${NOBODY}\nstore: 5\n`;
     expect(await problemsOfYaml(text, { env: { RONDO_STORE: "memory" }, flags: { port: "1" } })).toEqual([]);
   });
@@ -131,13 +131,20 @@ describe("YAML that cannot be read", () => {
     );
   });
 
-  test("names the line of a key that is there twice", async () => {
+  test("is called JSON in a .json file", async () => {
+    using folder = folderWith({ "my.json": '{\n"port": 1,' });
+    expect(await problemsOf({ cwd: folder.path, file: "my.json" })).toEqual([
+      expect.stringMatching(/^ \(my\.json line 2\): is not valid JSON: /),
+    ]);
+  });
+
+  test("names the line of a duplicate key", async () => {
     expect(await problemsOfYaml("port: 1\nhost: localhost\nport: 2\n")).toEqual([
       expect.stringMatching(/^ \(rondo\.yaml line 3\): is not valid YAML: Map keys must be unique/),
     ]);
   });
 
-  test("may be an alias that is nowhere, or a bomb of them", async () => {
+  test("may be an unknown alias, or aliases that expand without bound", async () => {
     expect(await problemsOfYaml("port: *p\n")).toEqual([expect.stringContaining("is not valid YAML")]);
     const bomb = [
       "a0: &a0 [x]",
@@ -146,19 +153,19 @@ describe("YAML that cannot be read", () => {
     expect(await problemsOfYaml(bomb.join("\n"))).toEqual([expect.stringContaining("is not valid YAML")]);
   });
 
-  test("may be something else than keys", async () => {
+  test("may be a list instead of keys", async () => {
     expect(await problemsOfYaml("- a\n")).toEqual([
       expect.stringMatching(/expected a group with the keys host, .*, got a list\.$/),
     ]);
   });
 
-  test("may be empty, and then all defaults hold", async () => {
+  test("may be empty, and then all defaults apply", async () => {
     expect(await problemsOfYaml("# nothing yet\n")).toEqual([]);
   });
 });
 
 describe("a variable in YAML", () => {
-  test("is the variable, at any depth, also amid text and as a number, a list or true", async () => {
+  test("is replaced at any depth, within text, and as a number, a list or a boolean", async () => {
     using folder = folderWith({
       "rondo.yaml": `
 port: \${PORT}
@@ -186,7 +193,7 @@ endpoints: [{ url: "http://\${HOST}/v1", apiKey: "\${KEY}", headers: { x: "a $\$
     ]);
   });
 
-  test("is not looked for in what a variable holds", async () => {
+  test("is not replaced within the value of a variable", async () => {
     using folder = folderWith({ "rondo.yaml": `defaultModel: \${A}` });
     expect(await loadConfig({ cwd: folder.path, env: { A: `\${B}` } })).toMatchObject({
       defaultModel: `\${B}`,
@@ -199,12 +206,12 @@ describe("the environment", () => {
     expect(await problemsOfYaml("port: 1", { env: { RONDO_PORT: "", RONDO_STORE: " " } })).toEqual([]);
   });
 
-  test("may hold variables of others", async () => {
+  test("may hold unrelated RONDO_ variables", async () => {
     const env = { RONDO_MODEL: "x", RONDO_BASE_URL: url, RONDO_SERVICE_HOST: "10.0.0.1" };
     expect(await problemsOfYaml("", { env })).toEqual([]);
   });
 
-  test("can bring the API keys", async () => {
+  test("can set the API keys", async () => {
     const hash = `sha256:${"0".repeat(64)}`;
     const env = { RONDO_AUTH_KEYS: `alice=${hash}, bob=${hash}` };
     const { auth } = await loadConfig({ cwd: "/", env });
@@ -238,7 +245,7 @@ describe("--model-url and RONDO_MODEL_URL", () => {
     expect(endpoints).toEqual([{ url }]);
   });
 
-  test("are named when they are wrong", async () => {
+  test("are named if they are invalid", async () => {
     const env = { RONDO_MODEL_URL: "localhost", RONDO_MODEL_API_KEY: "a b" };
     expect(await problemsOf({ cwd: "/", env })).toEqual([
       'endpoints[0].url (the environment variable RONDO_MODEL_URL): expected an http or https URL, such as http://localhost:11434/v1, got "localhost".',
@@ -252,7 +259,7 @@ describe("--model-url and RONDO_MODEL_URL", () => {
 });
 
 describe("secrets in files", () => {
-  test("are read, seen from the config file, or from the working directory for variables", async () => {
+  test("are read relative to the config file, or to the working directory for variables", async () => {
     using folder = folderWith({
       "etc/rondo.yaml": `
 endpoints: [{ url: "${url}", apiKeyFile: ../run/key }]
@@ -270,7 +277,7 @@ auth: { jwt: { issuer: me } }
     });
   });
 
-  test("must be there, must not be empty, must hold what is allowed, and must not be given twice", async () => {
+  test("must exist, must not be empty, must hold a valid value, and must not be given twice", async () => {
     using folder = folderWith({
       "rondo.yaml": `endpoints:
   - { url: "${url}", apiKeyFile: none }
@@ -314,7 +321,7 @@ describe("the config file", () => {
     expect(await loadConfig({ cwd: folder.path, file: "other.json", env: {} })).toMatchObject({ port: 3 });
   });
 
-  test("must be of a kind that can be read", async () => {
+  test("must have a known extension", async () => {
     using folder = folderWith({ "rondo.toml": "port = 1" });
     expect(await problemsOf({ cwd: folder.path, file: "rondo.toml" })).toEqual([
       expect.stringContaining("expected a file that ends in .ts, .mts, .js, .mjs, .yaml, .yml, .json."),

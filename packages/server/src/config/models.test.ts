@@ -52,7 +52,7 @@ describe("a model of the config", () => {
     expect(provider.profile).toMatchObject(profile);
   });
 
-  test("may be a provider that code has made", async () => {
+  test("may be a provider made by code", async () => {
     const provider = scriptedModel([]);
     expect(await modelsOf({ models: { mine: provider } }).resolve("mine")).toEqual({
       name: "mine",
@@ -73,14 +73,14 @@ describe("a model of the config", () => {
     expect((await models.list()).map(({ id }) => id)).toEqual(["a", "b"]);
   });
 
-  test.each(["__proto__", "constructor", "toString"])("is not there by the name of %s", async (name) => {
+  test.each(["__proto__", "constructor", "toString"])("does not exist by the name %s", async (name) => {
     const { status, code } = await refusal(modelsOf({ models: { a: { url: nowhere } } }).resolve(name));
     expect({ status, code }).toEqual({ status: 404, code: "model_not_found" });
   });
 });
 
 describe("the only endpoint", () => {
-  test("gets every name, unasked", async () => {
+  test("gets every name without being asked for its list", async () => {
     const { name, provider } = await modelsOf({ endpoints: [{ url: nowhere }] }).resolve("anything:1b");
     expect({ name, model: provider.name, endpoint: provider.endpoint }).toEqual({
       name: "anything:1b",
@@ -89,7 +89,7 @@ describe("the only endpoint", () => {
     });
   });
 
-  test("beside named models gets the names that it lists, or all if it cannot list them", async () => {
+  test("beside named models gets the names it lists, or all if it cannot list them", async () => {
     await using server = await endpoint("b");
     const named = { a: { url: nowhere } };
     const listing = modelsOf({ models: named, endpoints: [{ url: server.url }] });
@@ -101,7 +101,7 @@ describe("the only endpoint", () => {
     expect((await silent.resolve("c")).provider.endpoint).toBe(nowhere);
   });
 
-  test("does not let the number of kept providers grow for ever", async () => {
+  test("limits the number of cached providers", async () => {
     const models = modelsOf({ endpoints: [{ url: nowhere }] });
     const { provider: first } = await models.resolve("first");
     const { provider: used } = await models.resolve("used");
@@ -115,7 +115,7 @@ describe("the only endpoint", () => {
 });
 
 describe("of several endpoints", () => {
-  test("the first that lists a model is asked, and lists are kept for a while", async () => {
+  test("the first that lists a model is asked, and lists are cached", async () => {
     let asked = 0;
     const list = () => {
       asked += 1;
@@ -156,7 +156,7 @@ describe("of several endpoints", () => {
     );
   });
 
-  test("one that goes down keeps its models, so that its clients learn that it is down", async () => {
+  test("one that goes down keeps its models, so that requests fail with its error", async () => {
     await using two = await endpoint("b");
     let time = 0;
     const one = await endpoint("a");
@@ -168,7 +168,7 @@ describe("of several endpoints", () => {
     expect((await models.list()).map(({ id }) => id)).toEqual(["b"]);
   });
 
-  test("one that hangs delays nobody who asks for a model that is known", async () => {
+  test("one that hangs does not delay requests for known models", async () => {
     const hanging = Promise.withResolvers<void>();
     let time = 0;
     const body = { data: [{ id: "a" }] };
@@ -210,7 +210,7 @@ describe("a request without a model", () => {
     expect((await models.resolve(undefined)).name).toBe("a");
   });
 
-  test("gets the only one that there is", async () => {
+  test("gets the only model", async () => {
     await using server = await endpoint("a");
     expect((await modelsOf({ endpoints: [{ url: server.url }] }).resolve(undefined)).name).toBe("a");
     expect((await modelsOf({ models: { b: { url: nowhere } } }).resolve(undefined)).name).toBe("b");
@@ -223,7 +223,7 @@ describe("a request without a model", () => {
     expect(message).toBe("The request names no model, and there is no default. Known are: a, b.");
   });
 
-  test("is told so too when the name is empty", async () => {
+  test("fails if the name is empty too", async () => {
     expect((await refusal(modelsOf({ endpoints: [{ url: nowhere }] }).resolve(" "))).status).toBe(400);
   });
 });

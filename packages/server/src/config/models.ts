@@ -1,8 +1,7 @@
-// The models that the server offers: by name from the config, and all those of the endpoints.
+// The models that the server offers: those that the config names, and all models of its endpoints.
 
-import { type ChatForwarder, chatForwarder, type ModelProvider, openaiCompatible } from "rondo";
+import { type ChatForwarder, chatForwarder, listModels, type ModelProvider, openaiCompatible } from "rondo";
 import { type ApiError, invalidRequest, notFound } from "../protocol/api-error.ts";
-import { EndpointModels } from "./endpoint-models.ts";
 import { type EndpointConfig, isProvider, type NamedModelConfig, providerOptions } from "./model-schema.ts";
 import type { ServerConfig } from "./schema.ts";
 
@@ -15,25 +14,25 @@ export interface ResolvedModel {
   /** The name that the client used, or the default model's. */
   readonly name: string;
   readonly provider: ModelProvider;
-  /** Passes chat requests on to its server; undefined for a model that is code. */
+  /** Forwards chat requests to its server; undefined for a model made by code. */
   readonly forwarder?: ChatForwarder;
 }
 
-type Reached = Omit<ResolvedModel, "name">;
+type ModelAccess = Omit<ResolvedModel, "name">;
 
 export interface Models {
-  /** The model of a request; `undefined` is the default one. Throws an `ApiError`. */
+  /** The model of a request; the default one for `undefined`. Throws an `ApiError`. */
   resolve(name: string | undefined): Promise<ResolvedModel>;
-  /** All that can be asked now. An endpoint that does not answer is left out. */
+  /** All models that are available now. Endpoints that do not answer are left out. */
   list(): Promise<ModelEntry[]>;
 }
 
 export interface ModelsOptions {
-  /** Told of endpoints that do not answer. Default: nobody. */
+  /** Receives warnings about endpoints that do not answer. Default: ignored. */
   onWarning?: (message: string) => void;
   /** How long an endpoint may take to list its models. Default: 5,000. */
   listTimeoutMs?: number;
-  /** How long a list counts; a failure to get one counts for 5,000 at most. Default: 30,000. */
+  /** How long a list is cached; a failure for 5,000 at most. Default: 30,000. */
   maxAgeMs?: number;
   /** Default: `Date.now`. */
   now?: () => number;
@@ -41,85 +40,71 @@ export interface ModelsOptions {
 
 type ModelsConfig = Pick<ServerConfig, "endpoints" | "models" | "defaultModel">;
 
-interface Place {
-  readonly config: EndpointConfig;
-  readonly models: EndpointModels;
-}
-
-// Clients choose the names that are passed through, so their number must have an end.
+// Clients choose the names that are passed through, so the cache must be limited.
 const maxProviders = 500;
 const maxNamesInMessage = 20;
 
-/** The models of a config. Providers are made once for each endpoint and model, and shared. */
+/** The models of a config. Each provider is made once per endpoint and model, and shared. */
 export class ConfiguredModels implements Models {
   readonly #named: ReadonlyMap<string, ModelProvider | NamedModelConfig>;
-  readonly #places: readonly Place[];
+  readonly #endpoints: readonly Endpoint[];
   readonly #default: string | undefined;
-  readonly #reached = new Map<string, Reached>();
+  readonly #providers = new Map<string, ModelAccess>();
 
   constructor({ endpoints, models, defaultModel }: ModelsConfig, options: ModelsOptions = {}) {
-    const { onWarning = () => {}, listTimeoutMs = 5000, maxAgeMs = 30_000, now = Date.now } = options;
     this.#named = new Map(Object.entries(models));
     this.#default = defaultModel;
-    this.#places = endpoints.map((config) => ({
-      config,
-      models: new EndpointModels({ config, timeoutMs: listTimeoutMs, maxAgeMs, now, onWarning }),
-    }));
+    this.#endpoints = endpoints.map((config) => new Endpoint(config, options));
   }
 
-  async resolve(wanted: string | undefined): Promise<ResolvedModel> {
-    const name = wanted ?? this.#default ?? (await this.#onlyModel());
+  async resolve(requested: string | undefined): Promise<ResolvedModel> {
+    const name = requested ?? this.#default ?? (await this.#onlyModel());
     if (name.trim() === "") throw invalidRequest("model", "Expected the name of a model, got an empty text.");
     const named = this.#named.get(name);
-    if (named !== undefined) return { name, ...this.#reachNamed(name, named) };
-    const place = await this.#placeOf(name);
-    if (place === undefined) throw await this.#unknown(name);
-    return { name, ...this.#reachIn(place, name) };
+    if (named !== undefined && isProvider(named)) return { name, provider: named };
+    if (named !== undefined) return { name, ...this.#open(`named ${name}`, named, named.model ?? name) };
+    const endpoint = await this.#endpointOf(name);
+    if (endpoint === undefined) throw await this.#unknown(name);
+    return { name, ...this.#open(`${this.#endpoints.indexOf(endpoint)} ${name}`, endpoint.config, name) };
   }
 
   async list(): Promise<ModelEntry[]> {
-    const listed = await Promise.all(this.#places.map(async ({ models }) => (await models.names()) ?? []));
+    const lists = await Promise.all(this.#endpoints.map((endpoint) => endpoint.models()));
     const entries = new Map<string, ModelEntry>();
     for (const id of this.#named.keys()) entries.set(id, { id, ownedBy: "rondo" });
-    for (const [index, { config }] of this.#places.entries())
-      for (const id of listed[index] ?? [])
+    for (const [index, { config }] of this.#endpoints.entries())
+      for (const id of lists[index] ?? [])
         if (!entries.has(id)) entries.set(id, { id, ownedBy: config.server ?? "rondo" });
     return [...entries.values()];
   }
 
-  /** The endpoint that has the model: the first in the order of the config. */
-  async #placeOf(name: string): Promise<Place | undefined> {
-    const [first, second] = this.#places;
-    // There is only one who can know, and it says so itself when it does not.
+  /** The first endpoint that has the model, in the order of the config. */
+  async #endpointOf(name: string): Promise<Endpoint | undefined> {
+    const [first, second] = this.#endpoints;
+    // The only candidate reports an unknown model itself.
     if (second === undefined && this.#named.size === 0) return first;
-    const asked = this.#places.map(({ models }) => models.names());
-    const find = () => this.#places.find(({ models }) => has(models.lastKnown, name));
-    // What is known already need not wait for lists that are asked for anew, nor for an endpoint that hangs.
+    const lists = this.#endpoints.map((endpoint) => endpoint.models());
+    const find = () => this.#endpoints.find(({ lastKnown }) => has(lastKnown, name));
+    // A known model need not wait for lists that are being refreshed, nor for an endpoint that hangs.
     const known = find();
     if (known !== undefined) return known;
-    const listed = await Promise.all(asked);
+    const [firstList] = await Promise.all(lists);
     // Some servers cannot list their models at all.
-    return find() ?? (second === undefined && listed[0] === undefined ? first : undefined);
+    return find() ?? (second === undefined && firstList === undefined ? first : undefined);
   }
 
-  #reachNamed(name: string, model: ModelProvider | NamedModelConfig): Reached {
-    if (isProvider(model)) return { provider: model };
-    return this.#cached(`named ${name}`, () => reach(model, model.model ?? name));
-  }
-
-  #reachIn(place: Place, name: string): Reached {
-    const key = `${this.#places.indexOf(place)} ${name}`;
-    return this.#cached(key, () => reach(place.config, name));
-  }
-
-  #cached(key: string, make: () => Reached): Reached {
-    const reached = this.#reached.get(key) ?? make();
-    // Put at the end again, so that the first is the one that was not used for longest.
-    this.#reached.delete(key);
-    this.#reached.set(key, reached);
-    const [oldest] = this.#reached.keys();
-    if (this.#reached.size > maxProviders && oldest !== undefined) this.#reached.delete(oldest);
-    return reached;
+  #open(key: string, access: EndpointConfig | NamedModelConfig, model: string): ModelAccess {
+    let opened = this.#providers.get(key);
+    if (opened === undefined) {
+      const options = providerOptions(access, model);
+      opened = { provider: openaiCompatible(options), forwarder: chatForwarder(options) };
+    }
+    // Moved to the end, so that the first is the least recently used.
+    this.#providers.delete(key);
+    this.#providers.set(key, opened);
+    const [oldest] = this.#providers.keys();
+    if (this.#providers.size > maxProviders && oldest !== undefined) this.#providers.delete(oldest);
+    return opened;
   }
 
   async #onlyModel(): Promise<string> {
@@ -136,10 +121,10 @@ export class ConfiguredModels implements Models {
     return notFound(message, "model_not_found", "model");
   }
 
-  /** What there is, for a message. Addresses are none of the client's business. */
+  /** The known models, for a message. Without addresses: clients must not see them. */
   async #known(): Promise<string> {
     const names = (await this.list()).map(({ id }) => id);
-    const answers = await Promise.all(this.#places.map(({ models }) => models.names()));
+    const answers = await Promise.all(this.#endpoints.map((endpoint) => endpoint.models()));
     const more = names.length > maxNamesInMessage ? ", …" : "";
     const known =
       names.length === 0
@@ -151,12 +136,55 @@ export class ConfiguredModels implements Models {
   }
 }
 
-function reach(access: EndpointConfig | NamedModelConfig, model: string): Reached {
-  const options = providerOptions(access, model);
-  return { provider: openaiCompatible(options), forwarder: chatForwarder(options) };
+/** An endpoint and its list of models, which is cached. */
+class Endpoint {
+  readonly config: EndpointConfig;
+  /** Its last list, however old: a server that is down still has its models. */
+  lastKnown: readonly string[] = [];
+  readonly #options: ModelsOptions;
+  #list: Promise<string[] | undefined> | undefined;
+  #refreshAtMs = 0;
+
+  constructor(config: EndpointConfig, options: ModelsOptions) {
+    this.config = config;
+    this.#options = options;
+  }
+
+  /** The names of its models; undefined if it does not answer. */
+  models(): Promise<string[] | undefined> {
+    const { now = Date.now, maxAgeMs = 30_000 } = this.#options;
+    if (this.#list === undefined || now() >= this.#refreshAtMs) {
+      const startedAtMs = now();
+      this.#refreshAtMs = startedAtMs + maxAgeMs;
+      this.#list = this.#fetchList(startedAtMs);
+    }
+    return this.#list;
+  }
+
+  async #fetchList(startedAtMs: number): Promise<string[] | undefined> {
+    const { listTimeoutMs = 5000, onWarning } = this.#options;
+    const { url: baseURL, apiKey, headers } = this.config;
+    try {
+      const signal = AbortSignal.timeout(listTimeoutMs);
+      this.lastKnown = await listModels({ baseURL, apiKey, headers, signal });
+      return [...this.lastKnown];
+    } catch (error) {
+      // One that is down may be back soon.
+      this.#refreshAtMs = Math.min(this.#refreshAtMs, startedAtMs + 5000);
+      const reason = error instanceof Error ? error.message : String(error);
+      onWarning?.(`The models of ${labelOf(baseURL)} are left out: ${reason}`);
+      return undefined;
+    }
+  }
 }
 
-/** Ollama lists `qwen3:latest`, and people say `qwen3`. */
+/** A URL without parts that may be secret; other text stays as it is. */
+export function labelOf(url: string): string {
+  const parsed = URL.parse(url);
+  return parsed ? `${parsed.origin}${parsed.pathname.replace(/\/+$/, "")}` : url;
+}
+
+/** Whether a list has the model. Ollama lists `qwen3:latest`, and people say `qwen3`. */
 function has(names: readonly string[], name: string): boolean {
   return names.includes(name) || names.includes(`${name}:latest`);
 }

@@ -1,16 +1,21 @@
-// What the environment and the flags say, as overrides of the file.
+// The settings of the environment and the flags, which override those of the file.
 
 import { resolve } from "node:path";
-import { camelCase } from "./camel-case.ts";
-import { valueFromText } from "./from-text.ts";
-import type { Override } from "./layers.ts";
-import { authKeys, modelApiKey, modelUrl, settings } from "./settings.ts";
+import { type ConfigPath, valueFromText } from "./config-path.ts";
+import { authKeys, camelCase, modelApiKey, modelUrl, settings } from "./settings.ts";
 
 /** The variables of a process. Empty ones count as not set. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** Flags by their names in camelCase, as they were typed: `{ modelUrl: "http://…", port: "4500" }`. */
 export type Flags = Readonly<Record<string, string | undefined>>;
+
+/** One value of a source that is stronger than the file. */
+export interface Override {
+  readonly path: ConfigPath;
+  readonly value: unknown;
+  readonly source: string;
+}
 
 interface Given {
   readonly env: Environment;
@@ -23,7 +28,7 @@ export function overridesOf({ env, flags, cwd }: Given): Override[] {
   const overrides: Override[] = [];
   const take = (path: readonly string[], text: string | undefined, source: string) => {
     if (text === undefined || text.trim() === "") return;
-    // A path that was typed is seen from where it was typed.
+    // A path that was typed is relative to where it was typed.
     const value = path.at(-1)?.endsWith("File") ? resolve(cwd, text) : valueFromText(text, path);
     overrides.push({ path, value, source });
   };
@@ -34,7 +39,7 @@ export function overridesOf({ env, flags, cwd }: Given): Override[] {
   return [...keysOf(env), ...endpointOf(env, flags), ...overrides];
 }
 
-/** The endpoint of `--model-url` or `RONDO_MODEL_URL`, which takes the place of all others. */
+/** The endpoint of `--model-url` or `RONDO_MODEL_URL`, which replaces all others. */
 function endpointOf(env: Environment, flags: Flags): Override[] {
   const typed = flags[camelCase(modelUrl.flag)]?.trim();
   const url = typed || env[modelUrl.env]?.trim();

@@ -5,7 +5,7 @@ import { resolveConfig } from "./check-config.ts";
 import { configReference } from "./reference.ts";
 import { settings, shortcuts } from "./settings.ts";
 
-test("docs/server-config.md is as the schema says; `npm run docs` writes it anew", () => {
+test("docs/server-config.md is up to date with the schema; `npm run docs` writes it", () => {
   const page = readFileSync(new URL("../../../../docs/server-config.md", import.meta.url), "utf8");
   expect(page).toBe(configReference());
 });

@@ -1,4 +1,4 @@
-// The reference of all settings, as Markdown. `npm run docs` writes it to docs/server-config.md.
+// The reference of all settings as Markdown. `npm run docs` writes it to docs/server-config.md.
 
 import { defaultText, type Setting, settings, shortcuts } from "./settings.ts";
 

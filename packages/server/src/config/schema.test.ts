@@ -2,9 +2,10 @@ import fc from "fast-check";
 import { tool } from "rondo";
 import { scriptedModel } from "rondo/testing";
 import { describe, expect, test } from "vitest";
+import { memoryStore } from "../store/testkit/memory.ts";
 import { resolveConfig } from "./check-config.ts";
 import { valueAt } from "./config-path.ts";
-import { defineConfig } from "./define-config.ts";
+import { defineConfig } from "./schema.ts";
 import { settings, shortcuts } from "./settings.ts";
 import { problemsOfInput } from "./testkit/problems.ts";
 
@@ -56,7 +57,13 @@ test("defaults of one config are not shared with another", () => {
   expect(resolveConfig({})).toMatchObject({ cors: { origins: [] }, endpoints: [] });
 });
 
-test("takes tools, executors and providers that code has made", () => {
+test("takes a store of the user's own, or none", () => {
+  const store = memoryStore();
+  expect(resolveConfig(defineConfig({ store })).store).toBe(store);
+  expect(resolveConfig({ store: "none" }).store).toBe("none");
+});
+
+test("takes tools, executors and providers made by code", () => {
   const add = tool("add", "Add two numbers.", { a: Number, b: Number }, ({ a, b }) => a + b);
   const executor = {
     kind: "echo",
@@ -86,6 +93,10 @@ describe("is refused:", () => {
     [
       { store: "redis:" },
       'store (the config): expected memory, none, sqlite:PATH or a store of your own, got "redis:".',
+    ],
+    [
+      { store: { get() {} } },
+      /^store .*a store of your own with the methods of Store \(missing: list, .*, close\), got a group of keys\.$/,
     ],
     [
       { runs: 4 },
@@ -170,7 +181,7 @@ test("never shows a secret, not even a wrong one", () => {
   expect(lines.join()).not.toContain("hunter2");
 });
 
-test("whatever is given, the answer is a config or worded problems", () => {
+test("any input gives a config or worded problems", () => {
   const known = settings.flatMap(({ path }) => (path ? [path] : []));
   const input = fc.array(fc.tuple(fc.constantFrom(...known), fc.anything())).map((entries) => {
     const values: Record<string, unknown> = {};

@@ -1,5 +1,5 @@
 // Every setting of the server, once: its key, what it allows, its default, its flag and its meaning. The file,
-// the environment, the flags and docs/server-config.md all come from here.
+// the environment, the flags and docs/server-config.md are all derived from it.
 
 import { isIP } from "node:net";
 import type { AnyTool } from "rondo";
@@ -17,148 +17,143 @@ import {
   listOf,
   made,
   milliseconds,
+  privateHosts,
+  section,
   text,
   wholeNumber,
 } from "./fields.ts";
-import { isUrlHost, mcpSchema } from "./mcp-schema.ts";
+import { mcpSchema } from "./mcp-schema.ts";
 import { endpointSchema, modelSchema } from "./model-schema.ts";
+
+const storeExpected = "memory, none, sqlite:PATH or a store of your own";
+
+const storeSchema = z.union([
+  made<Store>("a store", (value) => missingMethods(value, storeMethods).length === 0),
+  text(
+    storeExpected,
+    (value) => /^(memory|none|sqlite:.+)$/.test(value),
+    (value) =>
+      typeof value === "object"
+        ? `${storeExpected} with the methods of Store (missing: ${missingMethods(value, storeMethods).join(", ")})`
+        : storeExpected,
+  ),
+]);
+
+const count = (value: number, min = 1) => wholeNumber(min).default(value);
+const duration = (ms: number, min = 1) => milliseconds(min).default(ms);
+
+const runsSchema = section("Background runs.", {
+  concurrency: count(8).describe("How many background runs work at once."),
+  leaseMs: duration(30_000, 1000).describe(
+    "How long a worker may miss heartbeats before its run is taken over.",
+  ),
+  maxAttempts: count(5).describe(
+    "How many times a run is retried after crashes it may have caused before it fails.",
+  ),
+});
+
+const limitsSchema = section("Limits for clients.", {
+  bodyBytes: count(10_000_000).describe("The largest request body."),
+  items: count(1000).describe("How many input items a request may have."),
+  tools: count(128).describe("How many tools a request may have."),
+  headersMs: duration(30_000, 100).describe("How long the headers of a request may take to arrive."),
+  requestMs: duration(120_000, 100).describe(
+    "How long a request, or a WebSocket message, may take to arrive.",
+  ),
+  connections: count(10_000).describe("How many connections may be open. Further ones are closed at once."),
+  requestsPerOwner: count(2048).describe("How many requests of an owner may be in flight; others get 429."),
+  bodyBytesPerOwner: count(200_000_000).describe("Total size of these requests' bodies and replies."),
+  waitingRunsPerOwner: count(10_000).describe("How many runs of an owner may be queued; others get 429."),
+  toolBytes: count(2_000_000).describe("Total size of a request's tools, in bytes of JSON."),
+  schemaBytes: count(262_144).describe("The largest JSON Schema of a tool or of `text.format`."),
+});
+
+const webSocketSchema = section("WebSocket connections.", {
+  lifeMs: duration(3_600_000, 1000).describe("How long a connection may live before it is closed."),
+  keptResponses: count(32, 0).describe(
+    "How many responses with `store: false` a connection keeps, so that later ones can continue them.",
+  ),
+  keptBytes: count(20_000_000, 0).describe("Total size of these responses and their history."),
+  keptBytesPerOwner: count(200_000_000, 0).describe("The same for all connections of an owner together."),
+  connections: count(2000).describe("How many connections may be open."),
+  connectionsPerOwner: count(100).describe("How many connections of an owner may be open; others get 429."),
+  messagesPerMinute: count(6000).describe("How many messages a client may send per connection and minute."),
+  pingsPerMinute: count(120).describe("The same for pings and pongs."),
+});
 
 export const configSchema = group({
   host: text("an address or a host name, without a port", isHost).default("127.0.0.1").meta({
-    description:
-      "Where to listen. Anything but this machine itself (127.0.0.1, ::1, localhost) demands `auth`.",
+    description: "The address to listen on. All but loopback (127.0.0.1, ::1, localhost) require `auth`.",
     flag: "--host <address>",
   }),
   port: wholeNumber(0, 65_535)
     .default(4500)
-    .meta({ description: "The port to listen on; 0 takes any that is free.", flag: "--port <number>" }),
-  store: z
-    .union([
-      made<Store>("a store", isStore),
-      text("memory, none, sqlite:PATH or a store of your own", (value) =>
-        /^(memory|none|sqlite:.+)$/.test(value),
-      ),
-    ])
-    .default("sqlite:./rondo.db")
-    .meta({
-      description:
-        "Where responses are kept: `sqlite:PATH`, relative to the working directory; `memory`, until the server stops; `none`, not at all, so that only requests with `store: false` are served; or a `Store` of your own, only in code. The server closes it.",
-      flag: "--store <store>",
-    }),
-  keepDays: amountAbove0("days")
-    .optional()
-    .meta({ description: "How long responses are kept. For ever if not set." }),
+    .meta({ description: "The port to listen on; 0 takes any free one.", flag: "--port <number>" }),
+  store: storeSchema.default("sqlite:./rondo.db").meta({
+    description:
+      "Where responses are kept: `sqlite:PATH`, relative to the working directory; `memory`, until the server stops; `none`, not at all, so that only requests with `store: false` are served; or a `Store` of your own, only in code. The server closes it.",
+    flag: "--store <store>",
+  }),
+  keepDays: amountAbove0("days").optional().describe("How long responses are kept. For ever if not set."),
   endpoints: listOf(endpointSchema, "a list of endpoints")
     .default([])
-    .meta({ description: "Model servers. All models of each are served, under their own names." }),
+    .describe("Model servers. All models of each are served, under their own names."),
   models: byName(modelSchema, "names with a group for each")
     .default({})
-    .meta({ description: "Models by the names that clients use. They win over those of the endpoints." }),
+    .describe("Models by the names that clients use. They take precedence over those of the endpoints."),
   defaultModel: text("the name of a model")
     .optional()
-    .meta({ description: "For requests without a model.", flag: "--default-model <name>" }),
+    .meta({ description: "The model for requests that name none.", flag: "--default-model <name>" }),
   tools: listOf(made<AnyTool>("a tool made with tool()", isTool), "a list of tools")
     .default([])
-    .meta({ description: "Tools that every request may use and that run in this process. Only in code." }),
+    .describe("Tools that every request may use and that run in this process. Only in code."),
   executors: listOf(made<ToolExecutor>("an executor", isExecutor), "a list of executors")
     .default([])
-    .meta({ description: "Who runs tools of other kinds. The first that can, does. Only in code." }),
-  mcp: mcpSchema.prefault({}).meta({ description: "Tools of MCP servers (docs/mcp.md)." }),
-  maxAgenticTurns: wholeNumber(1)
-    .default(10)
-    .meta({ description: "How many model calls a response may take." }),
-  maxRepeats: wholeNumber(1).default(3).meta({
-    description:
-      "How often in a row the server runs a call with the same arguments and the same result, and how many answers in a row may have no call that can run (docs/server.md). A large number lifts the limit.",
+    .describe("Executors of other kinds of tools. The first that can execute a tool does. Only in code."),
+  mcp: mcpSchema.prefault({}).describe("Tools of MCP servers (docs/mcp.md)."),
+  maxAgenticTurns: count(10).describe("How many rounds (model requests) a response may take."),
+  maxRepeats: count(3).describe(
+    "How many times in a row the server runs the same call with the same result, and how many answers in a row may contain no call that can run (docs/server.md). A large number lifts the limit.",
+  ),
+  onLimit: choice(["incomplete", "final_answer"])
+    .optional()
+    .describe(
+      "What happens at these limits: stop, or ask once more without tools. If not set, stop if the server ran tools, and ask if only the client could.",
+    ),
+  conversations: choice(["queue", "reject"])
+    .default("queue")
+    .describe("What a request does while its conversation is busy: wait in the queue, or fail with 409."),
+  runs: runsSchema,
+  idempotencyMs: duration(86_400_000, 1000).describe(
+    "How long an `Idempotency-Key` is kept. Until then a repeated request gets the same response and runs nothing.",
+  ),
+  watchdog: section("Protection against a hanging process.", {
+    blockedMs: duration(60_000, 0).describe(
+      "How long a run may block the event loop before `rondo serve` ends the process and logs which run it was. 0: for ever.",
+    ),
   }),
-  onLimit: choice(["incomplete", "final_answer"]).optional().meta({
-    description:
-      "What happens then: stop, or one last model call without tools. If not set, stop where the server has run tools, and answer where only the client could.",
-  }),
-  conversations: choice(["queue", "reject"]).default("queue").meta({
-    description:
-      "What a request does while another one of its conversation runs: wait for its turn, or be refused with 409.",
-  }),
-  runs: group({
-    concurrency: wholeNumber(1).default(8).meta({ description: "How many background runs work at once." }),
-    leaseMs: milliseconds(1000)
-      .default(30_000)
-      .meta({ description: "After how long a run whose worker is silent goes to another." }),
-    maxAttempts: wholeNumber(1).default(5).meta({
-      description: "How many times a run is retried after crashes that it is to blame for before it fails.",
-    }),
-  })
-    .prefault({})
-    .meta({ description: "Background runs." }),
-  idempotencyMs: milliseconds(1000).default(86_400_000).meta({
-    description:
-      "How long an `Idempotency-Key` is kept: until then the same request gives the same response, and runs nothing.",
-  }),
-  watchdog: group({
-    blockedMs: milliseconds(0).default(60_000).meta({
-      description:
-        "How long a run may block the event loop before `rondo serve` ends the process, with a line that names the run. 0: for ever.",
-    }),
-  })
-    .prefault({})
-    .meta({ description: "What keeps the server from hanging." }),
-  limits: group({
-    bodyBytes: wholeNumber(1).default(10_000_000).meta({ description: "The largest body of a request." }),
-    items: wholeNumber(1).default(1000).meta({ description: "How many input items a request may have." }),
-    tools: wholeNumber(1).default(128).meta({ description: "How many tools a request may have." }),
-    headersMs: milliseconds(100)
-      .default(30_000)
-      .meta({ description: "How long the headers of a request may take to arrive." }),
-    requestMs: milliseconds(100).default(120_000).meta({
-      description: "How long a request may take to arrive, with its body; a WebSocket message too.",
-    }),
-    connections: wholeNumber(1)
-      .default(10_000)
-      .meta({ description: "How many connections may be open. Further ones are closed at once." }),
-    requestsPerOwner: wholeNumber(1)
-      .default(2048)
-      .meta({ description: "How many requests an owner may have at once. Further ones get 429." }),
-    bodyBytesPerOwner: wholeNumber(1)
-      .default(200_000_000)
-      .meta({ description: "How large the bodies of these requests and their answers may be together." }),
-    waitingRunsPerOwner: wholeNumber(1)
-      .default(10_000)
-      .meta({ description: "How many background runs of an owner may wait. Further ones get 429." }),
-    toolBytes: wholeNumber(1)
-      .default(2_000_000)
-      .meta({ description: "The most bytes of JSON that the tools of a request have together." }),
-    schemaBytes: wholeNumber(1)
-      .default(262_144)
-      .meta({ description: "The largest JSON Schema of a tool, or of the answer (`text.format`)." }),
-  })
-    .prefault({})
-    .meta({ description: "What clients may cost." }),
-  urls: group({
+  limits: limitsSchema,
+  urls: section("URLs of images and files in requests.", {
     schemes: listOf(text("a scheme such as https", isScheme), "a list of schemes")
       .default([...defaultUrlRules.schemes])
-      .meta({ description: "What URLs of images and files in requests may begin with." }),
-    allowPrivate: listOf(text("a host of a URL, with or without a port, or *", isUrlHost), "a list of hosts")
-      .default([])
-      .meta({
-        description:
-          "Hosts that these URLs may name although they are private; `*` for all. The model server may fetch them.",
-      }),
-  })
-    .prefault({})
-    .meta({ description: "URLs of images and files in requests." }),
-  compat: group({
-    requiresActionStatus: flagValue().default(true).meta({
-      description: "Whether a response that waits for the client says `requires_action`; else `completed`.",
-    }),
+      .describe("The schemes that are allowed."),
+    allowPrivate: privateHosts().describe(
+      "Private hosts that are allowed all the same; `*` for all. The model server may fetch them.",
+    ),
+  }),
+  compat: section("Compatibility with clients.", {
+    requiresActionStatus: flagValue()
+      .default(true)
+      .describe(
+        "Whether a response that waits for the client has the status `requires_action`; else `completed`.",
+      ),
     strict: flagValue()
       .default(false)
-      .meta({ description: "Whether unknown fields, tools and items are errors rather than ignored." }),
-  })
-    .prefault({})
-    .meta({ description: "How closely clients are met." }),
-  auth: authSchema.optional().meta({
-    description: "Who may use the server. Without it everyone who can reach it is the owner `local`.",
+      .describe("Whether unknown fields, tools and items are errors. If not, they are ignored."),
   }),
+  auth: authSchema
+    .optional()
+    .describe("Who may use the server. Without it, everyone who can reach it is the owner `local`."),
   sealKeys: listOf(
     text("a secret of at least 16 characters", (value) => value.length >= 16),
     "a list of secrets",
@@ -166,67 +161,28 @@ export const configSchema = group({
     .default([])
     .meta({
       description:
-        "Secrets from which thoughts and compactions are sealed for clients that keep them. The first seals, all are read: put a new one first. A secret of the store's if empty.",
+        "Secrets that encrypt the thinking and compactions that clients keep. The first encrypts, all decrypt: put a new one first. If empty, the store has a secret of its own.",
       isSecret: true,
     }),
-  cors: group({
+  cors: section("Calls from browsers.", {
     origins: listOf(text("an origin such as https://app.example.org, or *", isOrigin), "a list of origins")
       .default([])
-      .meta({
-        description: "Web pages that may call the server from a browser. None if empty, all with `*`.",
-      }),
-  })
-    .prefault({})
-    .meta({ description: "Calls from browsers." }),
-  log: group({
+      .describe("Web pages that may call the server from a browser. None if empty, all with `*`."),
+  }),
+  log: section("The log, on standard error.", {
     level: choice(["debug", "info", "warn", "error", "silent"])
       .default("info")
-      .meta({ description: "The least important lines that are written.", flag: "--log <level>" }),
+      .meta({ description: "The lowest level that is logged.", flag: "--log <level>" }),
     format: choice(["json", "text"])
       .default("text")
-      .meta({ description: "Lines for programs or for people.", flag: "--log-format <format>" }),
-  })
-    .prefault({})
-    .meta({ description: "The log, on standard error." }),
-  shutdownMs: milliseconds(0)
-    .default(10_000)
-    .meta({ description: "How long running requests get to end when the server is told to stop." }),
-  webSocket: group({
-    lifeMs: milliseconds(1000).default(3_600_000).meta({
-      description: "How long a connection may live before it is closed, with an error that says why.",
-    }),
-    keptResponses: wholeNumber(0).default(32).meta({
-      description:
-        "How many responses with `store: false` a connection keeps, so that others can follow them.",
-    }),
-    keptBytes: wholeNumber(0)
-      .default(20_000_000)
-      .meta({ description: "How much these and what came before them may be together." }),
-    keptBytesPerOwner: wholeNumber(0)
-      .default(200_000_000)
-      .meta({ description: "How much all connections of an owner may keep together." }),
-    connections: wholeNumber(1).default(2000).meta({ description: "How many connections may be open." }),
-    connectionsPerOwner: wholeNumber(1)
-      .default(100)
-      .meta({ description: "How many connections an owner may have open. Further ones get 429." }),
-    messagesPerMinute: wholeNumber(1)
-      .default(6000)
-      .meta({ description: "How many messages a client may send on a connection in a minute." }),
-    pingsPerMinute: wholeNumber(1)
-      .default(120)
-      .meta({ description: "How many pings and pongs a client may send on a connection in a minute." }),
-  })
-    .prefault({})
-    .meta({ description: "WebSocket connections." }),
-  keepAliveMs: milliseconds(100)
-    .default(15_000)
-    .meta({ description: "After how much silence a stream gets a sign of life." }),
-  stallMs: milliseconds(100).default(120_000).meta({
-    description:
-      "How long a client may leave what was sent to it unread. Then its connection is cut, as if it had gone.",
+      .meta({ description: "JSON lines, or text for people.", flag: "--log-format <format>" }),
   }),
+  shutdownMs: duration(10_000, 0).describe("How long requests in flight may take to end at shutdown."),
+  webSocket: webSocketSchema,
+  keepAliveMs: duration(15_000, 100).describe("How long a stream may be silent before it gets a keep-alive."),
+  stallMs: duration(120_000, 100).describe("How long a client may stop reading before it is disconnected."),
 }).superRefine(({ endpoints, models, defaultModel }, context) => {
-  // With endpoints the name may be one of theirs, which nobody knows yet.
+  // With endpoints the name may be one of theirs, which are not known yet.
   const names = Object.keys(models);
   if (defaultModel === undefined || endpoints.length > 0 || names.length === 0) return;
   if (!names.includes(defaultModel))
@@ -243,21 +199,34 @@ export type ConfigInput = z.input<typeof configSchema>;
 /** The settings of a server, defaults filled in. */
 export type ServerConfig = z.output<typeof configSchema>;
 
-function isStore(value: unknown): boolean {
-  const { queue, create, commit } = Object(value) as Partial<Store>;
-  return typeof queue === "object" && typeof create === "function" && typeof commit === "function";
+/**
+ * Returns what it is given. For the default export of `rondo.config.ts`, where it lets the editor complete and
+ * check the settings.
+ */
+export function defineConfig(config: ConfigInput): ConfigInput {
+  return config;
+}
+
+// Values made by code are recognised by their shape: they may come from another copy of the library.
+
+const storeMethods = ["get", "list", "create", "commit", "resume", "close"] satisfies (keyof Store)[];
+
+function missingMethods(value: unknown, names: readonly string[]): string[] {
+  const object = Object(value) as Record<string, unknown>;
+  return names.filter((name) => typeof object[name] !== "function");
 }
 
 function isTool(value: unknown): boolean {
-  // By its looks: the config may have tools of another copy of the library.
-  const { wireName, toOpenAI } = Object(value) as Partial<AnyTool>;
-  return typeof wireName === "string" && typeof toOpenAI === "function";
+  return (
+    typeof (Object(value) as Partial<AnyTool>).wireName === "string" &&
+    missingMethods(value, ["toOpenAI"]).length === 0
+  );
 }
 
 function isExecutor(value: unknown): boolean {
-  const { kind, canExecute, execute, stream, offer } = Object(value) as Partial<ToolExecutor>;
-  const runs = [execute, stream, offer].some((method) => typeof method === "function");
-  return typeof kind === "string" && typeof canExecute === "function" && runs;
+  const { kind } = Object(value) as Partial<ToolExecutor>;
+  const runs = ["execute", "stream", "offer"].some((name) => missingMethods(value, [name]).length === 0);
+  return typeof kind === "string" && missingMethods(value, ["canExecute"]).length === 0 && runs;
 }
 
 function isHost(value: string): boolean {

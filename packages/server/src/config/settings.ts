@@ -1,26 +1,25 @@
-// All settings in one list, read off the schema: for the environment, the flags and the docs.
+// All settings in one list, derived from the schema: for the environment, the flags and the docs.
 
 import type { z } from "zod";
 import { definitionOf, inner } from "./config-path.ts";
-import { type FieldNotes, notesOn } from "./fields.ts";
+import { notesOn } from "./fields.ts";
 import { configSchema } from "./schema.ts";
 
 export interface Setting {
   /** As it is written in the docs: `runs.leaseMs`, `endpoints[].url`, `models.NAME.url`. */
   readonly key: string;
-  /** The way to it, if it has a fixed place; undefined below a list or a name. */
+  /** Its path; undefined below a list or a name. */
   readonly path: readonly string[] | undefined;
   readonly description: string;
   readonly expected: string;
-  /** `undefined` if it has none. */
   readonly default: unknown;
-  /** The variable that sets it; undefined if none can. */
+  /** The environment variable; undefined if there is none. */
   readonly env: string | undefined;
-  /** The flag that sets it, with what comes after it. */
+  /** The flag with its argument: `--port <number>`. */
   readonly flag: string | undefined;
 }
 
-/** A way to set several things with one word, beside the settings themselves. */
+/** A variable or flag that sets more than one setting. */
 export interface Shortcut {
   readonly env: string;
   readonly flag?: string;
@@ -32,7 +31,7 @@ export const modelUrl = {
   env: "RONDO_MODEL_URL",
   flag: "--model-url <url>",
   expected: "an http or https URL, such as http://localhost:11434/v1",
-  description: "One endpoint, instead of those of the file: all its models under their own names.",
+  description: "An endpoint that replaces those of the file: all its models under their own names.",
 } as const satisfies Shortcut;
 
 export const modelApiKey = {
@@ -43,14 +42,20 @@ export const modelApiKey = {
 
 export const authKeys = {
   env: "RONDO_AUTH_KEYS",
-  expected: "owner=sha256:HASH, with commas between several",
-  description: "The API keys, instead of those of the file (`auth.keys`).",
+  expected: "owner=sha256:HASH, separated by commas",
+  description: "API keys that replace those of the file (`auth.keys`).",
 } as const satisfies Shortcut;
 
 export const shortcuts: readonly Shortcut[] = [modelUrl, modelApiKey, authKeys];
 
 /** Every setting, in the order of the schema. */
 export const settings: readonly Setting[] = [...settingsIn(configSchema, "", [])];
+
+/** A flag as the parser of the command line names it: `--model-url <url>` is `modelUrl`. */
+export function camelCase(flag: string): string {
+  const [name = ""] = flag.replace(/^--/, "").split(" ");
+  return name.replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase());
+}
 
 /** A default as people write it; undefined if there is none. */
 export function defaultText({ default: value }: Setting): string | undefined {
@@ -79,20 +84,14 @@ function* settingsIn(
 function settingOf(schema: z.core.$ZodType, key: string, path: readonly string[] | undefined): Setting {
   const kind = inner(schema);
   const { description = "", flag } = notesOn(schema);
-  const { expected = "" }: FieldNotes = notesOn(kind);
+  const { expected = "" } = notesOn(kind);
   const def = definitionOf(schema);
-  return {
-    key,
-    path,
-    description,
-    expected,
-    default: def.type === "default" ? def.defaultValue : undefined,
-    env: path && isText(kind) ? variableOf(path) : undefined,
-    flag,
-  };
+  const byDefault = def.type === "default" ? def.defaultValue : undefined;
+  const env = path && isText(kind) ? variableOf(path) : undefined;
+  return { key, path, description, expected, default: byDefault, env, flag };
 }
 
-/** Whether one line of text can say a value of this kind. */
+/** Whether a value of this kind can be written as text. */
 function isText(kind: z.core.$ZodType): boolean {
   const def = definitionOf(kind);
   if (def.type === "array") return isText(inner(def.element));

@@ -1,19 +1,20 @@
-// Reads a configuration in YAML, and remembers on which line each key stands.
+// Reads a configuration in YAML with the line of each key.
 
 import { type Document, isAlias, isMap, isNode, isScalar, isSeq, LineCounter, parseDocument } from "yaml";
 import { ConfigError, type ConfigProblem } from "./config-error.ts";
+import type { ConfigFile } from "./config-file.ts";
 import type { ConfigPath } from "./config-path.ts";
-import type { Layered } from "./layers.ts";
 
 /** The values of YAML text. Throws a `ConfigError` with the lines of all syntax errors. `name` is for messages. */
-export function readYaml(text: string, name: string): Layered {
+export function readYaml(text: string, name: string): Pick<ConfigFile, "values" | "sourceOf"> {
   const lines = new LineCounter();
+  const language = name.endsWith(".json") ? "JSON" : "YAML";
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
   const lineOf = (offset: number) => `${name} line ${lines.linePos(offset).line}`;
   const problems: ConfigProblem[] = document.errors.map(({ pos: [offset], message }) => ({
     key: "",
     source: lineOf(offset),
-    message: `is not valid YAML: ${message}${/[.!?]$/.test(message) ? "" : "."}`,
+    message: `is not valid ${language}: ${message}${/[.!?]$/.test(message) ? "" : "."}`,
   }));
   if (problems.length > 0) throw new ConfigError(problems);
   return {
@@ -29,7 +30,7 @@ function valuesOf(document: Document.Parsed, name: string): unknown {
   try {
     return document.toJS();
   } catch (error) {
-    // An alias without an anchor, or aliases that would explode.
+    // An alias without an anchor, or aliases that expand without bound.
     const message = `is not valid YAML: ${error instanceof Error ? error.message : String(error)}.`;
     throw new ConfigError([{ key: "", source: name, message }], { cause: error });
   }

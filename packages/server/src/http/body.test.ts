@@ -7,7 +7,7 @@ import { runInNewContext } from "node:vm";
 import { brotliCompressSync, gzipSync } from "node:zlib";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { readJson } from "./body.ts";
+import { parseJson, readJson } from "./body.ts";
 import { RawClient } from "./testkit/raw-http.ts";
 import { type TestServer, testServer } from "./testkit/test-server.ts";
 
@@ -57,13 +57,40 @@ test.each(["text/plain", "application/json; charset=latin1", "multipart/form-dat
 );
 
 test.each([
-  ['{"input": "hi",\n "model": }', 'The body is not valid JSON: unexpected "}" at line 2, column 11.'],
-  ['{"input": ', "The body is not valid JSON: unexpected the end at line 1, column 11."],
+  ['{"input": "hi",\n "model": }', 'unexpected token \'}\', ..." "model": }"'],
+  ['{"input": "hi",\n model: 1}', "expected double-quoted property name (line 2 column 2)"],
+  ['{"input": "hi"} {}', "unexpected non-whitespace character after JSON (line 1 column 17)"],
+  ['{"input": ', "the JSON ends too early (line 1)"],
+  ['{\n"input": "hi', "the JSON ends too early (line 2)"],
+  ['{"input": "hi",\n\n', "the JSON ends too early (line 3)"],
+])("%j is a 400 that says what is wrong", async (body, fault) => {
+  await using server = await testServer();
+  const message = `The body is not valid JSON: ${fault}.`;
+  expect(await send(server, body)).toMatchObject({ status: 400, message, code: "invalid_json" });
+});
+
+test.each([
   ["", "The body is empty. Expected a JSON object."],
   [new Uint8Array([0x22, 0xff, 0x22]), "The body is not valid UTF-8."],
-])("%j is a 400 with the place", async (body, message) => {
+])("%j is a 400", async (body, message) => {
   await using server = await testServer();
   expect(await send(server, body)).toMatchObject({ status: 400, message, code: "invalid_json" });
+});
+
+test("long and deep texts do not exhaust the stack", () => {
+  const wrong = {
+    code: "invalid_json",
+    message: expect.stringContaining("the JSON ends too early (line 1)"),
+  };
+  for (const text of [`["${"x".repeat(5_000_000)}`, "[".repeat(1_000_000)]) {
+    let thrown: unknown;
+    try {
+      parseJson(Buffer.from(text));
+    } catch (error) {
+      thrown = error;
+    }
+    expect(thrown).toMatchObject(wrong);
+  }
 });
 
 test("a byte order mark is accepted", async () => {

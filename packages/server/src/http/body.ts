@@ -5,7 +5,6 @@ import type { IncomingMessage } from "node:http";
 import { promisify } from "node:util";
 import { gunzip } from "node:zlib";
 import { ApiError, invalidRequest } from "../protocol/api-error.ts";
-import { findJsonFault } from "./json-fault.ts";
 
 const unzip = promisify(gunzip);
 
@@ -119,16 +118,25 @@ export function parseJson(bytes: Buffer, what = "The body"): JsonText {
   const text = bytes.toString("utf8", bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? 3 : 0);
   try {
     return { text, value: JSON.parse(text) };
-  } catch {
-    throw badJson(faultMessage(text, what));
+  } catch (error) {
+    if (text.trim() === "") throw badJson(`${what} is empty. Expected a JSON object.`);
+    throw badJson(`${what} is not valid JSON: ${syntaxFault(text, (error as SyntaxError).message)}.`);
   }
 }
 
-function faultMessage(text: string, what: string): string {
-  if (text.trim() === "") return `${what} is empty. Expected a JSON object.`;
-  const fault = findJsonFault(text);
-  const where = fault ? `: unexpected ${fault.found} at line ${fault.line}, column ${fault.column}` : "";
-  return `${what} is not valid JSON${where}.`;
+/** The runtime's message without its repetitions; truncated JSON is reported as such. */
+function syntaxFault(text: string, message: string): string {
+  const position = / at position (\d+)/.exec(message)?.[1];
+  if (message === "Unexpected end of JSON input" || Number(position) >= text.length)
+    return `the JSON ends too early (line ${countLines(text)})`;
+  const short = message.replace(/ in JSON(?= at )| is not valid JSON$/, "").replace(/ at position \d+/, "");
+  return `${short.charAt(0).toLowerCase()}${short.slice(1)}`;
+}
+
+function countLines(text: string): number {
+  let lines = 1;
+  for (let at = text.indexOf("\n"); at >= 0; at = text.indexOf("\n", at + 1)) lines += 1;
+  return lines;
 }
 
 function badJson(message: string): ApiError {

@@ -1,4 +1,4 @@
-// From an error to what is the matter and what to do about it, in words for someone who sees a terminal.
+// From an error to its cause, in words for someone at a terminal.
 
 import {
   EmptyAnswerError,
@@ -13,130 +13,96 @@ import {
   UnexpectedAnswerError,
 } from "rondo";
 import { isLoopback } from "../../config/exposure.ts";
-import type { Finding } from "./report.ts";
+import { type Finding, failed } from "./report.ts";
 
-export interface Asked {
+export interface AskedServer {
   readonly url: string;
-  /** Whether a key was sent. */
   readonly hasKey: boolean;
-  /** How a key is given. */
-  readonly keyAdvice: string;
-  /** How long was waited. */
   readonly timeoutMs: number;
-  /** What is said of a server that is not there. */
+  /** How to give a key. */
+  readonly keyAdvice: string;
+  /** What to do if nothing listens there. */
   readonly startAdvice: string;
 }
 
-/** What a failure means. Errors that nobody expects are told as they are. */
-export function diagnose(error: unknown, asked: Asked): Finding {
-  const [code, message, advice] = words(error, asked);
-  return { status: "failed", code, message, advice };
-}
-
-type Words = [code: string, message: string, advice: string];
-
-function words(error: unknown, asked: Asked): Words {
-  const seconds = `${asked.timeoutMs / 1000} s`;
-  if (error instanceof ModelConnectionError) return connectionWords(error, asked);
+/** What a failure means. Other errors are reported with their own message. */
+export function diagnose(error: unknown, asked: AskedServer): Finding {
+  const status = statusOf(error);
+  if (error instanceof ModelConnectionError) return connectionFinding(error, asked);
   if (error instanceof ModelAuthError)
     return asked.hasKey
-      ? ["wrong_key", `it does not take this key (status ${error.status}${said(error)})`, asked.keyAdvice]
-      : ["needs_key", `it wants a key (status ${error.status}${said(error)})`, asked.keyAdvice];
+      ? failed("wrong_key", `it rejects this key (${status})`, asked.keyAdvice)
+      : failed("needs_key", `it requires a key (${status})`, asked.keyAdvice);
   if (error instanceof ModelNotFoundError)
-    return [
-      "wrong_url",
-      `a server answers, but it has no OpenAI-compatible API at this path (status ${error.status}${said(error)})`,
-      "Check the URL: it usually ends in /v1.",
-    ];
-  if (error instanceof UnexpectedAnswerError) return unexpectedWords(error);
-  if (isTimeout(error)) return hangWords(asked, seconds);
+    return failed("wrong_url", `a server answers, but has no OpenAI-compatible API at this path (${status})`);
+  if (error instanceof UnexpectedAnswerError) return unexpectedFinding(error);
+  if (error instanceof DOMException && error.name === "TimeoutError") return hangFinding(asked);
   if (error instanceof ModelTimeoutError || error instanceof ModelIdleTimeoutError)
-    return ["slow", `it took longer than the ${error.timeoutMs} ms that the config allows`, error.message];
+    return failed("slow", `it took longer than the ${error.timeoutMs} ms of the config`, error.message);
   if (error instanceof ModelRateLimitError)
-    return ["busy", `it takes no more requests for now (status 429${said(error)})`, "Try again later."];
+    return failed("busy", `it accepts no more requests for now (${status})`);
   if (error instanceof ModelServerError)
     return error.isLoading
-      ? ["loading", "it is still loading the model", "Try again in a moment, or wait longer with --timeout."]
-      : [
-          "server_error",
-          `it has failed (status ${error.status}${said(error)})`,
-          "Its log says why; often the model does not fit into memory. Then choose a smaller one.",
-        ];
-  if (error instanceof ModelRequestError)
-    return [
-      "refused",
-      `it refuses the request (status ${error.status}${said(error)})`,
-      "Check that the URL is that of an OpenAI-compatible API; it usually ends in /v1.",
-    ];
+      ? failed("loading", "it is still loading the model")
+      : failed("server_error", `it failed (${status})`);
+  if (error instanceof ModelRequestError) return failed("refused", `it refuses the request (${status})`);
   if (error instanceof EmptyAnswerError)
-    return ["empty_answer", "it ended its answer without having said anything", "Its log may say why."];
-  return ["error", error instanceof Error ? error.message : String(error), "See what the message says."];
+    return failed("empty_answer", "it ended its answer without any content", "Its log may say why.");
+  return failed("error", error instanceof Error ? error.message : String(error));
 }
 
-function connectionWords({ reason, message }: ModelConnectionError, asked: Asked): Words {
-  switch (reason) {
-    case "ECONNREFUSED":
-      return ["dead_port", "nothing listens there: the connection was refused", asked.startAdvice];
-    case "ENOTFOUND":
-    case "EAI_AGAIN":
-      return ["unknown_host", "the host name is not known", "Check how it is spelt, and the network."];
-    case "ETIMEDOUT":
-    case "EHOSTUNREACH":
-    case "ENETUNREACH":
-      return ["unreachable", "the host cannot be reached", "Check the address, the network and firewalls."];
-    case "ECONNRESET":
-    case "EPIPE":
-    case "HPE_INVALID_CONSTANT":
-    case "EPROTO":
-      return [
-        "not_http",
-        `something listens there, but it does not speak ${asked.url.startsWith("https:") ? "HTTPS" : "HTTP"} (${reason})`,
-        "Check the port, and whether the URL has to begin with http: or https:.",
-      ];
-    default:
-      return ["unreachable", message, "Check the address, the network and the certificates."];
-  }
+function connectionFinding(
+  { reason = "", message }: ModelConnectionError,
+  { url, startAdvice }: AskedServer,
+): Finding {
+  if (reason === "ECONNREFUSED")
+    return failed("dead_port", "nothing listens there: the connection was refused", startAdvice);
+  const code = connectionCodes[reason] ?? "unreachable";
+  if (code === "unknown_host") return failed(code, "the host name is unknown");
+  if (code === "unreachable")
+    return failed(code, reason in connectionCodes ? "the host cannot be reached" : message);
+  const protocol = url.startsWith("https:") ? "HTTPS" : "HTTP";
+  return failed(code, `something listens there, but it does not speak ${protocol} (${reason})`);
 }
 
-function unexpectedWords({ received, message }: UnexpectedAnswerError): Words {
+const connectionCodes: Readonly<Record<string, string>> = {
+  ENOTFOUND: "unknown_host",
+  EAI_AGAIN: "unknown_host",
+  ETIMEDOUT: "unreachable",
+  EHOSTUNREACH: "unreachable",
+  ENETUNREACH: "unreachable",
+  ECONNRESET: "not_http",
+  EPIPE: "not_http",
+  HPE_INVALID_CONSTANT: "not_http",
+  EPROTO: "not_http",
+};
+
+function unexpectedFinding({ received, message }: UnexpectedAnswerError): Finding {
   if (/a redirect/.test(message))
-    return [
-      "redirect",
-      `it sends requests on to ${received}, and that is not followed`,
-      "Use the address that it names, with /v1.",
-    ];
+    return failed("redirect", `it redirects requests to ${received}, which is not followed`);
   if (/^\s*</.test(received) || /a web page/.test(message))
-    return [
-      "web_page",
-      "it answers with a web page (HTML): this is a site for people, not a model API",
-      "Use the address of the API behind it; it usually has another port, or ends in /v1.",
-    ];
-  return [
-    "not_a_model_api",
-    `it answers, but not as an OpenAI-compatible API does: ${received}`,
-    "Check the URL: it usually ends in /v1.",
-  ];
+    return failed("web_page", "it answers with a web page (HTML): a site for people, not a model API");
+  return failed("not_a_model_api", `it answers, but not as an OpenAI-compatible API: ${received}`);
 }
 
-function hangWords({ url }: Asked, seconds: string): Words {
+function hangFinding({ url, timeoutMs }: AskedServer): Finding {
+  const seconds = `${timeoutMs / 1000} s`;
   const host = URL.parse(url)?.hostname.replace(/^\[|\]$/g, "") ?? "";
   return isLoopback(host)
-    ? [
+    ? failed(
         "hangs",
-        `it takes the connection but has not answered within ${seconds}: it hangs, or is very busy`,
-        "Look into its log and restart it. If it only needs longer, allow that with --timeout SECONDS.",
-      ]
-    : [
+        `it accepts the connection but did not answer within ${seconds}: it hangs, or is very busy`,
+        "Check its log and restart it. If it only needs longer, allow that with --timeout SECONDS.",
+      )
+    : failed(
         "hangs",
         `there was no answer within ${seconds}: the server hangs, or the host cannot be reached`,
         "Check the address and the network, then the server's log. --timeout SECONDS waits longer.",
-      ];
+      );
 }
 
-function isTimeout(error: unknown): boolean {
-  return error instanceof DOMException && error.name === "TimeoutError";
-}
-
-function said({ said: text }: { said: string }): string {
-  return text === "" ? "" : `: ${text}`;
+/** The status of an HTTP failure with the server's own words. */
+function statusOf(error: unknown): string {
+  const { status = 429, said = "" } = Object(error) as { status?: number; said?: string };
+  return `status ${status}${said === "" ? "" : `: ${said}`}`;
 }

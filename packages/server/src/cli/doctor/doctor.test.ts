@@ -10,7 +10,7 @@ import { ableModel, deadUrl, listening, reportOf, runDoctor } from "./testkit/do
 
 const portOf = (url: string) => Number(new URL(url).port);
 
-test("a model that works is shown at work, with its profile and why, and the exit code is 0", async () => {
+test("a model that works is shown with its profile and the reason for it, and the exit code is 0", async () => {
   await using server = await startModelServer(ableModel, { models: ["qwen3:8b", "nomic-embed-text"] });
   using folder = folderWith();
   const { out, exitCode } = await runDoctor(["--model-url", server.url], { cwd: folder.path });
@@ -20,8 +20,8 @@ test("a model that works is shown at work, with its profile and why, and the exi
     "Installed",
     `  ✓ Node ${process.versions.node} (needed: 24 or newer)`,
     "  ✓ @rondo/server 0.1.0, rondo 0.1.0",
-    "  ✓ no config file here (rondo.config.ts or rondo.yaml): the defaults hold",
-    "  ✓ store sqlite:./rondo.db: not there yet; `rondo serve` makes it",
+    "  ✓ no config file here (rondo.config.ts or rondo.yaml): the defaults apply",
+    "  ✓ store sqlite:./rondo.db: does not exist yet; `rondo serve` creates it",
     "",
     "Model servers",
     `  ✓ ${server.url} (--model-url): 2 models: qwen3:8b, nomic-embed-text`,
@@ -67,7 +67,7 @@ test("--json prints one document and nothing else", async () => {
 });
 
 describe("on a terminal", () => {
-  test("there are colours, and a line that tells what goes on and is taken away", async () => {
+  test("there are colours, and a progress line that is removed", async () => {
     const open = Promise.withResolvers<void>();
     await using server = await startModelServer(async (request) => {
       await open.promise;
@@ -84,7 +84,7 @@ describe("on a terminal", () => {
     expect(out.indexOf("\r\u001b[K", lastDrawn)).toBeGreaterThan(lastDrawn);
   });
 
-  test("NO_COLOR takes the colours away", async () => {
+  test("NO_COLOR removes the colours", async () => {
     const args = ["--model-url", await deadUrl()];
     const { out } = await runDoctor(args, { output: { isTTY: true }, env: { NO_COLOR: "1" } });
     expect(out).toContain("✗ http");
@@ -93,7 +93,7 @@ describe("on a terminal", () => {
 });
 
 describe("without --model-url", () => {
-  test("the usual places are looked at: who answers is checked, who is not there is left out", async () => {
+  test("the usual ports are checked: servers that answer are shown, missing ones are left out", async () => {
     await using ollama = await startModelServer(ableModel, { models: ["llama3.2"] });
     await using page = await listening((_, response) => void response.end("<html>Shop</html>"));
     const places = {
@@ -108,7 +108,7 @@ describe("without --model-url", () => {
     ]);
   });
 
-  test("nothing at all is said, with where was looked and what to do", async () => {
+  test("without any server it says where it looked and what to do", async () => {
     const dead = portOf(await deadUrl());
     const { out, exitCode } = await runDoctor([], { places: { modelPorts: { vllm: dead }, rondoPort: 0 } });
     expect(exitCode).toBe(1);
@@ -178,7 +178,7 @@ describe("which models", () => {
     expect(await checked("--model", "b")).toEqual(["b:latest"]);
   });
 
-  test("one that the server does not have is told, with those that it has", async () => {
+  test("a missing model is reported with those that the server has", async () => {
     await using server = await startModelServer([], { models: ["a", "b"] });
     const { exitCode, report } = await reportOf(["--model-url", server.url, "--model", "z"]);
     expect(exitCode).toBe(1);
@@ -189,7 +189,7 @@ describe("which models", () => {
 });
 
 describe("a config that cannot be used", () => {
-  test("is told, and what the environment names is checked all the same", async () => {
+  test("is reported, and servers of the environment are checked all the same", async () => {
     await using server = await startModelServer(ableModel);
     using folder = folderWith({ "rondo.yaml": "port: x\n" });
     const { exitCode, report } = await reportOf([], {

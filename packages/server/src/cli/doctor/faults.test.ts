@@ -1,4 +1,4 @@
-// Each way in which a server can be out of order is told apart, in words that say what to do.
+// Each fault of a server is diagnosed with what to do about it.
 import type { RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
 import { createServer, type Server } from "node:net";
@@ -32,12 +32,12 @@ test("a dead port", async () => {
   );
 });
 
-test("a wrong path, with the right one where that is found", async () => {
+test("a wrong path, with the right one if it is found nearby", async () => {
   await using server = await startModelServer([]);
   const origin = server.url.replace("/v1", "");
   expect(await serverFinding(origin)).toEqual({
     code: "wrong_url",
-    message: expect.stringContaining("a server answers, but it has no OpenAI-compatible API at this path"),
+    message: expect.stringContaining("a server answers, but has no OpenAI-compatible API at this path"),
     advice: `Use ${origin}/v1 instead. That is an OpenAI-compatible API.`,
   });
 });
@@ -92,7 +92,7 @@ test("a key that is missing, and one that is wrong", async () => {
   await using server = await listening(json(401, { error: { message: "Who are you?" } }));
   expect(await serverFinding(server.url)).toEqual({
     code: "needs_key",
-    message: "it wants a key (status 401: Who are you?)",
+    message: "it requires a key (status 401: Who are you?)",
     advice: expect.stringContaining("Set RONDO_MODEL_API_KEY"),
   });
   const { report } = await reportOf(["--model-url", server.url], { env: { RONDO_MODEL_API_KEY: "secret" } });
@@ -104,12 +104,12 @@ test("a server that hangs", async () => {
   await using server = await listening(() => {});
   expect(await serverFinding(server.url, "--timeout", "0.1")).toEqual({
     code: "hangs",
-    message: "it takes the connection but has not answered within 0.1 s: it hangs, or is very busy",
+    message: "it accepts the connection but did not answer within 0.1 s: it hangs, or is very busy",
     advice: expect.stringContaining("--timeout SECONDS"),
   });
 });
 
-test("something that is no HTTP", async () => {
+test("a port that does not speak HTTP", async () => {
   const server: Server = createServer((socket) => socket.end("220 mail ready\r\n"));
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const { port } = server.address() as AddressInfo;
@@ -120,7 +120,7 @@ test("something that is no HTTP", async () => {
   server.close();
 });
 
-test("a host that nobody knows", async () => {
+test("an unknown host", async () => {
   expect(await serverFinding("http://nobody.invalid/v1")).toMatchObject({ code: "unknown_host" });
 });
 
@@ -137,7 +137,7 @@ test("a server that fails", async () => {
   await using server = await listening(json(500, { error: "out of memory" }));
   expect(await serverFinding(server.url)).toMatchObject({
     code: "server_error",
-    message: "it has failed (status 500: out of memory)",
+    message: "it failed (status 500: out of memory)",
   });
 });
 
@@ -183,12 +183,12 @@ describe("a model", () => {
     );
   });
 
-  test("that writes a call which nobody reads", async () => {
+  test("that writes a call in no known dialect", async () => {
     const { steps } = await stepsOf(withTool('ACTION {"tool": "add", "x": 48213}'));
     expect(steps[2]).toMatchObject({ code: "unread_call", message: expect.stringContaining("ACTION") });
   });
 
-  test("that writes calls in a dialect which its profile does not look for", async () => {
+  test("that writes calls in a dialect outside its profile", async () => {
     const call = '<tool_call>{"name": "add", "arguments": {"a": 48213, "b": 90761}}</tool_call>';
     await using server = await startModelServer((request) => {
       const { messages } = request.body as { messages: { content: string }[] };
@@ -201,7 +201,7 @@ describe("a model", () => {
     expect(exitCode).toBe(1);
     expect(report.servers[0]?.checked[0]?.steps[2]).toMatchObject({
       code: "other_dialect",
-      advice: expect.stringContaining("The profile 'common' looks for llama. Set profile.toolDialects"),
+      advice: expect.stringContaining("The profile 'common' includes llama. Set profile.toolDialects"),
     });
   });
 
@@ -240,7 +240,7 @@ describe("a model", () => {
     expect(steps[1]).toMatchObject({ status: "warning", code: "one_piece" });
   });
 
-  test("that says nothing, or only thinks", async () => {
+  test("that answers with nothing, or only thinks", async () => {
     expect((await stepsOf({ text: "" })).steps[1]).toMatchObject({ code: "empty_answer" });
     expect((await stepsOf({ thinking: "Hm.", finishReason: "length" })).steps[1]).toMatchObject({
       status: "warning",
@@ -248,7 +248,7 @@ describe("a model", () => {
     });
   });
 
-  test("that does not come to an end is given up, and not asked again", async () => {
+  test("that never finishes fails at the time limit, and is not asked again", async () => {
     const { steps } = await stepsOf({ text: "", stall: 0 }, "m", ["--timeout", "0.2"]);
     expect(steps).toMatchObject([
       {

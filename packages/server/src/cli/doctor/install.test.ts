@@ -2,6 +2,7 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { resolveConfig } from "../../config/check-config.ts";
 import { folderWith } from "../../config/testkit/folder.ts";
+import { memoryStore } from "../../store/testkit/memory.ts";
 import { openStore } from "../../store/open-store.ts";
 import { checkNode, checkStore } from "./install.ts";
 
@@ -16,20 +17,25 @@ test.each([
 describe("the store", () => {
   const look = (store: string, cwd: string) => checkStore(resolveConfig({ store }), cwd);
 
-  test("in memory, and one that another server has open, are fine", async () => {
+  test("is fine in memory, and while another server has it open", async () => {
     using folder = folderWith();
     const store = await openStore(`sqlite:${join(folder.path, "rondo.db")}`);
     expect(look("memory", folder.path)).toMatchObject({ status: "ok", code: "memory" });
     expect(look("sqlite:./rondo.db", folder.path)).toMatchObject({
       status: "ok",
       code: "in_use",
-      message: "store sqlite:./rondo.db: in use by a server that runs, and left alone",
+      message: "store sqlite:./rondo.db: in use by a running server, and left alone",
     });
     await store.close();
     expect(look("sqlite:./rondo.db", folder.path)).toMatchObject({ status: "ok", code: "ready" });
   });
 
-  test("that is another file is told, with what to do", () => {
+  test("may be none, or an object of the config", () => {
+    expect(look("none", "/")).toMatchObject({ status: "ok", code: "none" });
+    expect(checkStore(resolveConfig({ store: memoryStore() }), "/")).toMatchObject({ code: "custom" });
+  });
+
+  test("that is not a database is reported with what to do", () => {
     using folder = folderWith({ "rondo.db": "a letter to my aunt ".repeat(100) });
     expect(look("sqlite:./rondo.db", folder.path)).toMatchObject({
       status: "failed",

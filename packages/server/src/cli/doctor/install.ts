@@ -1,114 +1,81 @@
-// What is installed here: Node, the packages, the config and the store.
+// Checks the installation: Node, the packages, the config and the store.
 
-import { readFileSync } from "node:fs";
-import { findPackageJSON } from "node:module";
 import { relative } from "node:path";
 import { ConfigError } from "../../config/config-error.ts";
 import { findConfigFile } from "../../config/config-file.ts";
-import { loadConfig } from "../../config/load.ts";
-import type { Environment, Flags } from "../../config/overrides.ts";
+import { type LoadOptions, loadConfig } from "../../config/load.ts";
+import { readManifest } from "../../config/package-version.ts";
 import type { ServerConfig } from "../../config/schema.ts";
+import { checkStoreFile } from "../../store/check-store.ts";
 import { inspectStore } from "../../store/inspect-store.ts";
-import type { InstallCheck } from "./report.ts";
-
-export interface World {
-  readonly cwd: string;
-  readonly env: Environment;
-  readonly flags: Flags;
-  /** The config file, as typed. */
-  readonly file: string | undefined;
-}
-
-interface Manifest {
-  readonly version: string;
-  readonly engines: { readonly node: string };
-}
+import { storeAdvice } from "./advice.ts";
+import { type Finding, failed, type InstallCheck, ok } from "./report.ts";
 
 export function checkNode(found = process.versions.node): InstallCheck {
-  const oldest = Number(/\d+/.exec(manifestOf("@rondo/server").engines.node)?.[0]);
+  const oldest = Number(/\d+/.exec(readManifest().engines.node)?.[0]);
+  const message = `Node ${found} (needed: ${oldest} or newer)`;
   const isNewEnough = Number.parseInt(found, 10) >= oldest;
-  return {
-    name: "node",
-    status: isNewEnough ? "ok" : "failed",
-    code: isNewEnough ? "ok" : "old_node",
-    message: `Node ${found} (needed: ${oldest} or newer)`,
-    ...(isNewEnough ? {} : { advice: "Install a newer one from https://nodejs.org." }),
-  };
+  const finding = isNewEnough ? ok(message) : failed("old_node", message);
+  return { name: "node", ...finding };
 }
 
 export function checkPackages(): InstallCheck {
-  const versions = ["@rondo/server", "rondo"].map((name) => `${name} ${manifestOf(name).version}`);
-  return { name: "packages", status: "ok", code: "ok", message: versions.join(", ") };
+  const versions = (["@rondo/server", "rondo"] as const).map(
+    (name) => `${name} ${readManifest(name).version}`,
+  );
+  return { name: "packages", ...ok(versions.join(", ")) };
 }
 
-/** Also gives the config, if it can be used. A flag that is wrong is thrown, as by every other command. */
-export async function checkConfig({
-  cwd,
-  env,
-  flags,
-  file,
-}: World): Promise<{ check: InstallCheck; config: ServerConfig | undefined }> {
+/** Also returns the config, if it is valid. A wrong flag is thrown, as by every other command. */
+export async function checkConfig(
+  options: LoadOptions & { cwd: string },
+): Promise<{ check: InstallCheck; config: ServerConfig | undefined }> {
+  const { cwd, file } = options;
+  const name = "config";
   try {
     const path = await findConfigFile(cwd, file);
-    const config = await loadConfig({ cwd, env, flags, file });
-    const message =
+    const config = await loadConfig(options);
+    const finding =
       path === undefined
-        ? "no config file here (rondo.config.ts or rondo.yaml): the defaults hold"
-        : `config ${relative(cwd, path) || path} is valid`;
-    const code = path === undefined ? "no_config" : "ok";
-    return { check: { name: "config", status: "ok", code, message }, config };
+        ? ok("no config file here (rondo.config.ts or rondo.yaml): the defaults apply", "no_config")
+        : ok(`config ${relative(cwd, path) || path} is valid`);
+    return { check: { name, ...finding }, config };
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
     const isTyped = ({ source }: { source: string }) => source.startsWith("the flag ");
     if (error.problems.some(isTyped)) throw new ConfigError(error.problems.filter(isTyped));
-    const check: InstallCheck = {
-      name: "config",
-      status: "failed",
-      code: "invalid_config",
-      message: error.message,
-      advice: "Correct what is named; docs/server-config.md has every key.",
-    };
-    return { check, config: undefined };
+    return { check: { name, ...failed("invalid_config", error.message) }, config: undefined };
   }
 }
 
 export function checkStore(config: ServerConfig | undefined, cwd: string): InstallCheck {
-  const name = "store";
-  if (config === undefined)
-    return { name, status: "skipped", code: "no_config", message: "the store is not known without a config" };
-  const found = inspectStore(config.store, cwd);
-  const said = (message: string): InstallCheck => ({
-    name,
-    status: "ok",
-    code: found.state,
-    message: `store ${typeof config.store === "string" ? config.store : "of the config"}: ${message}`,
-  });
-  switch (found.state) {
-    case "memory":
-      return said("responses are forgotten when the server stops");
-    case "none":
-      return said("nothing is kept; only requests with store: false are served");
-    case "custom":
-      return said("made in code, and not checked");
-    case "missing":
-      return said("not there yet; `rondo serve` makes it");
-    case "in_use":
-      return said("in use by a server that runs, and left alone");
-    case "ready":
-      return said("can be read and written");
-    default:
-      return {
-        ...said(`cannot be used. ${found.message}`),
-        status: "failed",
-        advice: "Correct that, or name another store with `store` in the config or RONDO_STORE.",
-      };
-  }
+  return { name: "store", ...storeFinding(config?.store, cwd) };
 }
 
-function manifestOf(name: string): Manifest {
-  // This package need not be installed as one: it may be a folder of a repository.
-  const file =
-    name === "@rondo/server" ? findPackageJSON(import.meta.url) : findPackageJSON(name, import.meta.url);
-  if (file === undefined) throw new Error(`The package ${name} is not installed. Install it again.`);
-  return JSON.parse(readFileSync(file, "utf8")) as Manifest;
+function storeFinding(store: ServerConfig["store"] | undefined, cwd: string): Finding {
+  if (store === undefined)
+    return { status: "skipped", code: "no_config", message: "the store is unknown without a valid config" };
+  const name = typeof store === "string" ? store : "of the config";
+  const found = inspectStore(store, cwd);
+  if (found.state === "unusable")
+    return failed(found.state, `store ${name}: cannot be used. ${found.message}`);
+  return ok(`store ${name}: ${storeStates[found.state]}`, found.state);
+}
+
+const storeStates = {
+  custom: "made in code, and not checked",
+  none: "nothing is stored; only requests with store: false are served",
+  memory: "responses are lost when the server stops",
+  missing: "does not exist yet; `rondo serve` creates it",
+  in_use: "in use by a running server, and left alone",
+  ready: "readable and writable",
+};
+
+/** `rondo doctor --store`: every page of the store's file. */
+export function checkStoreThoroughly(url: string, cwd: string): InstallCheck[] {
+  if (url === "none") return [{ name: "file", ...ok("nothing is kept: there is no file to check", "none") }];
+  return checkStoreFile(url, cwd).map(({ check, isGood, code, message }) => ({
+    name: check,
+    ...(isGood ? ok(message, code) : failed(code, message, storeAdvice[check])),
+  }));
 }

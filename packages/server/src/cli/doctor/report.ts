@@ -1,19 +1,33 @@
-// What the doctor has found, as data: what `--json` prints, and what is drawn for people.
+// What the doctor found, as data: `--json` prints it, and the printer shows it to people.
 
 import type { StoreFinding } from "../../store/check-store.ts";
+import { adviceByCode } from "./advice.ts";
 
-/** `warning` works, but not as well as it could; `skipped` was not looked at. */
+/** `warning`: works, but not as well as it could; `skipped`: not checked. */
 export type Status = "ok" | "warning" | "failed" | "skipped";
 
-/** One thing that was looked at. */
+/** The outcome of one check. */
 export interface Finding {
   readonly status: Status;
-  /** What is the matter, as one word for programs: `dead_port`, `web_page`. */
+  /** The cause as one word for programs: `dead_port`, `web_page`. */
   readonly code: string;
   /** The same in words. */
   readonly message: string;
   /** What to do about it. */
   readonly advice?: string;
+}
+
+export function ok(message: string, code = "ok"): Finding {
+  return { status: "ok", code, message };
+}
+
+/** Default for `advice`: that of the code, if there is one. */
+export function failed(code: string, message: string, advice = adviceByCode[code]): Finding {
+  return { status: "failed", code, message, ...(advice !== undefined && { advice }) };
+}
+
+export function warning(code: string, message: string): Finding {
+  return { ...failed(code, message), status: "warning" };
 }
 
 export interface InstallCheck extends Finding {
@@ -22,7 +36,7 @@ export interface InstallCheck extends Finding {
 
 export type StepName = "answer" | "stream" | "tool";
 
-/** One request, or one conversation, with a model. */
+/** One request to a model, or one run with it. */
 export interface StepReport extends Finding {
   readonly step: StepName;
   readonly ms: number;
@@ -30,7 +44,7 @@ export interface StepReport extends Finding {
 
 export interface ModelReport {
   readonly model: string;
-  /** Undefined behind a Rondo server, which knows it. */
+  /** Undefined behind a Rondo server, which chooses it. */
   readonly profile?: {
     readonly name: string;
     readonly reason: string;
@@ -45,22 +59,16 @@ export interface ServerReport extends Finding {
   readonly type: "model" | "rondo";
   /** Without user, password and query. */
   readonly url: string;
-  /** Who has named it: a flag, a variable, the config, or a look at the usual port. */
+  /** What names it: a flag, a variable, the config, or its usual port. */
   readonly source: string;
   readonly models: readonly string[];
   readonly checked: readonly ModelReport[];
 }
 
 export interface DoctorReport {
-  /** Whether at least one model works end to end; with `--store`, whether the store is whole. */
+  /** Whether at least one model works end to end; with `--store`, whether the store is intact. */
   readonly ok: boolean;
   readonly installed: readonly InstallCheck[];
   readonly servers: readonly ServerReport[];
   readonly result: Finding;
-}
-
-export function works(steps: readonly StepReport[]): boolean {
-  const isFine = (name: StepName) =>
-    steps.some(({ step, status }) => step === name && (status === "ok" || status === "warning"));
-  return isFine("answer") && isFine("stream") && isFine("tool");
 }

@@ -1,4 +1,4 @@
-// A Rondo server is examined through its own API.
+// A Rondo server is checked through its own API.
 import { createHash } from "node:crypto";
 import { startModelServer } from "rondo/testing";
 import { describe, expect, test } from "vitest";
@@ -11,7 +11,7 @@ async function startRondo(config: ConfigInput) {
   return { url: server.url, port: server.port, [Symbol.asyncDispose]: () => server.close() };
 }
 
-test("one that works answers, streams and calls a tool, and nothing is kept on it", async () => {
+test("one that works answers, streams and calls a tool, and stores nothing", async () => {
   await using model = await startModelServer(ableModel, { models: ["qwen3:8b"] });
   await using rondo = await startRondo({ endpoints: [{ url: model.url }] });
   const { out, exitCode } = await runDoctor(["--server", rondo.url]);
@@ -43,13 +43,13 @@ test("one at the usual port is found, and one that RONDO_SERVER names", async ()
   expect(named.report.servers).toMatchObject([{ type: "rondo", source: "RONDO_SERVER" }]);
 });
 
-test("something else at the usual port is none of ours", async () => {
+test("another program at the usual port is ignored", async () => {
   await using page = await listening((_, response) => void response.end("<html>"));
   const { report } = await reportOf([], { places: { modelPorts: {}, rondoPort: page.port } });
   expect(report.servers).toEqual([]);
 });
 
-test("one that wants a key, and one that gets it", async () => {
+test("one that requires a key, without and with it", async () => {
   await using model = await startModelServer(ableModel, { models: ["m"] });
   const hash = `sha256:${createHash("sha256").update("rondo_secret").digest("hex")}` as const;
   await using rondo = await startRondo({
@@ -61,7 +61,7 @@ test("one that wants a key, and one that gets it", async () => {
   expect(without.report.servers).toMatchObject([
     {
       code: "needs_key",
-      message: expect.stringContaining("Rondo 0.1.0, but it wants a key (status 401"),
+      message: expect.stringContaining("Rondo 0.1.0, but it requires a key (status 401"),
       advice: expect.stringContaining("RONDO_API_KEY"),
     },
   ]);
@@ -110,7 +110,7 @@ test("one whose model server is dead", async () => {
   ]);
 });
 
-test("one whose model fails, or has no such model, in the server's own words", async () => {
+test("one whose model fails, in the server's own words, or is missing", async () => {
   await using model = await startModelServer({ status: 400, body: { error: "no room" } }, { models: ["m"] });
   await using rondo = await startRondo({ endpoints: [{ url: model.url }] });
   const { report } = await reportOf(["--server", rondo.url]);

@@ -101,29 +101,32 @@ async function checkTools(client: Client, log: string): Promise<void> {
   await vi.waitUntil(() => timesOf("aborted") > before, { timeout: 20_000 });
 }
 
-test.each(eras)("offers tools over stdio, in the %s era, and ends with its client", async (_era, mode) => {
-  using folder = folderWith();
-  const log = join(folder.path, "log");
-  const [node, ...args] = command;
-  const transport = new StdioClientTransport({
-    command: node,
-    args: [...args, "--tools", toolFile],
-    env: { TOOL_LOG: log },
-    stderr: "pipe",
-  });
-  let said = "";
-  transport.stderr?.on("data", (chunk) => {
-    said += String(chunk);
-  });
-  const client = clientOf(mode);
-  await client.connect(transport);
-  const { pid } = transport;
-  await checkTools(client, log);
-  // What tools print has gone where it does no harm.
-  expect(said).toBe("This line is no message of the protocol.\nadding\n");
-  await client.close();
-  await vi.waitUntil(() => !isAlive(pid as number), { timeout: 20_000 });
-});
+test.each(eras)(
+  "offers tools over stdio with the %s protocol, and ends with its client",
+  async (_era, mode) => {
+    using folder = folderWith();
+    const log = join(folder.path, "log");
+    const [node, ...args] = command;
+    const transport = new StdioClientTransport({
+      command: node,
+      args: [...args, "--tools", toolFile],
+      env: { TOOL_LOG: log },
+      stderr: "pipe",
+    });
+    let said = "";
+    transport.stderr?.on("data", (chunk) => {
+      said += String(chunk);
+    });
+    const client = clientOf(mode);
+    await client.connect(transport);
+    const { pid } = transport;
+    await checkTools(client, log);
+    // What tools print has gone where it does no harm.
+    expect(said).toBe("This line is no message of the protocol.\nadding\n");
+    await client.close();
+    await vi.waitUntil(() => !isAlive(pid as number), { timeout: 20_000 });
+  },
+);
 
 function isAlive(pid: number): boolean {
   try {
@@ -165,7 +168,7 @@ async function startHttp(
   };
 }
 
-test("offers tools over HTTP, to clients of both eras", async () => {
+test("offers tools over HTTP, to clients of both protocol versions", async () => {
   using folder = folderWith();
   const log = join(folder.path, "log");
   await using server = await startHttp(["--tools", toolFile], { log });
@@ -178,7 +181,7 @@ test("offers tools over HTTP, to clients of both eras", async () => {
   }
 });
 
-test("answers no web page, no foreign name, and only at its own path", async () => {
+test("rejects web pages, foreign host names and other paths", async () => {
   await using server = await startHttp(["--tools", toolFile]);
   const post = (headers: Record<string, string>, path = "") =>
     fetch(server.url + path, {
@@ -197,7 +200,9 @@ test("answers no web page, no foreign name, and only at its own path", async () 
   expect((await post({}, "/more")).status).toBe(404);
   const lost = await post({ "mcp-session-id": "of-yesterday" });
   expect(lost.status).toBe(404);
-  expect(await lost.json()).toMatchObject({ error: { message: expect.stringContaining("no such session") } });
+  expect(await lost.json()).toMatchObject({
+    error: { message: expect.stringContaining("session no longer exists") },
+  });
 });
 
 test("asks for the keys of the config, and does not listen to other machines without", async () => {
@@ -231,8 +236,8 @@ export default { tools: [add], auth: { keys: [{ owner: "me", hash: "${hash}" }] 
 test.each([
   ["no tools", [], 1, "There are no tools to offer."],
   ["a port without --http", ["--port", "1"], 2, "--host and --port go with --http"],
-  ["a port that is none", ["--http", "--port", "x"], 2, "Expected a number from 0 to 65535"],
-])("says what is wrong: %s", async (_name, flags, exitCode, message) => {
+  ["a port that is none", ["--http", "--port", "x"], 2, "Expected a whole number from 0 to 65535"],
+])("reports what is wrong: %s", async (_name, flags, exitCode, message) => {
   using folder = folderWith();
   const io = testIo({ cwd: folder.path });
   expect(await runCli(["mcp", ...flags], io)).toBe(exitCode);

@@ -1,10 +1,11 @@
 // `rondo mcp`: the tools of the config, or of files, for any MCP client.
 
-import { Command, InvalidArgumentError } from "commander";
+import { Command } from "commander";
 import type { CliIo } from "../cli-io.ts";
-import type { McpWishes } from "./offer-tools.ts";
+import { configFlag, wholeNumber } from "../flag-values.ts";
+import type { OfferOptions } from "./offer-tools.ts";
 
-interface Flags extends Omit<McpWishes, "http" | "version"> {
+interface Flags extends Omit<OfferOptions, "http" | "version"> {
   readonly http?: true;
   readonly host?: string;
   readonly port?: number;
@@ -24,24 +25,25 @@ const defaultPort = 4501;
 export function mcpCommand(io: CliIo): Command {
   return new Command("mcp")
     .description("Offer the config's tools to MCP clients, over standard input and output or HTTP.")
-    .option(
-      "--config <file>",
-      "The config file; else rondo.config.ts or rondo.yaml of this folder, if there.",
-    )
+    .option(...configFlag)
     .option(
       "--tools <file>",
       "A module that exports tools made with tool(). May be given more than once.",
       (file: string, files: string[] | undefined) => [...(files ?? []), file],
     )
-    .option("--http", "Listens for streamable HTTP, instead of standard input and output.")
+    .option("--http", "Listen for streamable HTTP instead of using standard input and output.")
     .option("--host <address>", `With --http: the address to listen on. (default: ${defaultHost})`)
-    .option("--port <number>", `With --http: the port; 0 takes any. (default: ${defaultPort})`, portNumber)
+    .option(
+      "--port <number>",
+      `With --http: the port; 0 takes any free one. (default: ${defaultPort})`,
+      wholeNumber(0, 65_535),
+    )
     .addHelpText("after", examples)
     .action(async ({ http, host, port, ...flags }: Flags, command: Command) => {
       if (!http && (host !== undefined || port !== undefined))
         command.error("error: --host and --port go with --http.");
       const address = { host: host ?? defaultHost, port: port ?? defaultPort };
-      // Only here: no other command needs the protocol.
+      // Loaded on demand: no other command needs the protocol.
       const { offerTools } = await import("./offer-tools.ts");
       await offerTools(io, {
         ...flags,
@@ -49,10 +51,4 @@ export function mcpCommand(io: CliIo): Command {
         version: command.parent?.version() ?? "",
       });
     });
-}
-
-function portNumber(value: string): number {
-  const port = Number(value);
-  if (/^\d+$/.test(value) && port <= 65_535) return port;
-  throw new InvalidArgumentError("Expected a number from 0 to 65535.");
 }

@@ -1,4 +1,4 @@
-// What `rondo mcp` does: finds the tools, and offers them until it is told to stop or its client has left.
+// Runs `rondo mcp`: finds the tools, and offers them until it is stopped or its client disconnects.
 
 import { once } from "node:events";
 import { StdioServerTransport, serveStdio } from "@modelcontextprotocol/server/stdio";
@@ -6,27 +6,27 @@ import { checkExposure } from "../../config/exposure.ts";
 import { loadConfig } from "../../config/load.ts";
 import type { ServerConfig } from "../../config/schema.ts";
 import { toolsOfFile } from "../chat/tool-source.ts";
-import type { CliIo } from "../cli-io.ts";
+import { type CliIo, stopRequest } from "../cli-io.ts";
+import { quietConsole } from "../quiet-console.ts";
 import { serveHttp } from "./over-http.ts";
-import { quietConsole } from "./quiet-console.ts";
 import { toolServer } from "./tool-server.ts";
 
-export interface McpWishes {
-  /** The config file. Default: the one of the folder, if there. */
+export interface OfferOptions {
+  /** The config file. Default: the one of the folder, if there is one. */
   readonly config?: string;
   /** Modules that export tools, besides those of the config. Default: none. */
   readonly tools?: string[];
-  /** Where to listen. Default: nowhere, standard input and output are used. */
+  /** Where to listen. Default: standard input and output are used. */
   readonly http?: { readonly host: string; readonly port: number };
   readonly version: string;
 }
 
 export async function offerTools(
   io: CliIo,
-  { http, config: file, tools: files = [], version }: McpWishes,
+  { http, config: file, tools: files = [], version }: OfferOptions,
 ): Promise<void> {
   // Before the config is loaded, whose tools may print.
-  const restoreConsole = http ? () => {} : quietConsole((text) => io.writeError(text));
+  const restoreConsole = http ? () => {} : quietConsole(io);
   try {
     const config = await loadConfig({ file, env: io.env, cwd: io.cwd });
     const sources = await Promise.all(files.map((module) => toolsOfFile(module, io.cwd)));
@@ -61,7 +61,7 @@ async function overStdio(io: CliIo, makeServer: MakeServer): Promise<void> {
 
 async function overHttp(
   io: CliIo,
-  { host, port }: NonNullable<McpWishes["http"]>,
+  { host, port }: NonNullable<OfferOptions["http"]>,
   { auth, cors }: ServerConfig,
   makeServer: MakeServer,
 ): Promise<void> {
@@ -76,9 +76,4 @@ async function overHttp(
   } finally {
     stop.release();
   }
-}
-
-function stopRequest(io: CliIo): { requested: Promise<void>; release: () => void } {
-  const { promise: requested, resolve } = Promise.withResolvers<void>();
-  return { requested, release: io.onStop(resolve) };
 }

@@ -1,5 +1,6 @@
-// The tools over streamable HTTP, for those who have a key, or for this machine alone.
+// Serves the tools over streamable HTTP, with keys or for this machine only.
 
+import { once } from "node:events";
 import { createServer, type IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
 import { getRequestListener, type HttpBindings } from "@hono/node-server";
@@ -9,7 +10,7 @@ import { authenticator } from "../../http/auth.ts";
 import { browserGuard } from "../../http/browser-guard.ts";
 import { errorBody } from "../../http/errors.ts";
 import { ListenError } from "../../http/listen-error.ts";
-import { ApiError } from "../../protocol/api-error.ts";
+import { ApiError, notFound } from "../../protocol/api-error.ts";
 import { Sessions } from "./sessions.ts";
 
 export interface HttpOptions {
@@ -28,7 +29,7 @@ export interface McpHttpServer {
 
 const mcpPath = "/mcp";
 
-/** Starts to listen. Throws a `ListenError` when it cannot. */
+/** Starts to listen. Throws a `ListenError` if it cannot. */
 export async function serveHttp(makeServer: () => Server, options: HttpOptions): Promise<McpHttpServer> {
   const { host, port, auth, origins, onWarning } = options;
   const modern = createMcpHandler(makeServer, { legacy: "reject", onerror: () => {} });
@@ -42,11 +43,7 @@ export async function serveHttp(makeServer: () => Server, options: HttpOptions):
       return new Response(null, { status: 204, headers: guard.preflight(incoming) });
     await authenticate(request.headers);
     if (new URL(request.url).pathname !== mcpPath)
-      throw new ApiError(`There is nothing here. The MCP server is at ${mcpPath}.`, {
-        status: 404,
-        type: "invalid_request_error",
-        code: "not_found",
-      });
+      throw notFound(`There is nothing here. The MCP server is at ${mcpPath}.`, "not_found");
     return (await isLegacyRequest(request)) ? sessions.answer(request) : modern.fetch(request);
   }
 
@@ -57,27 +54,24 @@ export async function serveHttp(makeServer: () => Server, options: HttpOptions):
         return withHeaders(await answer(request, incoming), incoming);
       } catch (error) {
         if (!(error instanceof ApiError)) throw error;
-        const headers = error.status === 401 ? { "www-authenticate": "Bearer" } : undefined;
-        const body = Response.json(errorBody(error), { status: error.status, ...(headers && { headers }) });
-        return withHeaders(body, incoming);
+        const reply = Response.json(errorBody(error), { status: error.status });
+        if (error.status === 401) reply.headers.set("www-authenticate", "Bearer");
+        return withHeaders(reply, incoming);
       }
     },
     { overrideGlobalObjects: false },
   );
 
   function withHeaders(response: Response, incoming: IncomingMessage): Response {
-    const more: Record<string, string> = {};
-    guard.addHeaders(incoming, more);
-    if (Object.keys(more).length === 0) return response;
-    const headers = new Headers(response.headers);
-    for (const [name, value] of Object.entries(more)) headers.set(name, value);
-    return new Response(response.body, { status: response.status, headers });
+    const headers: Record<string, string> = {};
+    guard.addHeaders(incoming, headers);
+    for (const [name, value] of Object.entries(headers)) response.headers.set(name, value);
+    return response;
   }
 
   const server = createServer((incoming, outgoing) => void listener(incoming, outgoing));
-  await new Promise<void>((resolve, reject) => {
-    server.once("error", (error: NodeJS.ErrnoException) => reject(new ListenError(error, host, port)));
-    server.listen(port, host, resolve);
+  await once(server.listen(port, host), "listening").catch((error: NodeJS.ErrnoException) => {
+    throw new ListenError(error, host, port);
   });
   const { port: actualPort } = server.address() as AddressInfo;
   const name = host.includes(":") ? `[${host}]` : host;

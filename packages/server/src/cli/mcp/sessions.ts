@@ -1,4 +1,4 @@
-// Clients of the old era over HTTP: each has a session, so that it can cancel in one request what it began in another.
+// Clients of the older protocol over HTTP: each has a session, so that one request can cancel another.
 
 import { randomUUID } from "node:crypto";
 import { type Server, WebStandardStreamableHTTPServerTransport } from "@modelcontextprotocol/server";
@@ -8,7 +8,7 @@ export class Sessions {
   readonly #limit: number;
   readonly #open = new Map<string, WebStandardStreamableHTTPServerTransport>();
 
-  /** With more than `limit` sessions, the one that was used least recently ends. */
+  /** Above `limit` sessions, the least recently used one ends. */
   constructor(makeServer: () => Server, limit = 1000) {
     this.#makeServer = makeServer;
     this.#limit = limit;
@@ -52,8 +52,8 @@ export class Sessions {
   }
 }
 
-/** By the protocol, a client that reads this begins a new session. */
+/** By the protocol, a client then begins a new session. */
 function unknownSession(): Response {
-  const error = { code: -32_001, message: "There is no such session any more: initialize a new one." };
+  const error = { code: -32_001, message: "The session no longer exists: initialize a new one." };
   return Response.json({ jsonrpc: "2.0", id: null, error }, { status: 404 });
 }

@@ -1,10 +1,15 @@
 // Tools of this library as an MCP server: each call is a turn, with its time limit, lock and hooks.
 
-import { type CallToolResult, Server, type ServerContext, type Tool } from "@modelcontextprotocol/server";
+import {
+  type CallToolResult,
+  isCallToolResult,
+  Server,
+  type ServerContext,
+  type Tool,
+} from "@modelcontextprotocol/server";
 import type { AnyTool, Run } from "rondo";
-import { toMcpResult } from "./to-mcp-result.ts";
 
-/** Makes the servers of connections, all with the same tools. Both eras of the protocol use them. */
+/** Makes a server for each connection, all with the same tools, for both versions of the protocol. */
 export function toolServer(tools: readonly AnyTool[], version: string): () => Server {
   const byName = new Map(tools.flatMap(withSubtools).map((tool) => [tool.wireName, tool]));
   const listed = Array.from(byName.values(), describe);
@@ -35,7 +40,7 @@ function describe(tool: AnyTool): Tool {
   };
 }
 
-/** What goes wrong is a result too: the model that called can read it and do better. */
+/** Errors are results too: the model can read them and retry. */
 async function call(tool: AnyTool, input: object, context: ServerContext): Promise<CallToolResult> {
   try {
     const { signal } = context.mcpReq;
@@ -46,7 +51,7 @@ async function call(tool: AnyTool, input: object, context: ServerContext): Promi
   }
 }
 
-/** The value of a stream, or the list of its values; each of them is progress. */
+/** The result of a streaming tool, or the list of its values. Each value is reported as progress. */
 async function drain(run: Run<unknown, unknown>, { mcpReq }: ServerContext): Promise<unknown> {
   const { _meta: meta } = mcpReq;
   const progressToken = meta?.progressToken;
@@ -63,4 +68,15 @@ async function drain(run: Run<unknown, unknown>, { mcpReq }: ServerContext): Pro
 
 function failure(message: string): CallToolResult {
   return { content: [{ type: "text", text: message }], isError: true };
+}
+
+/** The result of a tool as MCP has it: MCP results stay, text is text, all else JSON. */
+function toMcpResult(value: unknown): CallToolResult {
+  const isObject = typeof value === "object" && value !== null && !Array.isArray(value);
+  if (isObject && "content" in value && isCallToolResult(value)) return value;
+  const text = typeof value === "string" ? value : (JSON.stringify(value) ?? "null");
+  return {
+    content: [{ type: "text", text }],
+    ...(isObject && { structuredContent: JSON.parse(text) as Record<string, unknown> }),
+  };
 }

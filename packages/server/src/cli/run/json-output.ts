@@ -1,31 +1,27 @@
-// A run as JSON, one object a line. The names are public: they are never changed after a release.
+// A run as JSON, one object per line. The names are public: they never change after a release.
 
 import { inspect } from "node:util";
+import type { CliIo } from "../cli-io.ts";
 import type { RunEvent, RunOutput } from "./run-event.ts";
 
-export interface JsonOutputOptions {
-  readonly write: (text: string) => void;
-  readonly now?: () => number;
-}
-
-export function jsonOutput({ write, now = () => performance.now() }: JsonOutputOptions): RunOutput {
-  const startedAt = now();
-  const line = (value: object) => write(`${toJson(value)}\n`);
-  const elapsed = () => ({ elapsedMs: Math.round(now() - startedAt) });
+export function jsonOutput(io: CliIo): RunOutput {
+  const startedAt = performance.now();
+  const line = (value: object) => io.write(`${toJson(value)}\n`);
+  const elapsed = () => ({ elapsedMs: Math.round(performance.now() - startedAt) });
   return {
     started: (kind, file) => line({ type: "run.started", kind, file }),
     event(event) {
       const shown = toLine(event);
       if (shown) line(shown);
     },
-    finished: ({ reason, usage }) =>
-      line({ type: "run.finished", reason, usage: usage ? tokens(usage) : null, ...elapsed() }),
-    failed: (error) =>
-      line({
-        type: "run.failed",
-        message: error instanceof Error ? error.message : String(error),
-        ...elapsed(),
-      }),
+    finished({ reason, usage }) {
+      const tokens = usage && { inputTokens: usage.inputTokens, outputTokens: usage.outputTokens };
+      line({ type: "run.finished", reason, usage: tokens ?? null, ...elapsed() });
+    },
+    failed(error) {
+      const message = error instanceof Error ? error.message : String(error);
+      line({ type: "run.failed", message, ...elapsed() });
+    },
   };
 }
 
@@ -54,7 +50,7 @@ function toLine(event: RunEvent): object | undefined {
   }
 }
 
-/** A server gives arguments as the text that the model wrote. */
+/** A server sends arguments as JSON text. */
 function readInput(input: unknown): unknown {
   if (typeof input !== "string") return input;
   try {
@@ -64,11 +60,7 @@ function readInput(input: unknown): unknown {
   }
 }
 
-function tokens({ inputTokens, outputTokens }: { inputTokens: number; outputTokens: number }) {
-  return { inputTokens, outputTokens };
-}
-
-/** Values come from people's code: one that JSON cannot hold is told as text, and ends no run. */
+/** Values come from people's code: one that JSON cannot hold is written as text, and does not end the run. */
 function toJson(value: object): string {
   try {
     return JSON.stringify(value);

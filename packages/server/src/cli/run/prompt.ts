@@ -1,29 +1,29 @@
-// A prompt that stands in a file: what is asked, of which model, and with which tools.
+// A prompt in a file: its text, its model and its tools.
 
 import { readFile } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import type { AnyTool, ModelProvider } from "rondo";
 import { toolsIn, toolsOfFile } from "../chat/tool-source.ts";
-import { UsageError } from "./usage-error.ts";
+import { UsageError } from "../cli-io.ts";
 
 export interface Prompt {
   readonly prompt: string;
-  /** What the model is told first. */
+  /** The system prompt. */
   readonly system?: string | undefined;
-  /** A model, or the name of one. */
+  /** A model or its name. */
   readonly model?: ModelProvider | string | undefined;
   readonly tools: readonly AnyTool[];
 }
 
 const placeholder = /\{\{\s*input\s*\}\}/g;
 
-/** The prompt of a text file, with or without YAML front matter. Throws in words. */
+/** The prompt of a text file, with or without YAML front matter. Throws a `UsageError`. */
 export async function readPromptFile(path: string, name: string): Promise<Prompt> {
   const text = (await readFile(path, "utf8")).replace(/^\uFEFF/, "");
   const [whole, front] = /^---[ \t]*\r?\n([\s\S]*?)(?:^|\n)---[ \t]*(?:\r?\n|$)/.exec(text) ?? [];
   if (whole === undefined) return toPrompt({ prompt: text.trim() }, path, name);
   const { readYaml } = await import("../../config/yaml-file.ts");
-  // One line down, so that the lines in messages are those of the file.
+  // One line further down, so that line numbers in messages match the file.
   const { values } = readYaml(`\n${front ?? ""}`, name);
   if (typeof values !== "object" || values === null || Array.isArray(values))
     throw new UsageError(`The front matter of ${name} has to be \`key: value\` lines: ${keysInWords}.`);
@@ -37,12 +37,12 @@ export async function readPromptFile(path: string, name: string): Promise<Prompt
 const keys = ["prompt", "system", "model", "tools"] as const;
 const keysInWords = "model, system or tools";
 
-/** Whether a value is meant as a prompt. */
+/** Whether a value may be a prompt. */
 export function isPrompt(value: unknown): value is string | { prompt: unknown } {
   return typeof value === "string" || (typeof value === "object" && value !== null && "prompt" in value);
 }
 
-/** Checks a prompt that a file exports, and loads its tools. Files are looked for beside it. Throws in words. */
+/** Checks a prompt and loads its tools, whose files are relative to it. Throws a `UsageError`. */
 export async function toPrompt(
   given: string | { prompt: unknown },
   path: string,
@@ -67,7 +67,7 @@ export async function toPrompt(
   return { prompt, system, model, tools: await readTools(tools, path, name) };
 }
 
-/** The prompt with the input in the place that it has for it, or below it. Throws if its place stays empty. */
+/** The prompt with the input in place of `{{input}}`, or below. Throws if the placeholder has no input. */
 export function fillIn(prompt: string, input: string | undefined): string {
   if (input !== undefined)
     return prompt.search(placeholder) >= 0

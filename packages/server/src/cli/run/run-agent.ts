@@ -1,18 +1,18 @@
-// Runs an agent: the turns of its queue, and a question to its model if there is an input.
+// Runs an agent: its queued turns, and the input as a question to its model.
 
 import type { Agent, Turn } from "rondo";
+import { UsageError } from "../cli-io.ts";
 import type { Emit, Ending } from "./run-event.ts";
-import { UsageError } from "./usage-error.ts";
 import { isThinking, ofTurn, ValueReader } from "./value-reader.ts";
 
-/** By its looks: the file may have its own copy of the library. */
+/** Recognised by its shape: the file may have its own copy of the library. */
 export function isAgent(value: unknown): value is Agent {
   const { run, ask, put, tools } = Object(value) as Partial<Agent>;
   const areMethods = [run, ask, put].every((method) => typeof method === "function");
   return areMethods && Array.isArray(tools);
 }
 
-/** Runs until the queue is empty. Throws what a turn throws, and a `UsageError` if there is nothing to do. */
+/** Runs until the queue is empty. Throws the error of a turn, or a `UsageError` if there is nothing to do. */
 export async function runAgent(
   agent: Agent,
   input: string | undefined,

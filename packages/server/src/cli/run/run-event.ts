@@ -1,10 +1,10 @@
-// Everything that can happen while a file is run, whatever it holds.
+// The events of a run, whatever the file holds.
 
 import type { ChatEvent, ChatUsage, EndReason } from "../chat/chat-partner.ts";
 
 /** A turn of an agent. */
 interface OfTurn {
-  /** Its id, by which its events belong together. */
+  /** Its id, which all its events carry. */
   readonly turn: string;
   readonly tool: string;
 }
@@ -14,19 +14,17 @@ export type RunEvent =
   | ({ readonly type: "turn.started"; readonly input: unknown } & OfTurn)
   | ({ readonly type: "turn.value"; readonly value: unknown } & OfTurn)
   | ({ readonly type: "turn.finished" } & OfTurn)
-  /** A function has given a value that is no text. */
+  /** A value of a function that is not text. */
   | { readonly type: "value"; readonly value: unknown };
 
-/** How a run has ended that has not failed. */
+/** How a run ended that did not fail. */
 export interface Ending {
   readonly reason: EndReason;
   readonly usage: ChatUsage | undefined;
 }
 
-/** Takes what happens, as it happens. */
 export type Emit = (event: RunEvent) => void;
 
-/** What a file holds. */
 export type RunKind = "agent" | "prompt" | "function";
 
 /** Where a run is shown. Exactly one of `finished` and `failed` is called, at its end. */

@@ -1,4 +1,4 @@
-// Asks a model a prompt, as a chat with a single question does.
+// Asks a model a prompt, like a chat with a single question.
 
 import type { Environment } from "../../config/overrides.ts";
 import type { ChatPartner } from "../chat/chat-partner.ts";

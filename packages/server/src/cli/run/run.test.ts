@@ -53,13 +53,13 @@ await agent.put(new Turn(add, { a: 1, b: 2 }));
 export default agent;
 `;
 
-test("the turns of an agent are run, and each is shown with its tool and value", async () => {
+test("the turns of an agent run, each shown with its tool and value", async () => {
   const { exitCode, out, err } = await run({ "agent.ts": agentFile }, ["agent.ts"]);
   expect({ exitCode, out }).toEqual({ exitCode: 0, out: "add: 3\n" });
   expect(err).toMatch(/^→ add {"a":1,"b":2}\n\d+\.\d s\n$/);
 });
 
-test("an agent with a model is asked the input, after what it has queued", async () => {
+test("an agent with a model is asked the input after its queued turns", async () => {
   const { exitCode, out, err } = await run({ "agent.ts": agentFile }, [
     "agent.ts",
     "--input",
@@ -67,10 +67,10 @@ test("an agent with a model is asked the input, after what it has queued", async
   ]);
   expect({ exitCode, out }).toEqual({ exitCode: 0, out: "add: 3\n25 + 17 is 42.\n" });
   expect(err).toContain('→ add {"a":25,"b":17}\n← add 42\n');
-  expect(err).toMatch(/\d+ tokens in, \d+ out · \d+\.\d s\n$/);
+  expect(err).toMatch(/\d+ tokens in, \d+ out · \d+\.\d s(?: · \d+ tokens\/s)?\n$/);
 });
 
-test("--json has one object a line for all that happens, and nothing of what the file prints", async () => {
+test("--json prints one object per event, and nothing that the file prints", async () => {
   const file = `${agentFile}console.log("printed", { by: "the file" });`;
   const args = ["agent.ts", "--json", "--input", "What is 25 + 17?"];
   const { exitCode, out, err } = await run({ "agent.ts": file }, args);
@@ -96,7 +96,7 @@ test("--json has one object a line for all that happens, and nothing of what the
   ]);
 });
 
-test("turns and context that a tool gives are routed, and every turn is told", async () => {
+test("turns and context that a tool returns are routed, and every turn is reported", async () => {
   const file = `${imports}
 const twice = tool({ name: "twice", description: "Queue a turn.", input: { n: Number }, registry: false },
   async function* ({ n }) {
@@ -113,7 +113,7 @@ export default agent;
   expect(err).toContain('→ twice {"n":4}\n→ add {"a":4,"b":4}\n');
 });
 
-test("a function gets the input, and what it gives is the output", async () => {
+test("a function gets the input, and its value is the output", async () => {
   const { exitCode, out } = await run(
     { "f.ts": 'export default async (input?: string) => "Hello, " + input;' },
     ["f.ts", "--input", "Ada"],
@@ -121,7 +121,7 @@ test("a function gets the input, and what it gives is the output", async () => {
   expect({ exitCode, out }).toEqual({ exitCode: 0, out: "Hello, Ada\n" });
 });
 
-test("a generator's texts are one text, and its other values lines of their own", async () => {
+test("texts of a generator are joined, and its other values are lines of their own", async () => {
   const file = `export default async function* (input) {
     yield "Once "; yield "upon"; yield { a: [1] }; yield 5n; return \`a \${input}\`; }`;
   const { out } = await run({ "f.js": file }, ["f.js"]);
@@ -157,15 +157,15 @@ test.each([
       yield* agent.run({ signal });
     }`,
   ],
-])("a function may give %s: its text, calls and tokens are shown as such", async (_, source) => {
+])("a function may return %s: its text, calls and tokens are shown as such", async (_, source) => {
   const file = `${imports}\nexport default ${source};`;
   const { exitCode, out, err } = await run({ "f.ts": file }, ["f.ts", "--input", "What is 25 + 17?"]);
   expect({ exitCode, out }).toEqual({ exitCode: 0, out: "25 + 17 is 42.\n" });
   expect(err).toContain('→ add {"a":25,"b":17}\n← add 42\n');
-  expect(err).toMatch(/\d+ tokens in, \d+ out · \d+\.\d s\n$/);
+  expect(err).toMatch(/\d+ tokens in, \d+ out · \d+\.\d s(?: · \d+ tokens\/s)?\n$/);
 });
 
-test("a prompt in a text file is asked, with the input in its place and the settings of its front matter", async () => {
+test("a prompt in a text file is asked, with its placeholder filled and its front matter applied", async () => {
   await using server = await startModelServer({ text: "Short." });
   const files = {
     "sum.md": "---\nmodel: test-model\nsystem: Be brief.\n---\n\nSum up: {{ input }}\n",
@@ -188,7 +188,7 @@ test("a prompt in a text file is asked, with the input in its place and the sett
   });
 });
 
-test("a prompt without a place for the input gets it below, also from standard input", async () => {
+test("a prompt without a placeholder gets the input below, also from standard input", async () => {
   await using server = await startModelServer({ text: "Fine." });
   const args = ["review.txt", "--input-file", "-", "--model-url", server.url];
   const { out } = await run({ "review.txt": "\uFEFFReview this:\n" }, args, { input: "diff\n" });
@@ -214,7 +214,7 @@ export default { prompt: "What is 25 + 17?", model: demoModel(), tools: [add] };
   expect(flags).toMatchObject({ exitCode: 1, err: expect.stringContaining("No model server answers at") });
 });
 
-test("the tools of a prompt's front matter are looked for beside it", async () => {
+test("tool files in a prompt's front matter are relative to it", async () => {
   const files = {
     "sub/tools.ts": `${imports}export { add };`,
     "sub/p.md": "---\ntools: tools.ts\n---\nWhat is 2 + 3?",
@@ -240,7 +240,7 @@ test("a prompt is asked of a Rondo server", async () => {
   model.assertUsedUp();
 });
 
-test("a run that is cut off is no success", async () => {
+test("a truncated answer exits with 1", async () => {
   await using server = await startModelServer({ text: "Once upon", finishReason: "length" });
   const args = ["p.txt", "--model-url", server.url];
   const { exitCode, out, err } = await run({ "p.txt": "Hi" }, args);
@@ -248,7 +248,7 @@ test("a run that is cut off is no success", async () => {
   expect(err).toMatch(/^cut off: /);
 });
 
-test("a run that fails says why, and exits with 1", async () => {
+test("a failed run reports the reason, and exits with 1", async () => {
   const file = "export default async function* () { yield 'So far'; throw new Error('No more.'); }";
   const plain = await run({ "f.js": file }, ["f.js"]);
   expect(plain).toEqual({ exitCode: 1, out: "So far\n", err: "rondo: No more.\n" });
@@ -307,7 +307,7 @@ test("Ctrl-C stops the answer to a prompt", async () => {
   expect(io.err).toMatch(/^interrupted · /);
 });
 
-test("Ctrl-C ends the wait for an input that does not come", async () => {
+test("Ctrl-C ends the wait for standard input", async () => {
   const { io, ended } = begin({ "p.txt": "Hi" }, ["p.txt", "--input-file", "-"], {
     input: new PassThrough(),
   });
@@ -316,7 +316,7 @@ test("Ctrl-C ends the wait for an input that does not come", async () => {
   expect(await ended).toBe(130);
 });
 
-test("Ctrl-C again leaves at once what does not stop", async () => {
+test("a second Ctrl-C ends a run that does not stop", async () => {
   const { io } = begin(
     { "f.js": "export default async function* () { yield 'begun'; await new Promise(() => {}); }" },
     ["f.js"],
@@ -329,7 +329,7 @@ test("Ctrl-C again leaves at once what does not stop", async () => {
 });
 
 test.each([
-  ["a file that is not there", {}, ["gone.ts"], "There is no file gone.ts"],
+  ["a missing file", {}, ["gone.ts"], "There is no file gone.ts"],
   ["another kind of file", { "a.png": "" }, ["a.png"], "Expected a program (.ts"],
   [
     "a module without a default export",
@@ -346,9 +346,9 @@ test.each([
     "a.md has 'modle', which a prompt does not know",
   ],
   ["broken front matter", { "a.md": "---\nmodel: x\n  system: [\n---\nHi" }, ["a.md"], "a.md line 3"],
-  ["a place without an input", { "a.md": "About {{input}}" }, ["a.md"], "Pass one with --input"],
+  ["a placeholder without an input", { "a.md": "About {{input}}" }, ["a.md"], "Pass one with --input"],
   [
-    "an input file that is not there",
+    "a missing input file",
     { "a.md": "Hi" },
     ["a.md", "--input-file", "b"],
     "b could not be read: there is none",
@@ -372,14 +372,14 @@ test.each([
     ["a.ts", "--input", "Hi"],
     "has no model, so it cannot be asked",
   ],
-])("%s is told in words, with exit code 2", async (_, files, args, said) => {
+])("%s is a usage error with exit code 2", async (_, files, args, said) => {
   const { exitCode, out, err } = await run(files, args);
   expect({ exitCode, out }).toEqual({ exitCode: 2, out: "" });
   expect(err).toContain(said);
   expect(err).not.toContain("    at ");
 });
 
-test("on a terminal thinking is dim, and standard output has the answer alone", async () => {
+test("on a terminal thinking is dim, and standard output has only the answer", async () => {
   await using server = await startModelServer({ thinking: "Hm.", text: "Yes.\u001b[2J" });
   const options = { output: { isTTY: true, columns: 60 }, isErrorTerminal: true };
   const { out, err } = await run({ "p.txt": "Hi" }, ["p.txt", "--model-url", server.url], options);

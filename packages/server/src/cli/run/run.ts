@@ -1,24 +1,24 @@
-// `rondo run`: runs what a file holds - an agent, a prompt or a function - and shows what happens.
+// `rondo run`: runs the agent, prompt or function of a file, and shows what happens.
 
-import { Console } from "node:console";
 import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
-import { addAbortSignal, Writable } from "node:stream";
+import { addAbortSignal } from "node:stream";
 import { text } from "node:stream/consumers";
-import { Command, InvalidArgumentError } from "commander";
+import { Command } from "commander";
 import { setLogger } from "rondo";
 import type { FindPartnerOptions, PartnerWishes } from "../chat/find-partner.ts";
-import { type CliIo, Exit, exitCodes } from "../cli-io.ts";
+import { type CliIo, Exit, exitCodes, UsageError } from "../cli-io.ts";
+import { httpUrl } from "../flag-values.ts";
 import { interruptible } from "../interruptible.ts";
+import { quietConsole } from "../quiet-console.ts";
 import { jsonOutput } from "./json-output.ts";
 import { loadTarget, type Target } from "./load-target.ts";
 import { fillIn } from "./prompt.ts";
 import { isAgent, runAgent } from "./run-agent.ts";
 import type { Ending, RunOutput } from "./run-event.ts";
-import { showValues } from "./run-function.ts";
 import { runPrompt } from "./run-prompt.ts";
 import { textOutput } from "./text-output.ts";
-import { UsageError } from "./usage-error.ts";
+import { showValues } from "./value-reader.ts";
 
 interface RunFlags extends PartnerWishes {
   readonly input?: string;
@@ -28,11 +28,11 @@ interface RunFlags extends PartnerWishes {
 
 const examples = `
 Examples:
-  rondo run agent.ts                             The turns that the agent of the file has queued.
+  rondo run agent.ts                             The turns that the file's agent has queued.
   rondo run agent.ts --input "What is 25 + 17?"  A question to that agent.
   rondo run summary.md --input-file report.txt   A prompt, with a text to work on.
   git diff | rondo run review.md --input-file -  The same, from a pipe.
-  rondo run agent.ts --json | jq .type           What happens, one JSON object a line.
+  rondo run agent.ts --json | jq .type           The events, one JSON object per line.
 
 FILE is a module whose default export is an agent, a function (input) => … or a prompt, or a text
 (.md, .txt) that is a prompt. Ctrl-C stops the run, and leaves at once when pressed again.`;
@@ -42,16 +42,16 @@ export function runCommand(io: CliIo, discover?: FindPartnerOptions["discover"])
   return new Command("run")
     .description("Run an agent, a function or a prompt from a file.")
     .argument("<file>", "A module (.ts, .js, .mjs) or a prompt (.md, .txt).")
-    .option("--input <text>", "What the agent is asked, the function gets, or the prompt is about.")
-    .option("--input-file <file>", "The same, from a file; - is standard input.")
     .option(
-      "--model <name>",
-      "The model for a prompt. Default: the file's, else the first one that there is.",
+      "--input <text>",
+      "The question to the agent, the argument of the function, or the input of the prompt.",
     )
+    .option("--input-file <file>", "The same, from a file; - is standard input.")
+    .option("--model <name>", "The model for a prompt. Default: the file's, else the first that is found.")
     .option("--model-url <url>", "The model server for a prompt. (RONDO_MODEL_URL)", httpUrl)
     .option("--server <url>", "A Rondo server to ask the prompt instead of a model. (RONDO_SERVER)", httpUrl)
     .option("--api-key <key>", "The key for either. (RONDO_MODEL_API_KEY, RONDO_API_KEY)")
-    .option("--json", "Write one JSON object a line for everything that happens.")
+    .option("--json", "Write one JSON object per event and line.")
     .addHelpText("after", examples)
     .action(async (file: string, flags: RunFlags, command: Command) => {
       if (flags.server !== undefined && flags.modelUrl !== undefined)
@@ -73,22 +73,22 @@ async function run(
   { json, input: given, inputFile, ...wishes }: RunFlags,
   discover: FindPartnerOptions["discover"],
 ): Promise<void> {
-  const restore = json ? keepStandardOutputClean(io) : () => {};
+  const restore = json ? quietConsole(io) : () => {};
   let output: RunOutput | undefined;
   try {
     const { reason } = await interruptible(io, async (signal) => {
       const input = inputFile === undefined ? given : await readInput(io, inputFile, signal);
       const target = await loadTarget(file, io.cwd);
-      const shown = json ? jsonOutput({ write: (line) => io.write(line) }) : textOutput(io);
-      output = shown;
-      setLogger({ warn: (message) => shown.event({ type: "notice", text: message }) });
-      shown.started(target.kind, file);
-      const ending = await runTarget(target, { io, input, wishes, discover, shown, signal });
-      // What is interrupted is told below, even if it has not noticed.
-      if (!signal.aborted) shown.finished(ending);
+      const view = json ? jsonOutput(io) : textOutput(io);
+      output = view;
+      setLogger({ warn: (message) => view.event({ type: "notice", text: message }) });
+      view.started(target.kind, file);
+      const ending = await runTarget(target, { io, input, wishes, discover, view, signal });
+      // An interrupted run is reported below, even if it did not notice.
+      if (!signal.aborted) view.finished(ending);
       return ending;
     });
-    // What is cut off is not what was asked for: a script must notice.
+    // A truncated result is a failure, so that scripts notice.
     if (reason !== "completed") throw new Exit(exitCodes.failure);
   } catch (error) {
     if (error instanceof Exit && error.exitCode === exitCodes.interrupted)
@@ -101,18 +101,18 @@ async function run(
   }
 }
 
-interface Setting {
+interface RunContext {
   readonly io: CliIo;
   readonly input: string | undefined;
   readonly wishes: PartnerWishes;
   readonly discover: FindPartnerOptions["discover"];
-  readonly shown: RunOutput;
+  readonly view: RunOutput;
   readonly signal: AbortSignal;
 }
 
-async function runTarget(target: Target, setting: Setting): Promise<Ending> {
-  const { io, input, wishes, discover, shown, signal } = setting;
-  const emit = shown.event;
+async function runTarget(target: Target, context: RunContext): Promise<Ending> {
+  const { io, input, wishes, discover, view, signal } = context;
+  const emit = view.event;
   if (target.kind === "prompt") {
     const prompt = { ...target.prompt, prompt: fillIn(target.prompt.prompt, input) };
     return runPrompt({ prompt, wishes, env: io.env, signal, emit, ...(discover && { discover }) });
@@ -135,26 +135,4 @@ async function readInput(io: CliIo, file: string, signal: AbortSignal): Promise<
     const why = (error as NodeJS.ErrnoException).code === "ENOENT" ? "there is none" : String(error);
     throw new UsageError(`The input file ${file} could not be read: ${why}.`);
   });
-}
-
-/** What the code of the file prints goes to standard error, so that standard output has only JSON. */
-function keepStandardOutputClean(io: CliIo): () => void {
-  const before = globalThis.console;
-  const stdout = new Writable({
-    decodeStrings: false,
-    write(chunk, _encoding, done) {
-      io.writeError(String(chunk));
-      done();
-    },
-  });
-  globalThis.console = new Console({ stdout, stderr: stdout });
-  return () => {
-    globalThis.console = before;
-  };
-}
-
-function httpUrl(value: string): string {
-  const url = URL.parse(value);
-  if (url && /^https?:$/.test(url.protocol)) return value;
-  throw new InvalidArgumentError("Expected an http or https URL.");
 }

@@ -1,4 +1,4 @@
-// A run for people: what it gives goes to standard output, and what happens on the way to standard error.
+// A run as text for people: its result on standard output, its progress on standard error.
 
 import { inspect } from "node:util";
 import { AnswerView } from "../chat/answer-view.ts";
@@ -11,7 +11,7 @@ export function textOutput(io: CliIo): RunOutput {
   const screen = watchScreen(io);
   const clean = cleaner(io);
   const view = new AnswerView({ screen, clean, draw: (text) => io.writeError(text) });
-  /** A whole line, under what has been said so far. */
+  /** A whole line, below the text so far. */
   const line = (text: string) => {
     view[Symbol.dispose]();
     screen.answer.line(clean(text));

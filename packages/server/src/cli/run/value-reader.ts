@@ -1,10 +1,10 @@
-// What people's code gives, as events: text, blocks and messages of the library, values of turns, and all else.
+// Turns the values of people's code into events: text, blocks and messages of the library, and all else.
 
 import type { Block, ResultMessage, Turn, TurnValue } from "rondo";
 import { BlockEvents, endReasons } from "../chat/block-events.ts";
 import type { ChatUsage, EndReason } from "../chat/chat-partner.ts";
 import { addUsage } from "../chat/usage.ts";
-import type { Ending, RunEvent } from "./run-event.ts";
+import type { Emit, Ending, RunEvent } from "./run-event.ts";
 
 const blockTypes: ReadonlySet<unknown> = new Set<Block["type"]>([
   "text",
@@ -23,12 +23,12 @@ export class ValueReader {
   #usage: ChatUsage | undefined;
   #reason: EndReason = "completed";
 
-  /** How the run has ended, after all values. */
+  /** How the run ended, after all values. */
   get ending(): Ending {
     return { reason: this.#reason, usage: this.#usage };
   }
 
-  /** The events of one value. `turn` is the one that has produced it, if there is one. */
+  /** The events of one value. `turn` is the turn that produced it, if any. */
   *read(value: unknown, turn?: Turn): Generator<RunEvent, void, void> {
     if (!turn && isTurnValue(value)) {
       yield* this.read(value[1], value[0]);
@@ -66,7 +66,35 @@ export class ValueReader {
   }
 }
 
-/** Which turn it is, for events. */
+/** Emits the events of a value, or of each value of a stream. Leaves the stream when the signal is aborted. */
+export async function showValues(given: unknown, emit: Emit, signal: AbortSignal): Promise<Ending> {
+  const reader = new ValueReader();
+  const show = (value: unknown) => {
+    for (const event of reader.read(value)) emit(event);
+  };
+  const iterator = (Object(given) as Partial<AsyncIterable<unknown>>)[Symbol.asyncIterator]?.call(given);
+  if (!iterator) {
+    show(given);
+    return reader.ending;
+  }
+  let leaving: Promise<unknown> | undefined;
+  const leave = () => {
+    leaving = Promise.resolve(iterator.return?.()).catch(() => {});
+  };
+  signal.addEventListener("abort", leave);
+  try {
+    for (let step = await iterator.next(); !signal.aborted; step = await iterator.next()) {
+      show(step.value);
+      if (step.done) break;
+    }
+  } finally {
+    signal.removeEventListener("abort", leave);
+    await leaving;
+  }
+  return reader.ending;
+}
+
+/** The id and tool of a turn, for events. */
 export function ofTurn({ uuid, tool }: Turn): { turn: string; tool: string } {
   return { turn: uuid, tool: tool.name };
 }
@@ -84,7 +112,7 @@ function isResult(value: unknown): value is ResultMessage {
   return type === "result" && typeof stopReason === "string" && Object.hasOwn(endReasons, stopReason);
 }
 
-/** By its looks: the file may have its own copy of the library. */
+/** Recognised by its shape: the file may have its own copy of the library. */
 function isTurnValue(value: unknown): value is TurnValue {
   if (!Array.isArray(value) || value.length !== 2) return false;
   const { uuid, tool } = Object(value[0]) as { uuid?: unknown; tool?: unknown };

@@ -1,7 +1,7 @@
 // The configuration of a server whose tools end or block its process, loaded by the real command.
 
 import { tool } from "rondo";
-import { defineConfig } from "../../config/define-config.ts";
+import { defineConfig } from "../../config/schema.ts";
 import { poisons } from "./poison-model.ts";
 
 const { POISON_MODEL_URL: url = "" } = process.env;

@@ -1,7 +1,7 @@
 // The configuration of the server that is killed, loaded by the real command. The test tells by the environment
 // what it must know.
 
-import { defineConfig } from "../../config/define-config.ts";
+import { defineConfig } from "../../config/schema.ts";
 import { entryTools } from "./entry-tools.ts";
 
 const { SOAK_EFFECTS_FILE: file = "", SOAK_MODEL_URL: url = "" } = process.env;

@@ -10,7 +10,7 @@ vi.setConfig({ testTimeout: 60_000 });
 
 const program = fileURLToPath(new URL("testkit/print-configs.ts", import.meta.url));
 const library = import.meta.resolve("rondo");
-const define = new URL("define-config.ts", import.meta.url).href;
+const define = new URL("schema.ts", import.meta.url).href;
 
 function load(folder: Folder, cases: Readonly<Record<string, string>>): unknown[] {
   const folders = Object.entries(cases).map(([path, text], index) => {
@@ -45,7 +45,7 @@ export default defineConfig({ port, tools: [tool("add", "Add.", { a: Number }, (
   expect(results).toEqual([expected, expected, expected, expected, plain]);
 });
 
-test("a config in code that is broken is told with its cause", () => {
+test("a broken config in code is reported with its cause", () => {
   using folder = folderWith();
   const results = load(folder, {
     "rondo.config.ts": "export default {\n  a: 1,\n  b b\n};\n",

@@ -1,0 +1,237 @@
+// Checks a model server or a Rondo server: whether it is one, which models it has, and whether they work.
+
+import { commonProfile, listModels, openaiCompatible, pickProfile } from "rondo";
+import { placeOf } from "../../config/discover.ts";
+import { providerOptions } from "../../config/model-schema.ts";
+import { labelOf } from "../../config/models.ts";
+import { modelApiKey } from "../../config/settings.ts";
+import { type AskedServer, diagnose } from "./diagnose.ts";
+import { checkModel, type ModelToCheck } from "./model-checks.ts";
+import type { Printer } from "./printer.ts";
+import { type Finding, failed, type ModelReport, ok, type ServerReport } from "./report.ts";
+import { rondoModel } from "./rondo-model.ts";
+import type { Access, ServerToCheck } from "./servers.ts";
+
+export interface CheckOptions {
+  /** The limit of each step with a model. */
+  readonly timeoutMs: number;
+  /** The only model to check. Default: the first few. */
+  readonly model: string | undefined;
+  readonly maxModels: number;
+  readonly signal: AbortSignal;
+  readonly printer: Printer;
+}
+
+/** Lists are quick, whatever the model. */
+const maxListMs = 5000;
+const nearbyMs = 1500;
+
+export const sectionTitles = { model: "Model servers", rondo: "Rondo server" } as const;
+
+interface Listed {
+  readonly finding: Finding;
+  readonly models: readonly string[];
+  /** The models to check. */
+  readonly chosen: readonly string[];
+}
+
+/** Checks one server. Undefined if it is at a usual port and missing. */
+export async function checkServer(
+  server: ServerToCheck,
+  options: CheckOptions,
+): Promise<ServerReport | undefined> {
+  const { printer, signal, timeoutMs } = options;
+  const { type, source, provider } = server;
+  const url = provider?.endpoint ?? (type === "rondo" ? rondoBase : labelOf)(server.access.url);
+  const asked: AskedServer = { url, hasKey: server.access.apiKey !== undefined, timeoutMs, ...advice[type] };
+  printer.progress(`asking ${url} for its models`);
+  const listed = provider
+    ? { finding: ok("a provider made in code"), models: [server.model ?? ""], chosen: [server.model ?? ""] }
+    : await listServer(server, { ...asked, timeoutMs: Math.min(maxListMs, timeoutMs) }, options);
+  if (listed === undefined) return undefined;
+  const { finding, models, chosen } = listed;
+  printer.title(sectionTitles[type]);
+  printer.finding(finding, 1, `${url} (${source}): ${finding.message}`);
+  const checked: ModelReport[] = [];
+  for (const name of chosen)
+    checked.push(await checkModel(openModel(server, name, timeoutMs), { asked, signal, printer }));
+  return { type, url, source, ...finding, models, checked };
+}
+
+const advice = {
+  model: {
+    keyAdvice: `Set ${modelApiKey.env} for --model-url and RONDO_MODEL_URL, or apiKey beside the url in the config.`,
+    startAdvice:
+      "Start the model server there (Ollama: `ollama serve`), or name one that runs with --model-url URL.",
+  },
+  rondo: {
+    keyAdvice: "Set RONDO_API_KEY to a key of that server; `rondo key` makes one.",
+    startAdvice: "Start it with `rondo serve`, or name the one that runs with --server URL.",
+  },
+} as const;
+
+function openModel({ type, access, provider }: ServerToCheck, name: string, timeoutMs: number): ModelToCheck {
+  if (type === "rondo") return { name, provider: rondoModel(rondoBase(access.url), access.apiKey, name) };
+  if (provider) {
+    const { name: profile, toolDialects } = provider.profile;
+    return { name, provider, profile: { name: profile, reason: "The provider brings it.", toolDialects } };
+  }
+  const settings = {
+    ...providerOptions(access, name),
+    // Faults must show, but a model that is loading is none.
+    retry: { attempts: 1, loadingMs: timeoutMs },
+  };
+  const { url, server, profile: override } = access;
+  const { profile, reason } = pickProfile({
+    baseURL: url,
+    model: name,
+    ...(server && { server }),
+    ...(override && { override }),
+  });
+  const { toolDialects } = commonProfile;
+  const hasAll = toolDialects.every((dialect) => profile.toolDialects.includes(dialect));
+  return {
+    name,
+    provider: openaiCompatible(settings),
+    profile: {
+      name: profile.name,
+      reason: reason.replaceAll(url, labelOf(url)),
+      toolDialects: profile.toolDialects,
+    },
+    withAllDialects: hasAll
+      ? undefined
+      : () => openaiCompatible({ ...settings, profile: { ...override, toolDialects } }),
+  };
+}
+
+/** Asks a server for its models. Undefined if it is at a usual port and missing. */
+async function listServer(
+  server: ServerToCheck,
+  asked: AskedServer,
+  { model, maxModels, signal }: CheckOptions,
+): Promise<Listed | undefined> {
+  const { type, access, isNamed } = server;
+  const requested = server.model ?? model;
+  const version = type === "rondo" ? await rondoVersion(asked, signal) : undefined;
+  if (type === "rondo" && version === undefined && !isNamed) return undefined;
+  try {
+    const url = type === "rondo" ? asked.url : access.url;
+    const models = await listOf({ ...access, url }, asked.timeoutMs, signal);
+    const finding = modelsFinding(models, server, requested, version);
+    return { finding, models, chosen: finding.status === "ok" ? choose(models, requested, maxModels) : [] };
+  } catch (error) {
+    signal.throwIfAborted();
+    const finding = diagnose(error, asked);
+    if (version !== undefined)
+      return unlisted({ ...finding, message: `Rondo ${version}, but ${finding.message}` });
+    if (!isNamed && finding.code === "dead_port") return undefined;
+    const isWrongPath = type === "model" && wrongPathCodes.includes(finding.code);
+    const nearby = isWrongPath ? await findNearby(access, signal) : undefined;
+    // Some servers cannot list their models, and answer all the same.
+    if (isWrongPath && !nearby && requested !== undefined) {
+      const message = `its models are not listed: ${finding.message}`;
+      return { finding: { ...finding, status: "warning", message }, models: [], chosen: [requested] };
+    }
+    const advice = nearby ? `Use ${nearby} instead. That is an OpenAI-compatible API.` : finding.advice;
+    // Another program at a usual port is nobody's fault.
+    const status = isNamed ? "failed" : "warning";
+    return unlisted({ ...finding, status, ...(advice !== undefined && { advice }) });
+  }
+}
+
+function unlisted(finding: Finding): Listed {
+  return { finding, models: [], chosen: [] };
+}
+
+function listOf({ url, apiKey, headers }: Access, timeoutMs: number, signal: AbortSignal): Promise<string[]> {
+  return listModels({ baseURL: url, apiKey, headers, signal: limited(signal, timeoutMs) });
+}
+
+function limited(signal: AbortSignal, timeoutMs: number): AbortSignal {
+  return AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]);
+}
+
+const wrongPathCodes = ["wrong_url", "web_page", "not_a_model_api", "refused", "redirect"];
+
+/** The URL of an API nearby, where people forget to point to. */
+async function findNearby(access: Access, signal: AbortSignal): Promise<string | undefined> {
+  const { origin, pathname } = new URL(access.url);
+  for (const path of new Set([`${pathname.replace(/\/+$/, "")}/v1`, "/v1", "/api/v1"])) {
+    const url = `${origin}${path}`;
+    if (placeOf(url) === placeOf(access.url)) continue;
+    const models = await listOf({ ...access, url }, nearbyMs, signal).catch(() => undefined);
+    signal.throwIfAborted();
+    if (models !== undefined) return url;
+  }
+  return undefined;
+}
+
+function modelsFinding(
+  models: readonly string[],
+  { type, isNamed, access }: ServerToCheck,
+  requested: string | undefined,
+  version: string | undefined,
+): Finding {
+  const isRondo = type === "rondo";
+  const names = shortList(models);
+  const it = isRondo ? `Rondo ${version}` : "it";
+  if (isRondo && version === undefined) {
+    const advice = `If it is a model server, use --model-url ${rondoBase(access.url)}.`;
+    return failed("not_rondo", `it lists models (${names}), but it is not a Rondo server`, advice);
+  }
+  if (models.length === 0 && isRondo)
+    return failed(
+      "no_models",
+      `${it} runs, but none of its model servers answers, or they have no models`,
+      "Its log names those that do not answer; start them, or check the endpoints of its config.",
+    );
+  if (models.length === 0)
+    return { ...failed("no_models", "it works, but has no models"), ...(!isNamed && { status: "warning" }) };
+  if (requested !== undefined && !findName(models, requested)) {
+    const source = isRondo
+      ? "add it to the server's config"
+      : `get it (Ollama: \`ollama pull ${requested}\`)`;
+    const message = `${it} has no model ${requested}, only ${names}`;
+    const finding = failed("model_missing", message, `Choose one of these, or ${source}.`);
+    return isNamed || isRondo ? finding : { ...finding, status: "skipped" };
+  }
+  if (isRondo) return ok(`${it} with ${names}`);
+  return ok(`${models.length === 1 ? "1 model" : `${models.length} models`}: ${names}`);
+}
+
+function choose(models: readonly string[], requested: string | undefined, maxModels: number): string[] {
+  if (requested !== undefined) return [findName(models, requested) ?? requested];
+  // These do not chat.
+  const chatting = models.filter((name) => !/embed|rerank|whisper/i.test(name));
+  return (chatting.length > 0 ? chatting : models).slice(0, maxModels);
+}
+
+/** Ollama lists `qwen3:latest`, and people say `qwen3`. */
+function findName(models: readonly string[], requested: string): string | undefined {
+  return models.find((name) => name === requested || name === `${requested}:latest`);
+}
+
+function shortList(models: readonly string[]): string {
+  return models.length > 8 ? `${models.slice(0, 8).join(", ")}, …` : models.join(", ");
+}
+
+/** The base URL of a Rondo server's API, without secrets. */
+function rondoBase(url: string): string {
+  return `${labelOf(url).replace(/\/v1$/, "")}/v1`;
+}
+
+/** The version of the Rondo server there; undefined if it is another program, or none. */
+async function rondoVersion(
+  { url, timeoutMs }: AskedServer,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  try {
+    const init = { signal: limited(signal, timeoutMs), redirect: "manual" } as const;
+    const reply = await fetch(url.replace(/\/v1$/, "/openapi.json"), init);
+    const { info } = (await reply.json()) as { info?: { title?: unknown; version?: unknown } };
+    return reply.ok && info?.title === "Rondo" ? String(info.version) : undefined;
+  } catch {
+    signal.throwIfAborted();
+    return undefined;
+  }
+}
