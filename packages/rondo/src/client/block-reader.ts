@@ -25,6 +25,8 @@ export class BlockReader {
         return { type: "text", text: event.text };
       case "thinking.delta":
         return { type: "thinking", thinking: event.text };
+      case "server.event":
+        return { type: "server_event", event: event.event };
       case "call.started":
         this.#names.set(event.id, event.name);
         return undefined;

@@ -1,5 +1,7 @@
 // What a client's answer is made of. The names are those that users of claude-agent-sdk know.
 
+import type { JsonObject } from "../json/json-value.ts";
+
 export interface TextBlock {
   type: "text";
   /** New text: each character comes once. */
@@ -45,10 +47,17 @@ export interface ToolUseDeltaBlock {
   partial_json: string;
 }
 
+/** An event of the model's server, as it came: a tool that it runs itself. Only from `responsesModel()`. */
+export interface ServerEventBlock {
+  type: "server_event";
+  event: JsonObject;
+}
+
 export type Block =
   | TextBlock
   | ThinkingBlock
   | ToolUseBlock
   | ToolUseErrorBlock
   | ToolResultBlock
-  | ToolUseDeltaBlock;
+  | ToolUseDeltaBlock
+  | ServerEventBlock;

@@ -1,5 +1,6 @@
 // What the loop needs of a model: one streaming call.
 
+import type { JsonObject } from "../json/json-value.ts";
 import type { JsonSchema } from "../tool/json-schema.ts";
 import type { OpenAITool } from "../tool/tool.ts";
 import type { Message } from "./message.ts";
@@ -70,6 +71,8 @@ export type ModelDelta =
       readonly isTruncated: boolean;
     }
   | { readonly type: "warning"; readonly message: string }
+  /** An event of the server's own, as it came: a tool that it runs itself, or a call it wants approved. */
+  | { readonly type: "server.event"; readonly event: JsonObject }
   /** `usage` is undefined when the server did not tell. */
   | { readonly type: "finished"; readonly finishReason: FinishReason; readonly usage: Usage | undefined };
 
