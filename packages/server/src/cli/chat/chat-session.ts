@@ -2,14 +2,14 @@
 
 import type { CliIo } from "../cli-io.ts";
 import { AnswerView } from "./answer-view.ts";
-import type { ChatPartner } from "./chat-partner.ts";
 import { isCommand, runCommand } from "./commands.ts";
+import type { Conversation } from "./conversation.ts";
 import { cleaner, type Screen } from "./screen.ts";
 
 export interface ChatSessionOptions {
   readonly io: CliIo;
   readonly screen: Screen;
-  readonly partner: ChatPartner;
+  readonly conversation: Conversation;
 }
 
 /** What became of a line. */
@@ -18,6 +18,8 @@ export type Outcome = "done" | "failed" | "exit";
 export class ChatSession {
   readonly #options: ChatSessionOptions;
   readonly #clean: (text: string) => string;
+  /** Asks whether a call of the server may run. Default: nobody is there to be asked, so it may not. */
+  confirm: () => Promise<boolean> = async () => false;
 
   constructor(options: ChatSessionOptions) {
     this.#options = options;
@@ -52,14 +54,14 @@ export class ChatSession {
   }
 
   async #command(line: string, signal: AbortSignal): Promise<Outcome> {
-    const { partner, screen, io } = this.#options;
+    const { conversation, screen, io } = this.#options;
     const say = (text: string) => screen.aside.line(this.#clean(text));
-    return (await runCommand(line, { partner, cwd: io.cwd, signal, say })) ?? "done";
+    return (await runCommand(line, { conversation, cwd: io.cwd, signal, say })) ?? "done";
   }
 
   async #ask(prompt: string, signal: AbortSignal): Promise<void> {
-    const { partner, screen, io } = this.#options;
+    const { conversation, screen, io } = this.#options;
     using view = new AnswerView({ screen, clean: this.#clean, draw: (text) => io.write(text) });
-    for await (const event of partner.ask(prompt, signal)) view.show(event);
+    for await (const event of conversation.ask(prompt, signal)) view.show(event);
   }
 }

@@ -2,10 +2,10 @@
 
 import { writeFile } from "node:fs/promises";
 import { resolve } from "node:path";
-import type { ChatPartner } from "./chat-partner.ts";
+import type { Conversation } from "./conversation.ts";
 
 export interface CommandContext {
-  readonly partner: ChatPartner;
+  readonly conversation: Conversation;
   readonly cwd: string;
   readonly signal: AbortSignal;
   /** Writes a line beside the answers. */
@@ -36,8 +36,8 @@ const commands: Readonly<Record<string, Command>> = {
   },
   clear: {
     description: "Begin a new conversation.",
-    async run(_, { partner, say }) {
-      partner.clear();
+    async run(_, { conversation, say }) {
+      conversation.clear();
       say("A new conversation has begun.");
       return undefined;
     },
@@ -45,16 +45,16 @@ const commands: Readonly<Record<string, Command>> = {
   model: {
     argument: "NAME",
     description: "Go on with another model; without a name, show which it is.",
-    async run(name, { partner, say, signal }) {
-      if (name !== "") await partner.use(name, signal);
-      say(`The model is ${partner.label}.`);
+    async run(name, { conversation, say, signal }) {
+      if (name !== "") await conversation.use(name, signal);
+      say(`The model is ${conversation.label}.`);
       return undefined;
     },
   },
   models: {
     description: "List the models.",
-    async run(_, { partner, say, signal }) {
-      const names = await partner.models(signal);
+    async run(_, { conversation, say, signal }) {
+      const names = await conversation.models(signal);
       for (const name of names) say(`  ${name}`);
       if (names.length === 0) say("There are no models.");
       return undefined;
@@ -62,18 +62,19 @@ const commands: Readonly<Record<string, Command>> = {
   },
   tools: {
     description: "List the tools that run here.",
-    async run(_, { partner, say }) {
-      for (const { name, description } of partner.tools) say(`  ${name}: ${description}`);
-      if (partner.tools.length === 0) say("There are none. Start the chat with --tools FILE to have some.");
+    async run(_, { conversation, say }) {
+      for (const { name, description } of conversation.tools) say(`  ${name}: ${description}`);
+      if (conversation.tools.length === 0)
+        say("There are none. Start the chat with --tools FILE to have some.");
       return undefined;
     },
   },
   save: {
     argument: "FILE",
     description: "Save the conversation as JSON.",
-    async run(file, { partner, cwd, say }) {
+    async run(file, { conversation, cwd, say }) {
       if (file === "") throw new Error("/save needs the name of a file: /save chat.json");
-      const text = `${JSON.stringify(partner.transcript(), undefined, 2)}\n`;
+      const text = `${JSON.stringify(conversation.transcript(), undefined, 2)}\n`;
       // Never over a file that is there: it is easily mistyped, and the old one would be gone.
       await writeFile(resolve(cwd, file), text, { flag: "wx" }).catch((error: unknown) => {
         throw notSaved(file, error);

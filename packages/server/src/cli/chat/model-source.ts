@@ -1,8 +1,8 @@
-// The models that can be talked to directly: those of one or more model servers, and the demo model.
+// The models that can be talked to: those of one or more model servers, of a Rondo server, and the demo model.
 
-import { listModels, type ModelProvider, openaiCompatible } from "rondo";
+import { type JsonObject, listModels, type ModelProvider, openaiCompatible } from "rondo";
 import { demoModel } from "rondo/demo";
-import { inWords, missingModel } from "./model-error-words.ts";
+import { explainModelError, missingModel } from "./explain-error.ts";
 
 export interface ModelPlace {
   readonly url: string;
@@ -14,6 +14,12 @@ export interface ModelSource {
   list(signal: AbortSignal): Promise<readonly string[]>;
   /** A model by its name; the first one that can chat if there is no name. Throws in words. */
   open(name: string | undefined, signal: AbortSignal): Promise<ModelProvider>;
+  /** What an error of one of its models means for someone at the command line, who has flags and no options. */
+  explain(error: unknown): Promise<unknown>;
+  /** Whether it keeps the conversation itself, as responses. */
+  readonly keepsResponses?: true;
+  /** Called with each response that it keeps. */
+  onResponse?: (response: JsonObject) => void;
 }
 
 /** Between the pieces of the demo model's answers, so that one sees them come. */
@@ -30,11 +36,11 @@ export function modelSource(places: readonly ModelPlace[]): ModelSource {
   const listed = async (signal: AbortSignal) => {
     const all = await Promise.allSettled(places.map((place) => namesAt(place, signal)));
     const [only, ...others] = all;
-    if (only?.status === "rejected" && others.length === 0) throw await inWords(only.reason, async () => []);
+    if (only?.status === "rejected" && others.length === 0) throw await explainModelError(only.reason);
     return all.map((result) => (result.status === "fulfilled" ? result.value : []));
   };
 
-  return {
+  const source: ModelSource = {
     async list(signal) {
       return places.length === 0 ? ["demo"] : [...new Set((await listed(signal)).flat())];
     },
@@ -48,12 +54,13 @@ export function modelSource(places: readonly ModelPlace[]): ModelSource {
       // There is only one who can know, and it says so itself when it does not.
       if (name !== undefined && others.length === 0) {
         const known = await listed(signal).catch(() => undefined);
-        if (known && !has(known.flat(), name)) throw missingModel(name, known.flat(), labelOf(first.url));
+        if (known && !hasModel(known.flat(), name))
+          throw missingModel(name, known.flat(), labelOf(first.url));
         return openAt(first, name);
       }
       const known = await listed(signal);
       const wanted = name ?? firstForChat(known.flat());
-      const index = wanted === undefined ? -1 : known.findIndex((names) => has(names, wanted));
+      const index = wanted === undefined ? -1 : known.findIndex((names) => hasModel(names, wanted));
       const place = places[index];
       if (wanted !== undefined && place) return openAt(place, wanted);
       if (name !== undefined) throw missingModel(name, known.flat());
@@ -61,11 +68,14 @@ export function modelSource(places: readonly ModelPlace[]): ModelSource {
         `There is no model at ${places.map(({ url }) => labelOf(url)).join(" and ")} yet. Get one (Ollama: \`ollama pull qwen3:8b\`), or name one with --model.`,
       );
     },
+
+    explain: (error) => explainModelError(error, () => source.list(AbortSignal.timeout(2000))),
   };
+  return source;
 }
 
 /** Ollama lists `qwen3:latest`, and people say `qwen3`. */
-function has(names: readonly string[], name: string): boolean {
+export function hasModel(names: readonly string[], name: string): boolean {
   return names.includes(name) || names.includes(`${name}:latest`);
 }
 

@@ -1,5 +1,5 @@
-// Where a chat writes: the answer to standard output, what stands beside it there too on a terminal, else to
-// standard error.
+// Where a command writes: the answer to standard output, and what stands beside it there too in a chat at a terminal,
+// else to standard error.
 
 import type { CliIo } from "../cli-io.ts";
 import { LineWriter } from "../terminal/lines.ts";
@@ -12,7 +12,7 @@ export interface Screen {
   /** For all that is not the answer. */
   readonly aside: LineWriter;
   readonly style: Style;
-  /** Whether a person types here, and lines that move can be shown. */
+  /** Whether lines that move can be shown; in a chat, also whether a person types here. */
   readonly isInteractive: boolean;
   /** The width of lines beside the answer. */
   columns(): number;
@@ -22,30 +22,29 @@ export interface Screen {
 const plainColumns = 200;
 const fewestColumns = 20;
 
-/** Whether a person types here: both ends are terminals that can move the cursor. */
-function isInteractive({ input, output, env }: CliIo): boolean {
-  return input.isTTY === true && output.isTTY === true && env["TERM"] !== "dumb";
+/** The screen of a chat: at a terminal whose cursor can be moved, everything is one conversation. */
+export function createScreen(io: CliIo): Screen {
+  const { input, output, env } = io;
+  const isInteractive = input.isTTY === true && output.isTTY === true && env["TERM"] !== "dumb";
+  const screen = { ...watchScreen(io), isInteractive };
+  return isInteractive
+    ? { ...screen, aside: screen.answer, style: createStyle(hasColours(true, env)) }
+    : screen;
 }
 
-export function createScreen(io: CliIo): Screen {
-  const isOutTerminal = io.output.isTTY === true;
-  const columns = () =>
-    isOutTerminal ? Math.max(fewestColumns, (io.output.columns ?? 80) - 1) : plainColumns;
-  const write = (text: string) => io.write(text);
-  const writeError = (text: string) => io.writeError(text);
-  if (isInteractive(io)) {
-    const both = new LineWriter(write);
-    const style = createStyle(hasColours(true, io.env));
-    return { answer: both, aside: both, style, isInteractive: true, columns };
-  }
+/** The screen of a command that is only watched. */
+export function watchScreen(io: CliIo): Screen {
+  const { output, isErrorTerminal, env } = io;
+  const isOutTerminal = output.isTTY === true;
+  // Where both are shown in one window they share its lines; else each has its own.
+  const isOneWindow = isOutTerminal && isErrorTerminal;
   const cursor = { isAtStart: true };
   return {
-    answer: new LineWriter(write, cursor),
-    // Where both are shown in one window they share its lines; else each has its own.
-    aside: new LineWriter(writeError, isOutTerminal && io.isErrorTerminal ? cursor : { isAtStart: true }),
-    style: createStyle(hasColours(io.isErrorTerminal, io.env)),
-    isInteractive: false,
-    columns,
+    answer: new LineWriter((text) => io.write(text), cursor),
+    aside: new LineWriter((text) => io.writeError(text), isOneWindow ? cursor : { isAtStart: true }),
+    style: createStyle(hasColours(isErrorTerminal, env)),
+    isInteractive: isOneWindow && env["TERM"] !== "dumb",
+    columns: () => (isOutTerminal ? Math.max(fewestColumns, (output.columns ?? 80) - 1) : plainColumns),
   };
 }
 

@@ -3,7 +3,7 @@
 import { type CliIo, exitCodes } from "../cli-io.ts";
 import { KeyGate } from "../terminal/key-gate.ts";
 import { historyFile, PromptHistory } from "../terminal/prompt-history.ts";
-import { readPrompt } from "../terminal/prompt-line.ts";
+import { readLine, readPrompt } from "../terminal/prompt-line.ts";
 import type { ChatSession } from "./chat-session.ts";
 import type { Screen } from "./screen.ts";
 
@@ -22,6 +22,10 @@ export async function chatInTerminal(
     io.leave(exitCodes.interrupted);
   });
   const options = { gate, output: io.output, history, prompt: style.bold("> "), suspend };
+  session.confirm = async () => {
+    const typed = await readLine(options, style.bold("Allow it? [y/N] "));
+    return typeof typed === "object" && /^\s*y(es)?\s*$/i.test(typed.prompt);
+  };
   try {
     // Whether a Ctrl-C has just come: the next one leaves. One alone must not lose a conversation.
     let isWarned = false;

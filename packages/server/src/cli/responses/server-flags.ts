@@ -24,7 +24,8 @@ export function clientFor(io: CliIo, { server, apiKey }: ServerFlags): ApiClient
   });
 }
 
-function httpUrl(value: string): string {
+/** The URL itself. Throws for what is not one. */
+export function httpUrl(value: string): string {
   const url = URL.parse(value);
   if (url && /^https?:$/.test(url.protocol)) return value;
   throw new InvalidArgumentError("Expected an http or https URL.");

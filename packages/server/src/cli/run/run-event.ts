@@ -1,6 +1,6 @@
 // Everything that can happen while a file is run, whatever it holds.
 
-import type { ChatEvent, ChatUsage, EndReason } from "../chat/chat-partner.ts";
+import type { ChatEvent, ChatUsage, EndReason } from "../chat/chat-events.ts";
 
 /** A turn of an agent. */
 interface OfTurn {

@@ -46,7 +46,7 @@ export async function readPrompt(options: PromptLineOptions): Promise<Typed> {
 }
 
 /** One line. Ctrl-C in one that is not empty gives it up. */
-function readLine(
+export function readLine(
   { gate, output, history, suspend }: PromptLineOptions,
   prompt: string,
 ): Promise<Typed | "discard"> {

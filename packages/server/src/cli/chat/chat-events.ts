@@ -1,0 +1,161 @@
+// What happens in a chat, whoever answers: the blocks of the library and the events of a Rondo server as one union.
+
+import type { Block, RunReason } from "rondo";
+
+/** What comes of a prompt, in order. `end` is the last, unless the answer fails: then it is thrown. */
+export type ChatEvent =
+  | { readonly type: "text"; readonly text: string }
+  | { readonly type: "thinking"; readonly text: string }
+  /** The model is still writing a call. */
+  | { readonly type: "call.delta" }
+  | { readonly type: "call"; readonly id: string; readonly name: string; readonly input: unknown }
+  | {
+      readonly type: "result";
+      readonly id: string;
+      readonly name: string;
+      readonly output: unknown;
+      readonly isError: boolean;
+    }
+  /** Something that the person should know. */
+  | { readonly type: "notice"; readonly text: string }
+  | { readonly type: "end"; readonly reason: EndReason; readonly usage: ChatUsage | undefined };
+
+/** `limit`: too many rounds of tools. `length`: the longest answer, or the model's context, was reached. */
+export type EndReason = "completed" | "interrupted" | "length" | "limit" | "filtered";
+
+export interface ChatUsage {
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+}
+
+/** Why a run of the loop ended, for people. */
+export const endReasons: Record<RunReason, EndReason> = {
+  completed: "completed",
+  client_calls: "completed",
+  max_turns: "limit",
+  max_tool_calls: "limit",
+  length: "length",
+  aborted: "interrupted",
+};
+
+/** Why a response of a server ended, for people. */
+export function endReasonOf(response: object | undefined): EndReason {
+  const { incomplete_details: details } = (response ?? {}) as {
+    incomplete_details?: { reason?: string } | null;
+  };
+  const reason = details?.reason;
+  if (reason === undefined) return "completed";
+  const known: Record<string, EndReason> = {
+    max_output_tokens: "length",
+    content_filter: "filtered",
+    cancelled: "interrupted",
+  };
+  return known[reason] ?? "limit";
+}
+
+/** The sum. A round without usage adds nothing. */
+export function addUsage(sum: ChatUsage | undefined, more: ChatUsage | undefined): ChatUsage | undefined {
+  if (!sum || !more) return sum ?? more;
+  return {
+    inputTokens: sum.inputTokens + more.inputTokens,
+    outputTokens: sum.outputTokens + more.outputTokens,
+  };
+}
+
+/** The blocks of an answer as events: one call and one result each, however it went. */
+export class BlockEvents {
+  readonly #names = new Map<string, string>();
+  readonly #failed = new Set<string>();
+  readonly #server = new ServerEvents();
+
+  *read(block: Block): Generator<ChatEvent> {
+    switch (block.type) {
+      case "text":
+        yield { type: "text", text: block.text };
+        return;
+      case "thinking":
+        yield { type: "thinking", text: block.thinking };
+        return;
+      case "tool_use_delta":
+        yield { type: "call.delta" };
+        return;
+      case "tool_use":
+        yield this.#call(block.id, block.name, block.input);
+        return;
+      case "tool_use_error": {
+        // One that could not even be read was never a call.
+        if (!this.#names.has(block.id)) yield this.#call(block.id, block.name, block.raw_data ?? "");
+        this.#failed.add(block.id);
+        yield { type: "result", id: block.id, name: block.name, output: block.error, isError: true };
+        return;
+      }
+      case "tool_result": {
+        const id = block.tool_use_id;
+        if (this.#failed.has(id)) return;
+        const name = this.#names.get(id) ?? "";
+        yield { type: "result", id, name, output: block.content, isError: block.is_error };
+        return;
+      }
+      case "server_event":
+        yield* this.#server.read(block.event);
+    }
+  }
+
+  #call(id: string, name: string, input: unknown): ChatEvent {
+    this.#names.set(id, name);
+    return { type: "call", id, name, input };
+  }
+}
+
+/** What is read of an event; a server may leave any of it out. */
+interface ServerEvent {
+  readonly type?: string;
+  readonly delta?: string;
+  readonly item_id?: string;
+  readonly arguments?: string;
+  readonly item?: {
+    readonly type?: string;
+    readonly id?: string;
+    readonly call_id?: string;
+    readonly name?: string;
+    readonly arguments?: string;
+    readonly output?: unknown;
+    readonly error?: unknown;
+  };
+}
+
+/** The events of a response as those of a chat. The library has read the first ones of them already. */
+export class ServerEvents {
+  /** The names of the server's own calls, by their items. */
+  readonly #names = new Map<string, string>();
+
+  *read(event: object): Generator<ChatEvent> {
+    const { type, delta = "", item = {}, item_id: itemId = "", arguments: input } = event as ServerEvent;
+    switch (type) {
+      case "response.output_text.delta":
+        yield { type: "text", text: delta };
+        return;
+      case "response.reasoning_text.delta":
+        yield { type: "thinking", text: delta };
+        return;
+      case "response.function_call_arguments.delta":
+      case "response.mcp_call_arguments.delta":
+        yield { type: "call.delta" };
+        return;
+      case "response.mcp_call_arguments.done":
+        yield { type: "call", id: itemId, name: this.#names.get(itemId) ?? "", input };
+        return;
+      case "response.output_item.added":
+        if (item.type === "mcp_call") this.#names.set(item.id ?? "", item.name ?? "");
+        return;
+      case "response.output_item.done": {
+        const { id = "", call_id: callId = "", name = "", output, error } = item;
+        if (item.type === "function_call") yield { type: "call", id: callId, name, input: item.arguments };
+        else if (item.type === "mcp_call")
+          yield { type: "result", id, name, output: error ?? output ?? "", isError: Boolean(error) };
+        else if (item.type === "mcp_approval_request")
+          yield { type: "notice", text: `The server asks for approval: ${name} ${item.arguments}` };
+      }
+    }
+  }
+}
