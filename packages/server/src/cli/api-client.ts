@@ -17,9 +17,10 @@ export interface ApiClientOptions {
 /** A page of a list, as the API has it. */
 export interface ApiList<T> {
   data: T[];
-  last_id: string | null;
   has_more: boolean;
 }
+
+const largestPage = 100;
 
 export type ApiClient = ReturnType<typeof createApiClient>;
 
@@ -83,9 +84,21 @@ export function createApiClient({ baseUrl, apiKey }: ApiClientOptions) {
     /** What the response was asked: its first items, the oldest first. */
     input: (id: string, signal: AbortSignal) =>
       json<ApiList<InputItem>>(`${at(id)}/input_items?order=asc&limit=100`, { signal }),
-    /** `query` has the parameters of the API: `limit`, `after`, `order`… */
-    list: (query: Readonly<Record<string, string>>, signal: AbortSignal | null = null) =>
-      json<ApiList<ResponseObject>>(`/responses?${new URLSearchParams(query).toString()}`, { signal }),
+    /** Up to `limit` responses, the newest first. `query` has the other parameters of the API, such as `status`. */
+    async list(limit: number, query: Readonly<Record<string, string>> = {}, signal?: AbortSignal) {
+      const all: ResponseObject[] = [];
+      for (let hasMore = true; hasMore && all.length < limit; ) {
+        const size = String(Math.min(limit - all.length, largestPage));
+        const after = all.at(-1)?.id;
+        const page = new URLSearchParams({ ...query, limit: size, ...(after !== undefined && { after }) });
+        const { data, has_more } = await json<ApiList<ResponseObject>>(`/responses?${page.toString()}`, {
+          signal: signal ?? null,
+        });
+        all.push(...data);
+        hasMore = has_more && data.length > 0;
+      }
+      return all;
+    },
     cancel: (id: string, signal: AbortSignal | null = null) =>
       json<ResponseObject>(`${at(id)}/cancel`, { signal, method: "POST" }),
   };

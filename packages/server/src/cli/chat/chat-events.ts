@@ -1,6 +1,8 @@
 // What happens in a chat, whoever answers: the blocks of the library and the events of a Rondo server as one union.
 
 import type { Block, RunReason } from "rondo";
+import type { StreamEvent } from "../../protocol/events.ts";
+import type { OutputItem } from "../../protocol/items.ts";
 
 /** What comes of a prompt, in order. `end` is the last, unless the answer fails: then it is thrown. */
 export type ChatEvent =
@@ -97,7 +99,8 @@ export class BlockEvents {
         return;
       }
       case "server_event":
-        yield* this.#server.read(block.event);
+        // What another server sends besides is left out.
+        yield* this.#server.read(block.event as unknown as StreamEvent);
     }
   }
 
@@ -107,55 +110,44 @@ export class BlockEvents {
   }
 }
 
-/** What is read of an event; a server may leave any of it out. */
-interface ServerEvent {
-  readonly type?: string;
-  readonly delta?: string;
-  readonly item_id?: string;
-  readonly arguments?: string;
-  readonly item?: {
-    readonly type?: string;
-    readonly id?: string;
-    readonly call_id?: string;
-    readonly name?: string;
-    readonly arguments?: string;
-    readonly output?: unknown;
-    readonly error?: unknown;
-  };
-}
-
 /** The events of a response as those of a chat. The library has read the first ones of them already. */
 export class ServerEvents {
   /** The names of the server's own calls, by their items. */
   readonly #names = new Map<string, string>();
 
-  *read(event: object): Generator<ChatEvent> {
-    const { type, delta = "", item = {}, item_id: itemId = "", arguments: input } = event as ServerEvent;
-    switch (type) {
+  *read(event: StreamEvent): Generator<ChatEvent> {
+    switch (event.type) {
       case "response.output_text.delta":
-        yield { type: "text", text: delta };
+        yield { type: "text", text: event.delta };
         return;
       case "response.reasoning_text.delta":
-        yield { type: "thinking", text: delta };
+        yield { type: "thinking", text: event.delta };
         return;
       case "response.function_call_arguments.delta":
       case "response.mcp_call_arguments.delta":
         yield { type: "call.delta" };
         return;
-      case "response.mcp_call_arguments.done":
-        yield { type: "call", id: itemId, name: this.#names.get(itemId) ?? "", input };
+      case "response.mcp_call_arguments.done": {
+        const { item_id: id, arguments: input } = event;
+        yield { type: "call", id, name: this.#names.get(id) ?? "", input };
         return;
-      case "response.output_item.added":
-        if (item.type === "mcp_call") this.#names.set(item.id ?? "", item.name ?? "");
-        return;
-      case "response.output_item.done": {
-        const { id = "", call_id: callId = "", name = "", output, error } = item;
-        if (item.type === "function_call") yield { type: "call", id: callId, name, input: item.arguments };
-        else if (item.type === "mcp_call")
-          yield { type: "result", id, name, output: error ?? output ?? "", isError: Boolean(error) };
-        else if (item.type === "mcp_approval_request")
-          yield { type: "notice", text: `The server asks for approval: ${name} ${item.arguments}` };
       }
+      case "response.output_item.added":
+        if (event.item.type === "mcp_call") this.#names.set(event.item.id, event.item.name);
+        return;
+      case "response.output_item.done":
+        yield* readItem(event.item);
     }
   }
+}
+
+function* readItem(item: OutputItem): Generator<ChatEvent> {
+  if (item.type === "function_call")
+    yield { type: "call", id: item.call_id, name: item.name, input: item.arguments };
+  if (item.type === "mcp_call") {
+    const { id, name, output, error } = item;
+    yield { type: "result", id, name, output: error ?? output ?? "", isError: Boolean(error) };
+  }
+  if (item.type === "mcp_approval_request")
+    yield { type: "notice", text: `The server asks for approval: ${item.name} ${item.arguments}` };
 }

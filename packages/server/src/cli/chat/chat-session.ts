@@ -56,7 +56,7 @@ export class ChatSession {
   async #command(line: string, signal: AbortSignal): Promise<Outcome> {
     const { conversation, screen, io } = this.#options;
     const say = (text: string) => screen.aside.line(this.#clean(text));
-    return (await runCommand(line, { conversation, cwd: io.cwd, signal, say })) ?? "done";
+    return runCommand(line, { conversation, cwd: io.cwd, signal, say });
   }
 
   async #ask(prompt: string, signal: AbortSignal): Promise<void> {

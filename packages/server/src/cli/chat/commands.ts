@@ -16,14 +16,14 @@ interface Command {
   /** What comes after the name, if anything does. */
   readonly argument?: string;
   readonly description: string;
-  /** Throws in words. Resolves with "exit" to leave. */
-  run(argument: string, context: CommandContext): Promise<"exit" | undefined>;
+  /** Throws in words. */
+  run(argument: string, context: CommandContext): Promise<void> | void;
 }
 
 const commands: Readonly<Record<string, Command>> = {
   help: {
     description: "Show this.",
-    async run(_, { say }) {
+    run(_, { say }) {
       const names = Object.entries(commands).map(([name, { argument = "" }]) =>
         `/${name} ${argument}`.trim(),
       );
@@ -31,15 +31,13 @@ const commands: Readonly<Record<string, Command>> = {
       for (const [index, { description }] of Object.values(commands).entries())
         say(`  ${names[index]?.padEnd(width)}  ${description}`);
       for (const line of keys) say(line);
-      return undefined;
     },
   },
   clear: {
     description: "Begin a new conversation.",
-    async run(_, { conversation, say }) {
+    run(_, { conversation, say }) {
       conversation.clear();
       say("A new conversation has begun.");
-      return undefined;
     },
   },
   model: {
@@ -48,7 +46,6 @@ const commands: Readonly<Record<string, Command>> = {
     async run(name, { conversation, say, signal }) {
       if (name !== "") await conversation.use(name, signal);
       say(`The model is ${conversation.label}.`);
-      return undefined;
     },
   },
   models: {
@@ -57,16 +54,14 @@ const commands: Readonly<Record<string, Command>> = {
       const names = await conversation.models(signal);
       for (const name of names) say(`  ${name}`);
       if (names.length === 0) say("There are no models.");
-      return undefined;
     },
   },
   tools: {
     description: "List the tools that run here.",
-    async run(_, { conversation, say }) {
+    run(_, { conversation, say }) {
       for (const { name, description } of conversation.tools) say(`  ${name}: ${description}`);
       if (conversation.tools.length === 0)
         say("There are none. Start the chat with --tools FILE to have some.");
-      return undefined;
     },
   },
   save: {
@@ -80,10 +75,9 @@ const commands: Readonly<Record<string, Command>> = {
         throw notSaved(file, error);
       });
       say(`Saved to ${file}.`);
-      return undefined;
     },
   },
-  exit: { description: "Leave.", run: async () => "exit" },
+  exit: { description: "Leave.", run() {} },
 };
 
 const keys = [
@@ -97,15 +91,16 @@ export function isCommand(line: string): boolean {
   return /^\/[a-z]+(\s|$)/i.test(line);
 }
 
-/** Runs the command that a line holds. Throws in words, also for one that there is not. */
-export async function runCommand(line: string, context: CommandContext): Promise<"exit" | undefined> {
+/** Runs the command that a line holds, and says whether it wants to leave. Throws in words. */
+export async function runCommand(line: string, context: CommandContext): Promise<"done" | "exit"> {
   const [, name = "", argument = ""] = /^\/(\S+)\s*(.*)$/s.exec(line) ?? [];
   const command = Object.hasOwn(commands, name) ? commands[name] : undefined;
   if (!command)
     throw new Error(
       `There is no command /${name}. /help lists those that there are; to send it to the model, begin with a space.`,
     );
-  return command.run(argument.trim(), context);
+  await command.run(argument.trim(), context);
+  return name === "exit" ? "exit" : "done";
 }
 
 function notSaved(file: string, error: unknown): Error {

@@ -161,7 +161,7 @@ test("the server keeps the conversation: each request continues the last respons
     models: { other, test: scriptedModel("One.", { name: "test" }) },
   });
   await chatPiped(["--server", url], "Hi\n/model other\nAgain\n");
-  const { data } = await createApiClient({ baseUrl: url }).list({ limit: "2" });
+  const data = await createApiClient({ baseUrl: url }).list(2);
   expect(data.map(({ previous_response_id }) => previous_response_id)).toEqual([data[1]?.id, null]);
   expect(other.requests[0]?.messages.map(({ content }) => content)).toEqual(["Hi", "One.", "Again"]);
 });

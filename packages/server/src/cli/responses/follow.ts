@@ -10,7 +10,7 @@ import { cleaner, watchScreen } from "../chat/screen.ts";
 import { type CliIo, Exit, exitCodes } from "../cli-io.ts";
 import { followedEvents, type RetryTimes, usualRetries } from "./followed-events.ts";
 
-export interface FollowWishes {
+export interface FollowFlags {
   readonly startingAfter?: number;
   readonly json?: true;
 }
@@ -20,7 +20,7 @@ export async function followResponse(
   io: CliIo,
   api: ApiClient,
   id: string,
-  wishes: FollowWishes,
+  flags: FollowFlags,
   signal: AbortSignal,
   retries: RetryTimes = usualRetries,
 ): Promise<void> {
@@ -29,8 +29,8 @@ export async function followResponse(
     throw new Error(
       `The response '${id}' was not made with \`background: true\`, so it has no events to follow. \`rondo responses show ${id}\` shows it.`,
     );
-  const output = wishes.json ? jsonOutput(io) : textOutput(io);
-  let last = wishes.startingAfter ?? -1;
+  const output = flags.json ? jsonOutput(io) : textOutput(io);
+  let last = flags.startingAfter ?? -1;
   try {
     let ended: ResponseObject | undefined;
     const events = followedEvents({
@@ -50,7 +50,7 @@ export async function followResponse(
       last = event.sequence_number;
       output.event(event);
       if (event.type === "error") throw new Error(event.message);
-      if (event.type === "response.completed" || event.type === "response.incomplete") ended = event.response;
+      if ("response" in event && isTerminal(event.response.status)) ended = event.response;
     }
     // Where nothing came any more, it had ended before the event that was asked for.
     const response = ended ?? (await api.get(id, signal));

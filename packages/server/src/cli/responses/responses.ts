@@ -8,9 +8,9 @@ import { ApiClientError } from "../api-client-error.ts";
 import type { CliIo } from "../cli-io.ts";
 import { interruptible } from "../interruptible.ts";
 import { findId } from "./find-id.ts";
-import { type FollowWishes, followResponse } from "./follow.ts";
+import { type FollowFlags, followResponse } from "./follow.ts";
 import type { RetryTimes } from "./followed-events.ts";
-import { type ListWishes, listResponses } from "./list.ts";
+import { type ListFlags, listResponses } from "./list.ts";
 import { addServerFlags, clientFor, type ServerFlags } from "./server-flags.ts";
 import { showResponse } from "./show.ts";
 
@@ -53,7 +53,7 @@ Examples:
   rondo responses list --status failed --model qwen3:8b
   rondo responses list | cut -f 1`,
     )
-    .action((flags: ListWishes & ServerFlags) =>
+    .action((flags: ListFlags & ServerFlags) =>
       withServer(io, flags, (api, signal) => listResponses(io, api, flags, signal)),
     );
 }
@@ -92,7 +92,7 @@ Examples:
 
 Ctrl-C ends the following, not the response.`,
     )
-    .action((id: string, flags: FollowWishes & ServerFlags) =>
+    .action((id: string, flags: FollowFlags & ServerFlags) =>
       withResponse(io, id, flags, (api, whole, signal) =>
         followResponse(io, api, whole, flags, signal, retries),
       ),
