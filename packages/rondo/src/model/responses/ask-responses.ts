@@ -80,12 +80,16 @@ export async function askResponses(
         return ask({ input });
       })
     : await ask({ input });
-  for (let round = 0; approve && round < maxApprovalRounds; round++) {
+  for (let round = 0; round < maxApprovalRounds; round++) {
     const requests = finished?.finishReason === "tool_calls" ? [] : approvalRequestsIn(response);
-    if (requests.length === 0) break;
+    if (!approve || requests.length === 0) break;
     const answers: WireFields[] = [];
     for (const asked of requests) {
-      const isAllowed = await untilAborted(Promise.resolve(approve(asked, sink.signal)), sink.signal);
+      // Whatever is not a clear yes is a no.
+      const isAllowed: unknown = await untilAborted<unknown>(
+        Promise.resolve(approve(asked, sink.signal)),
+        sink.signal,
+      );
       answers.push({
         type: "mcp_approval_response",
         approval_request_id: asked.id,
@@ -121,11 +125,15 @@ function approvalRequestsIn({ output }: JsonObject): ApprovalRequest[] {
   const items: unknown[] = Array.isArray(output) ? output : [];
   return items
     .filter(isPlainObject)
-    .flatMap(({ type, id, server_label: serverLabel, name, arguments: text }) =>
+    .flatMap(({ type, id, server_label, name, arguments: text }) =>
       type === "mcp_approval_request" && typeof id === "string"
-        ? [{ id, serverLabel: String(serverLabel), name: String(name), arguments: String(text) }]
+        ? [{ id, serverLabel: textIn(server_label), name: textIn(name), arguments: textIn(text) }]
         : [],
     );
+}
+
+function textIn(value: unknown): string {
+  return typeof value === "string" ? value : "";
 }
 
 function addUsage(sum: Usage | undefined, more: Usage | undefined): Usage | undefined {

@@ -113,10 +113,10 @@ export class ResponseReader implements AnswerReader {
 
   #arguments({ output_index, item_id, delta, arguments: whole }: Fields, piece: string): void {
     const index = output_index ?? item_id;
-    const isNew = !this.#begun.has(`arguments ${String(index)}`);
+    const isNew = !this.#begun.has(`arguments ${keyOf(index)}`);
     const text = piece === "delta" ? delta : isNew ? whole : undefined;
     if (typeof text !== "string" || text === "") return;
-    this.#begun.add(`arguments ${String(index)}`);
+    this.#begun.add(`arguments ${keyOf(index)}`);
     this.#calls.addPieces([{ index, arguments: text }]);
   }
 
@@ -130,9 +130,9 @@ export class ResponseReader implements AnswerReader {
     const at = { output_index, item_id: id };
     if (type === "function_call") {
       const index = output_index ?? id;
-      if (!this.#begun.has(`call ${String(index)}`))
+      if (!this.#begun.has(`call ${keyOf(index)}`))
         this.#calls.addPieces([{ index, id: item["call_id"], name: item["name"] }]);
-      this.#begun.add(`call ${String(index)}`);
+      this.#begun.add(`call ${keyOf(index)}`);
       if (isDone) this.#arguments({ ...at, arguments: item["arguments"] }, "done");
     } else if (isDone) this.#parts(item, at);
   }
@@ -142,7 +142,7 @@ export class ResponseReader implements AnswerReader {
     for (const [field, parts] of Object.entries({ content_index: content, summary_index: summary }))
       for (const [index, part] of (Array.isArray(parts) ? parts : []).entries()) {
         if (!isPlainObject(part)) continue;
-        const kind = `response.${part["type"] === "summary_text" ? "reasoning_summary_text" : String(part["type"])}`;
+        const kind = `response.${part["type"] === "summary_text" ? "reasoning_summary_text" : keyOf(part["type"])}`;
         const text = texts.get(kind);
         if (text) this.#whole(text.type, kind, { ...at, [field]: index }, part[text.whole]);
       }
@@ -160,7 +160,11 @@ export class ResponseReader implements AnswerReader {
 }
 
 function partKey(kind: string, { output_index, item_id, content_index, summary_index }: Fields): string {
-  return `${kind} ${String(output_index ?? item_id)} ${String(content_index ?? summary_index ?? 0)}`;
+  return `${kind} ${keyOf(output_index ?? item_id)} ${keyOf(content_index ?? summary_index ?? 0)}`;
+}
+
+function keyOf(value: unknown): string | number {
+  return typeof value === "string" || typeof value === "number" ? value : "";
 }
 
 function finishReasonOf({ status, incomplete_details: details }: JsonObject): FinishReason {

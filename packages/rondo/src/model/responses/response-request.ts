@@ -35,7 +35,7 @@ export function checkRequest(request: ModelRequest): CheckedRequest {
         hint: "Leave it out, or use openaiCompatible() for a server that has it.",
       });
   const start = messages.findIndex(({ role }) => role !== "system");
-  const system = start < 0 ? [] : messages.slice(0, start);
+  const system = messages.slice(0, Math.max(0, start)).flatMap((it) => (it.role === "system" ? [it] : []));
   return {
     instructions: system.map(({ content }) => content).join("\n\n") || undefined,
     messages: messages.slice(system.length),

@@ -359,7 +359,7 @@ test("leaving the stream closes the connection", async () => {
     (response) => response.write(framed(message(["Half"]))),
   ]);
   for await (const { type } of responsesModel(url).stream(hello)) if (type === "text.delta") break;
-  await requests[0]?.closed;
+  await expect(requests[0]?.closed).resolves.toBeUndefined();
 });
 
 describe("with store", () => {

@@ -137,6 +137,9 @@ export class ServerEvents {
         return;
       case "response.output_item.done":
         yield* readItem(event.item);
+        return;
+      default:
+        return;
     }
   }
 }

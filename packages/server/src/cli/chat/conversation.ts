@@ -30,7 +30,8 @@ export class Conversation implements AsyncDisposable {
     this.#client = this.#clientFor(options.model);
     options.source.onResponse = (response) => {
       this.#lastResponse = response;
-      this.#items.push(...(response["output"] as JsonObject[]));
+      const { output } = response;
+      if (Array.isArray(output)) this.#items.push(...(output as JsonObject[]));
     };
   }
 

@@ -21,7 +21,7 @@ export function serverSource({ url, apiKey, approve }: ServerSourceOptions): Mod
     retry: false,
     approve: approve && ((_, signal) => approve(signal)),
     onResponse(response) {
-      usedModel = String(response["model"]);
+      if (typeof response["model"] === "string") usedModel = response["model"];
       source.onResponse?.(response);
     },
   });

@@ -22,7 +22,7 @@ export async function startResponsesServer(answers: readonly Answer[]) {
   const server = createServer((request, response) => {
     const { promise: closed, resolve } = Promise.withResolvers<void>();
     response.once("close", resolve);
-    void json(request).then((body) => {
+    const reply = (body: unknown) => {
       const answer = answers[requests.length];
       requests.push({
         path: request.url,
@@ -32,7 +32,8 @@ export async function startResponsesServer(answers: readonly Answer[]) {
       });
       if (typeof answer === "function") answer(response);
       else response.writeHead(answer === undefined ? 500 : 200).end(answer && framed(answer));
-    });
+    };
+    json(request).then(reply, () => response.destroy());
   }).listen(0, "127.0.0.1");
   await once(server, "listening");
   onTestFinished(() => {
