@@ -74,7 +74,7 @@ test("leaving the loop, or the signal, ends the request", async () => {
   await (await model.request(1)).ended;
 });
 
-describe("says in words that", () => {
+describe("reports that", () => {
   test("nobody answers", async () => {
     const server = await startServer(resolveConfig({ port: 0, store: "memory", log: { level: "silent" } }));
     await server.close();
@@ -83,7 +83,7 @@ describe("says in words that", () => {
     );
   });
 
-  test("the address is none", () => {
+  test("the URL is invalid", () => {
     expect(() => createApiClient({ baseUrl: "localhost:4500" })).toThrow("such as http://127.0.0.1:4500");
   });
 

@@ -7,9 +7,9 @@ import type { Screen } from "./screen.ts";
 
 export interface AnswerViewOptions {
   readonly screen: Screen;
-  /** Takes out of a text what the output shall not have. */
+  /** Removes from a text what the output must not contain. */
   readonly clean: (text: string) => string;
-  /** Draws on the terminal without being part of its lines. */
+  /** Draws on the terminal outside of its lines: the spinner. */
   readonly draw: (text: string) => void;
   readonly now?: () => number;
 }
@@ -20,7 +20,7 @@ export class AnswerView implements Disposable {
   #kind: "text" | "thinking" | undefined;
   #stopSpinner: (() => void) | undefined;
 
-  /** Begins to wait for the answer. */
+  /** Starts the spinner. */
   constructor(options: AnswerViewOptions) {
     this.#options = options;
     this.#clock = new AnswerClock(options.now);
@@ -61,7 +61,7 @@ export class AnswerView implements Disposable {
     }
   }
 
-  /** Ends what has been begun: lines, and the sign that something is awaited. */
+  /** Ends the open line and the spinner. */
   [Symbol.dispose](): void {
     this.#stopWaiting();
     this.#endLine();
@@ -84,7 +84,7 @@ export class AnswerView implements Disposable {
       screen.answer.write(text);
       return;
     }
-    // Where it cannot be told by its looks, it is told by a word.
+    // Without colours, a word marks it.
     if (isNew && !screen.style.hasColours) screen.aside.write("thinking: ");
     screen.aside.write(text, screen.style.dim);
   }
@@ -95,7 +95,7 @@ export class AnswerView implements Disposable {
     this.#options.screen.aside.line(text, paint);
   }
 
-  /** Whatever was being said is over. */
+  /** Ends the text or thought that is open. */
   #endLine(): void {
     const { answer, aside } = this.#options.screen;
     if (this.#kind === "text") answer.endLine();
@@ -132,7 +132,7 @@ export class AnswerView implements Disposable {
   }
 }
 
-/** What an MCP tool says, without its envelope; undefined if there is more than text to it. */
+/** The text of an MCP result; undefined if it has other content. */
 function textOfMcpResult(value: unknown): string | undefined {
   const { content } = (value ?? {}) as { content?: unknown };
   if (!Array.isArray(content) || content.length === 0) return undefined;
@@ -152,7 +152,7 @@ function count(value: number): string {
   return value.toLocaleString("en-US");
 }
 
-/** Below this a rate says more about the clock than about the model. */
+/** Below this a rate is noise. */
 const minRateMs = 100;
 
 class AnswerClock {
@@ -166,7 +166,7 @@ class AnswerClock {
     this.#startedAt = now();
   }
 
-  /** Counts the time between pieces of the model, not that of tools or before its first word. */
+  /** Counts the time between the model's pieces: not the tools', and not the wait for the first piece. */
   note({ type }: ChatEvent): void {
     const now = this.#now();
     if (type === "text" || type === "thinking" || type === "call.delta" || type === "call") {
@@ -179,7 +179,7 @@ class AnswerClock {
     return this.#now() - this.#startedAt;
   }
 
-  /** Tokens a second; undefined if that cannot be told. */
+  /** Tokens a second; undefined if unknown. */
   rate(outputTokens: number): number | undefined {
     return this.#writingMs < minRateMs || outputTokens === 0
       ? undefined

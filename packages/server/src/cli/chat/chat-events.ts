@@ -1,10 +1,10 @@
-// What happens in a chat, whoever answers: the blocks of the library and the events of a Rondo server as one union.
+// The events of a chat: one union for the library's blocks and the events of a Rondo server.
 
 import type { Block, RunReason } from "rondo";
 import type { StreamEvent } from "../../protocol/events.ts";
 import type { OutputItem } from "../../protocol/items.ts";
 
-/** What comes of a prompt, in order. `end` is the last, unless the answer fails: then it is thrown. */
+/** The events of one prompt, in order. `end` is the last, unless the answer fails: then the error is thrown. */
 export type ChatEvent =
   | { readonly type: "text"; readonly text: string }
   | { readonly type: "thinking"; readonly text: string }
@@ -18,7 +18,7 @@ export type ChatEvent =
       readonly output: unknown;
       readonly isError: boolean;
     }
-  /** Something that the person should know. */
+  /** A message for the user. */
   | { readonly type: "notice"; readonly text: string }
   | { readonly type: "end"; readonly reason: EndReason; readonly usage: ChatUsage | undefined };
 
@@ -85,7 +85,7 @@ export class BlockEvents {
         yield this.#call(block.id, block.name, block.input);
         return;
       case "tool_use_error": {
-        // One that could not even be read was never a call.
+        // An unreadable call was not announced before.
         if (!this.#names.has(block.id)) yield this.#call(block.id, block.name, block.raw_data ?? "");
         this.#failed.add(block.id);
         yield { type: "result", id: block.id, name: block.name, output: block.error, isError: true };
@@ -99,7 +99,7 @@ export class BlockEvents {
         return;
       }
       case "server_event":
-        // What another server sends besides is left out.
+        // Events of other servers are ignored.
         yield* this.#server.read(block.event as unknown as StreamEvent);
     }
   }
@@ -110,7 +110,7 @@ export class BlockEvents {
   }
 }
 
-/** The events of a response as those of a chat. The library has read the first ones of them already. */
+/** Maps the events of a response. In a chat, the library reads text and the client's calls before. */
 export class ServerEvents {
   /** The names of the server's own calls, by their items. */
   readonly #names = new Map<string, string>();

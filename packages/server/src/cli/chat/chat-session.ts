@@ -1,4 +1,4 @@
-// A chat, whoever types and wherever it is shown: takes a line, and does what it asks for.
+// Runs the lines of a chat: prompts and commands.
 
 import type { CliIo } from "../cli-io.ts";
 import { AnswerView } from "./answer-view.ts";
@@ -12,13 +12,13 @@ export interface ChatSessionOptions {
   readonly conversation: Conversation;
 }
 
-/** What became of a line. */
+/** The outcome of a line. */
 export type Outcome = "done" | "failed" | "exit";
 
 export class ChatSession {
   readonly #options: ChatSessionOptions;
   readonly #clean: (text: string) => string;
-  /** Asks whether a call of the server may run. Default: nobody is there to be asked, so it may not. */
+  /** Asks the user whether a call of the server may run. Default: it may not. */
   confirm: () => Promise<boolean> = async () => false;
 
   constructor(options: ChatSessionOptions) {
@@ -26,13 +26,13 @@ export class ChatSession {
     this.#clean = cleaner(options.io);
   }
 
-  /** A line beside the answers. */
+  /** Writes a line beside the answers. */
   note(line: string): void {
     const { aside, style } = this.#options.screen;
     aside.line(this.#clean(line), style.dim);
   }
 
-  /** What went wrong, in words. */
+  /** Shows an error. */
   fail(error: unknown): void {
     const { screen, io } = this.#options;
     const message = error instanceof Error ? error.message : String(error);
@@ -40,7 +40,7 @@ export class ChatSession {
     if (io.env["RONDO_DEBUG"] && error instanceof Error) screen.aside.line(error.stack ?? "");
   }
 
-  /** Does what a line asks for. Never throws: what goes wrong is told, and the next line can be tried. */
+  /** Runs a line. Never throws: errors are shown, and the chat continues. */
   async submit(line: string, signal: AbortSignal): Promise<Outcome> {
     try {
       if (isCommand(line)) return await this.#command(line, signal);

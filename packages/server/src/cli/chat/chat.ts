@@ -27,7 +27,7 @@ Examples:
 
 In the chat, /help shows the commands. Ctrl-C interrupts the answer and leaves when pressed again.`;
 
-/** The command. `discover` is how model servers are found; tests bring their own. */
+/** The command. Tests pass their own `discover`. */
 export function chatCommand(io: CliIo, discover?: OpenOptions["discover"]): Command {
   return new Command("chat")
     .description("Talk with a model. Without flags: the first that is found on this machine, else a demo.")
@@ -67,6 +67,7 @@ async function chat(
 ): Promise<void> {
   const screen = createScreen(io);
   await using owned = new AsyncDisposableStack();
+  // Set when there is a chat; nothing is asked before.
   let session: ChatSession | undefined;
   const approve = screen.isInteractive ? async () => (await session?.confirm()) ?? false : undefined;
   const { conversation, notice } = await interruptible(io, async (signal) => {
@@ -74,7 +75,7 @@ async function chat(
     const sources = await Promise.all([
       ...files.map((file) => toolsOfFile(file, io.cwd)),
       ...servers.map(async (server) => {
-        // Only here: without such servers nobody needs the protocol.
+        // Loaded only when needed: MCP is large.
         const { toolsOfMcpServer } = await import("./mcp-source.ts");
         return toolsOfMcpServer(server, { cwd: io.cwd, signal, onWarning });
       }),

@@ -1,4 +1,4 @@
-// What can be typed instead of a prompt.
+// The commands that can be typed instead of a prompt.
 
 import { writeFile } from "node:fs/promises";
 import { resolve } from "node:path";
@@ -13,10 +13,10 @@ export interface CommandContext {
 }
 
 interface Command {
-  /** What comes after the name, if anything does. */
+  /** The placeholder of its argument. Default: it has none. */
   readonly argument?: string;
   readonly description: string;
-  /** Throws in words. */
+  /** Throws an error for the user. */
   run(argument: string, context: CommandContext): Promise<void> | void;
 }
 
@@ -70,7 +70,7 @@ const commands: Readonly<Record<string, Command>> = {
     async run(file, { conversation, cwd, say }) {
       if (file === "") throw new Error("/save needs the name of a file: /save chat.json");
       const text = `${JSON.stringify(conversation.transcript(), undefined, 2)}\n`;
-      // Never over a file that is there: it is easily mistyped, and the old one would be gone.
+      // Never overwrites: names are easily mistyped.
       await writeFile(resolve(cwd, file), text, { flag: "wx" }).catch((error: unknown) => {
         throw notSaved(file, error);
       });
@@ -86,12 +86,12 @@ const keys = [
   "A line that ends in \\ goes on in the next one, and so does Alt-Enter.",
 ];
 
-/** Whether a line is a command. `/usr/bin` and `/ ` are not: they may well begin a prompt. */
+/** Whether a line is a command. `/usr/bin` and `/ ` are not: they may begin a prompt. */
 export function isCommand(line: string): boolean {
   return /^\/[a-z]+(\s|$)/i.test(line);
 }
 
-/** Runs the command that a line holds, and says whether it wants to leave. Throws in words. */
+/** Runs a command line; `exit` means leave. Throws an error for the user. */
 export async function runCommand(line: string, context: CommandContext): Promise<"done" | "exit"> {
   const [, name = "", argument = ""] = /^\/(\S+)\s*(.*)$/s.exec(line) ?? [];
   const command = Object.hasOwn(commands, name) ? commands[name] : undefined;

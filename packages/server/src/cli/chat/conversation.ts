@@ -35,13 +35,13 @@ export class Conversation implements AsyncDisposable {
     };
   }
 
-  /** Who answers, for people: the model and where it is. */
+  /** The model and its endpoint, for display. */
   get label(): string {
     const { name, endpoint } = this.#client.model;
     return /^https?:/.test(endpoint) ? `${name} at ${endpoint}` : name;
   }
 
-  /** Asks, and gives what comes. When the signal is aborted the answer ends soon; the conversation stays usable. */
+  /** Asks the model. Aborting the signal ends the answer early; the conversation stays usable. */
   async *ask(prompt: string, signal: AbortSignal): AsyncGenerator<ChatEvent, void, void> {
     const client = this.#client;
     const itemCount = this.#items.length;
@@ -75,19 +75,19 @@ export class Conversation implements AsyncDisposable {
     this.#lastResponse = undefined;
   }
 
-  /** The names of the models that there are. */
+  /** The names of the available models. */
   models(signal: AbortSignal): Promise<readonly string[]> {
     return this.#options.source.list(signal);
   }
 
-  /** Goes on with another model. Throws in words if it is known not to be there. */
+  /** Continues with another model. Throws an error for the user if it does not exist. */
   async use(name: string, signal: AbortSignal): Promise<void> {
     const client = this.#clientFor(await this.#options.source.open(name, signal));
     client.messageHistory = this.#client.history;
     this.#client = client;
   }
 
-  /** The conversation so far, as JSON can hold it. */
+  /** The conversation so far, as JSON. */
   transcript(): object {
     const { systemPrompt, source } = this.#options;
     const { model, history } = this.#client;
@@ -108,7 +108,7 @@ export class Conversation implements AsyncDisposable {
     await this.#client.close();
   }
 
-  /** What came of an answer that failed, and the prompt if it was the first answer to it, are not kept. */
+  /** Drops the partial text of a failed answer, and its prompt if nothing else has answered it. */
   #dropFailedAnswer(): void {
     const messages = this.#client.history;
     const last = messages.at(-1);

@@ -1,4 +1,4 @@
-// What the errors of models and servers mean for someone at the command line, who has flags and no options.
+// Rewords errors of models and servers for the command line: flags instead of options.
 
 import {
   BrokenStreamError,
@@ -11,7 +11,7 @@ import {
 } from "rondo";
 import { brokenStream, notLetIn, unexpected, unreachable } from "../api-client-error.ts";
 
-/** The error of a model server in words. `listModels` is asked only where a model is missing. */
+/** Rewords an error of a model server. `listModels` is called only if the model is missing. */
 export async function explainModelError(
   failure: unknown,
   listModels: () => Promise<readonly string[]> = async () => [],
@@ -34,7 +34,7 @@ export async function explainModelError(
   return failure;
 }
 
-/** The error of a Rondo server in words: its own, where it has said any. */
+/** Rewords an error of a Rondo server: its own message, if it sent one. */
 export function explainServerError(failure: unknown): unknown {
   if (failure instanceof ModelConnectionError) return unreachable(failure.endpoint, failure.cause);
   if (failure instanceof BrokenStreamError) return brokenStream(failure.endpoint, failure.cause);
@@ -46,7 +46,7 @@ export function explainServerError(failure: unknown): unknown {
   return failure;
 }
 
-/** That there is no such model, and which there are. */
+/** The error for an unknown model; lists the known ones. */
 export function missingModel(name: string, names: readonly string[], where?: string): Error {
   const at = where === undefined ? "" : ` at ${where}`;
   const choice =

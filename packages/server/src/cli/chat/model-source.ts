@@ -1,4 +1,4 @@
-// The models that can be talked to: those of one or more model servers, of a Rondo server, and the demo model.
+// Where a chat gets its models: model servers, or the demo model.
 
 import { type JsonObject, listModels, type ModelProvider, openaiCompatible } from "rondo";
 import { demoModel } from "rondo/demo";
@@ -12,27 +12,27 @@ export interface ModelPlace {
 export interface ModelSource {
   /** The names of all models. Throws in words if no server answers. */
   list(signal: AbortSignal): Promise<readonly string[]>;
-  /** A model by its name; the first one that can chat if there is no name. Throws in words. */
+  /** A model by its name; without one, the first that can chat. Throws an error for the user. */
   open(name: string | undefined, signal: AbortSignal): Promise<ModelProvider>;
-  /** What an error of one of its models means for someone at the command line, who has flags and no options. */
+  /** Rewords an error of one of its models for the command line. */
   explain(error: unknown): Promise<unknown>;
-  /** Whether it keeps the conversation itself, as responses. */
+  /** Whether it stores the conversation, as responses. */
   readonly keepsResponses?: true;
-  /** Called with each response that it keeps. */
+  /** Called with each stored response. */
   onResponse?: (response: JsonObject) => void;
 }
 
-/** Between the pieces of the demo model's answers, so that one sees them come. */
+/** Delay between the demo model's pieces, so that streaming is visible. */
 const demoDelayMs = 15;
 
-/** Models of servers, in their order. Without any place there is only the demo model. */
+/** Models of servers, in their order; without a server, the demo model. */
 export function modelSource(places: readonly ModelPlace[]): ModelSource {
   const namesAt = ({ url, apiKey }: ModelPlace, signal: AbortSignal) =>
     listModels({ baseURL: url, apiKey, signal });
   const openAt = ({ url, apiKey }: ModelPlace, model: string) =>
     openaiCompatible({ baseURL: url, model, ...(apiKey !== undefined && { apiKey }) });
 
-  /** What each place has; a place that does not answer has nothing, unless it is the only one. */
+  /** The models of each server. One that fails counts as empty, unless it is the only one. */
   const listed = async (signal: AbortSignal) => {
     const all = await Promise.allSettled(places.map((place) => namesAt(place, signal)));
     const [only, ...others] = all;
@@ -51,7 +51,7 @@ export function modelSource(places: readonly ModelPlace[]): ModelSource {
         if (name === undefined || name === "demo") return demoModel({ delayMs: demoDelayMs });
         throw missingModel(name, ["demo"]);
       }
-      // There is only one who can know, and it says so itself when it does not.
+      // A single server that cannot list its models is asked anyway: it knows best.
       if (name !== undefined && others.length === 0) {
         const known = await listed(signal).catch(() => undefined);
         if (known && !hasModel(known.flat(), name))
@@ -74,17 +74,17 @@ export function modelSource(places: readonly ModelPlace[]): ModelSource {
   return source;
 }
 
-/** Ollama lists `qwen3:latest`, and people say `qwen3`. */
+/** Ollama lists `qwen3` as `qwen3:latest`. */
 export function hasModel(names: readonly string[], name: string): boolean {
   return names.includes(name) || names.includes(`${name}:latest`);
 }
 
-/** Servers list models that only make vectors or ratings of texts too. */
+/** Servers also list embedding and reranking models. */
 function firstForChat(names: readonly string[]): string | undefined {
   return names.find((name) => !/embed|rerank|\bbge\b|\be5\b|whisper/i.test(name)) ?? names[0];
 }
 
-/** An address without what may be secret in it. */
+/** A URL without credentials and query. */
 function labelOf(url: string): string {
   const { origin, pathname } = new URL(url);
   return `${origin}${pathname.replace(/\/+$/, "")}`;

@@ -1,4 +1,4 @@
-// Opens a conversation with the model that the flags name, then the environment, then this machine, then the demo model.
+// Opens a conversation: with the model of the flags, of the environment, of this machine, or the demo model.
 
 import type { AnyTool } from "rondo";
 import { discoverModelServers, type Found } from "../../config/discover.ts";
@@ -23,17 +23,17 @@ export interface OpenOptions {
   readonly signal: AbortSignal;
   /** Decides about calls that a Rondo server wants approved. Default: nobody does. */
   readonly approve?: ((signal: AbortSignal) => Promise<boolean>) | undefined;
-  /** Looks for model servers on this machine. Default: asks the usual ports. */
+  /** Finds model servers on this machine. Default: probes the usual ports. */
   readonly discover?: ((options: { env: Environment; signal: AbortSignal }) => Promise<Found[]>) | undefined;
 }
 
 export interface Opened {
   readonly conversation: Conversation;
-  /** What the person should know about it, if anything. */
+  /** A message for the user. Default: none. */
   readonly notice?: string;
 }
 
-/** Throws in words when what was named is not there. */
+/** Throws an error for the user if what the flags name does not exist. */
 export async function openConversation(options: OpenOptions): Promise<Opened> {
   const { flags, tools, env, signal, approve, discover = discoverModelServers } = options;
   const { model, system: systemPrompt } = flags;
@@ -65,7 +65,7 @@ interface Place {
   readonly url: string;
 }
 
-/** A flag wins over the environment, and a server over a model server. */
+/** Flags override the environment, and a Rondo server a model server. */
 function placeOf(flags: ModelFlags, env: Environment): Place | undefined {
   const named: [Place["kind"], string | undefined][] = [
     ["server", flags.server],

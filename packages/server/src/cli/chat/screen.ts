@@ -1,5 +1,5 @@
-// Where a command writes: the answer to standard output, and what stands beside it there too in a chat at a terminal,
-// else to standard error.
+// Where a command writes: answers to standard output, everything else to standard error. A chat at a terminal writes
+// both to standard output.
 
 import type { CliIo } from "../cli-io.ts";
 import { LineWriter } from "../terminal/lines.ts";
@@ -9,20 +9,20 @@ import { withoutControls } from "../terminal/text.ts";
 export interface Screen {
   /** For the answer. */
   readonly answer: LineWriter;
-  /** For all that is not the answer. */
+  /** For everything else. */
   readonly aside: LineWriter;
   readonly style: Style;
-  /** Whether lines that move can be shown; in a chat, also whether a person types here. */
+  /** Whether a spinner can be shown; in a chat, also whether a user types here. */
   readonly isInteractive: boolean;
-  /** The width of lines beside the answer. */
+  /** The width of lines that are not the answer. */
   columns(): number;
 }
 
-/** How much of a call or a result is shown where lines have no width. */
+/** The width where there is no terminal. */
 const plainColumns = 200;
 const fewestColumns = 20;
 
-/** The screen of a chat: at a terminal whose cursor can be moved, everything is one conversation. */
+/** The screen of a chat. */
 export function createScreen(io: CliIo): Screen {
   const { input, output, env } = io;
   const isInteractive = input.isTTY === true && output.isTTY === true && env["TERM"] !== "dumb";
@@ -32,11 +32,11 @@ export function createScreen(io: CliIo): Screen {
     : screen;
 }
 
-/** The screen of a command that is only watched. */
+/** The screen of a command that takes no prompts. */
 export function watchScreen(io: CliIo): Screen {
   const { output, isErrorTerminal, env } = io;
   const isOutTerminal = output.isTTY === true;
-  // Where both are shown in one window they share its lines; else each has its own.
+  // In one window both share its lines; otherwise each has its own.
   const isOneWindow = isOutTerminal && isErrorTerminal;
   const cursor = { isAtStart: true };
   return {
@@ -48,7 +48,7 @@ export function watchScreen(io: CliIo): Screen {
   };
 }
 
-/** What a model or a tool says, as this output may have it: a file gets all, a terminal nothing that drives it. */
+/** Removes control characters from what models and tools write, if it goes to a terminal. Files get everything. */
 export function cleaner(io: CliIo): (text: string) => string {
   return io.output.isTTY === true || io.isErrorTerminal ? withoutControls : (text) => text;
 }

@@ -53,7 +53,7 @@ async function converse(server: string, tools: readonly AnyTool[]) {
   return (await openConversation({ flags: { server }, tools, env: {}, signal })).conversation;
 }
 
-test("each answer goes on from the last one", async () => {
+test("each answer continues the last one", async () => {
   const { url, model } = await serve([
     { thinking: "Hm.", text: ["Hello, ", "Ada."], usage },
     "You are Ada.",
@@ -96,7 +96,7 @@ test("tools of the chat run here, at the same time and over several rounds", asy
   expect(roles).toBe("user assistant tool tool assistant tool assistant user");
 });
 
-test("a tool that fails, or that there is not, is told to the model", async () => {
+test("a tool that fails is reported to the model", async () => {
   const fail = tool("fail", "Fail.", {}, () => {
     throw new Error("It is broken.");
   });
@@ -166,7 +166,7 @@ test("the server keeps the conversation: each request continues the last respons
   expect(other.requests[0]?.messages.map(({ content }) => content)).toEqual(["Hi", "One.", "Again"]);
 });
 
-test("Ctrl-C interrupts the answer on the server too, and the conversation goes on from what was said", async () => {
+test("Ctrl-C interrupts the answer on the server too, and the conversation continues from the partial answer", async () => {
   const { url, model } = await serve([{ text: ["Once upon", new Promise(() => {})] }, "Sorry."]);
   const chat = chatInFakeTerminal(["--server", url, "Tell me a story."]);
   await chat.sees("Once upon");
@@ -202,7 +202,7 @@ test("a call that is interrupted while it runs here is answered before the next 
   expect(JSON.stringify(model.requests[1]?.messages[2])).toContain("cancelled");
 });
 
-test("a response that has failed is told, and is not part of the conversation", async () => {
+test("a failed response is reported, and is not part of the conversation", async () => {
   const { url, model } = await serve([{ text: "Ha", error: new Error("x") }, "Fine."]);
   const { exitCode, out, err } = await chatPiped(["--server", url], "one\ntwo\n");
   expect(exitCode).toBe(1);
@@ -211,7 +211,7 @@ test("a response that has failed is told, and is not part of the conversation", 
   expect(model.requests[1]?.messages).toEqual([{ role: "user", content: "two" }]);
 });
 
-test("where the server wants a model to be named, it is its first, and others can be chosen", async () => {
+test("a server without a default model is asked for its first, and others can be chosen", async () => {
   const other = scriptedModel(["Other.", "Other again."], { name: "other" });
   const { url } = await serve([], { models: { other, test: scriptedModel("Test.", { name: "test" }) } });
   const { out, err } = await chatPiped(["--server", url], "Hi\n/models\n/model test\nHi\n/model none\n");
@@ -238,7 +238,7 @@ test("the conversation can be saved", async () => {
   });
 });
 
-test("a key is sent, and a wrong one or none is told", async () => {
+test("a key is sent, and a wrong or missing one is reported", async () => {
   const key = "rondo_test";
   const auth = { keys: [{ owner: "me", hash: hashKey(key) }] };
   const { url } = await serve(["In.", "In."], { auth });
@@ -252,7 +252,7 @@ test("a key is sent, and a wrong one or none is told", async () => {
   }
 });
 
-test("a server that is down is told, at the start and later", async () => {
+test("a server that is down is reported, at the start and later", async () => {
   const { url, close } = await serve(["One."]);
   const chat = chatInFakeTerminal(["--server", url, "Hi"]);
   await chat.sees("One.");

@@ -64,7 +64,7 @@ export function serverSource({ url, apiKey, approve }: ServerSourceOptions): Mod
     keepsResponses: true,
     list,
     async open(name, signal) {
-      // Asked in any case: that nobody answers is said before the first prompt is written, not after it.
+      // Always listed, so that an unreachable server is reported before the first prompt.
       const names = await list(signal);
       if (name !== undefined && !hasModel(names, name)) throw missingModel(name, names, server.endpoint);
       return modelOf(name);

@@ -18,7 +18,7 @@ import { chatInFakeTerminal } from "./testkit/chatting.ts";
 
 const forever = { text: "Once upon", stall: true } as const;
 
-test("Ctrl-C interrupts the answer, the chat goes on, and Ctrl-D leaves with 0", async () => {
+test("Ctrl-C interrupts the answer, the chat continues, and Ctrl-D leaves with 0", async () => {
   await using server = await startModelServer([forever, { text: "Sorry." }]);
   const chat = chatInFakeTerminal(["--model-url", server.url]);
   await chat.sees("> ");
@@ -112,7 +112,7 @@ test("Ctrl-C does not wait for a server that does not end the answer", async () 
   server.closeAllConnections();
 });
 
-test("a request that has not been answered at all can be interrupted too", async () => {
+test("a request without any answer can be interrupted too", async () => {
   await using server = await startModelServer([{ stall: 0 }, "Here."]);
   const chat = chatInFakeTerminal(["--model-url", server.url, "Anyone?"]);
   await server.request(0);
@@ -137,7 +137,7 @@ test("an error leaves the prompt usable", async () => {
   expect(await chat.ended).toBe(0);
 });
 
-test("what is typed while the answer comes is the next prompt", async () => {
+test("text typed while the answer streams is the next prompt", async () => {
   const { promise: more, resolve } = Promise.withResolvers<void>();
   await using server = await startModelServer([{ text: ["One", more, "."] }, "Two."]);
   const chat = chatInFakeTerminal(["--model-url", server.url, "first"]);
@@ -168,7 +168,7 @@ test("thoughts are dim where there are colours, and marked where there are none"
   expect(plain.includes("\u001b[2m") || plain.includes("\u001b[1m")).toBe(false);
 });
 
-test("a signal from elsewhere leaves at once, with the terminal as it was", async () => {
+test("a signal from another process leaves at once, and the terminal is restored", async () => {
   await using server = await startModelServer([]);
   const chat = chatInFakeTerminal(["--model-url", server.url]);
   await chat.sees("> ");

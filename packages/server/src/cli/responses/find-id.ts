@@ -1,4 +1,4 @@
-// Ids are long. A person may give the beginning of one, with or without `resp_`, as a list shows it.
+// Completes the prefix of an id, with or without `resp_`: lists show only prefixes.
 
 import type { ApiClient } from "../api-client.ts";
 
@@ -6,9 +6,9 @@ const wholeId = /^resp_[0-9a-f]{48}$/;
 const prefix = /^(?:resp_)?[0-9a-f]{4,47}$/;
 const maxSearched = 500;
 
-/** The whole id. Only the newest responses are looked through. Throws in words if none or several begin so. */
+/** The whole id. Searches only the newest responses. Throws an error for the user if none or several match. */
 export async function findId(api: ApiClient, given: string, signal: AbortSignal): Promise<string> {
-  // What cannot be a beginning is for the server to judge: not all servers make such ids.
+  // Anything else is left to the server: not all servers have such ids.
   if (wholeId.test(given) || !prefix.test(given)) return given;
   const start = given.startsWith("resp_") ? given : `resp_${given}`;
   const newest = await api.list(maxSearched, {}, signal);

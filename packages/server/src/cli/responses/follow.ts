@@ -15,7 +15,7 @@ export interface FollowFlags {
   readonly json?: true;
 }
 
-/** Follows a response to its end. Throws an `Exit` with 1 unless it has completed, or waits for its caller. */
+/** Follows a response to its end. Throws an `Exit` with 1 unless it is completed or requires action. */
 export async function followResponse(
   io: CliIo,
   api: ApiClient,
@@ -52,7 +52,7 @@ export async function followResponse(
       if (event.type === "error") throw new Error(event.message);
       if ("response" in event && isTerminal(event.response.status)) ended = event.response;
     }
-    // Where nothing came any more, it had ended before the event that was asked for.
+    // Without such an event, it ended before `startingAfter`.
     const response = ended ?? (await api.get(id, signal));
     if (response.status === "failed") throw new Error(response.error?.message ?? "The response has failed.");
     output.end(response);

@@ -14,12 +14,12 @@ export interface ListFlags {
   readonly json?: true;
 }
 
-/** Enough to tell responses apart, and short enough for a line; commands take it as an id. */
+/** Enough to tell responses apart; commands accept it as an id. */
 const shownIdLength = "resp_".length + 12;
 const plainTextLength = 200;
 const titles = ["ID", "STATUS", "MODEL", "CREATED", "TEXT"];
 const gap = "  ";
-/** Where there is hardly room for the text it gets this much, and lines wrap. */
+/** The least width of the text; narrower terminals wrap. */
 const leastTextWidth = 10;
 
 export async function listResponses(
@@ -74,7 +74,7 @@ function table(io: CliIo, responses: readonly ResponseObject[]): string[] {
   ];
 }
 
-/** One line for programs: no tab or line end in it but those between. */
+/** One line for programs: cells contain no tabs or line breaks. */
 function plainLine(response: ResponseObject): string {
   const { id, status, model, created_at } = response;
   const text = oneLine(textOf(response), plainTextLength);
@@ -82,7 +82,7 @@ function plainLine(response: ResponseObject): string {
   return cells.map((cell) => cell.replace(/\s+/g, " ").trim()).join("\t");
 }
 
-/** `text` may have spaces behind it. */
+/** `text` may be padded. */
 export function paintStatus(style: Style, text: string): string {
   const status = text.trimEnd();
   if (status === "completed") return style.green(text);

@@ -1,4 +1,4 @@
-// `rondo responses`: looks at the responses of a Rondo server, follows them and ends them.
+// `rondo responses`: lists, shows, follows and cancels the responses of a Rondo server.
 
 import { Command, InvalidArgumentError, Option } from "commander";
 import { responseStatuses } from "../../protocol/query.ts";
@@ -15,7 +15,7 @@ import { addServerFlags, clientFor, type ServerFlags } from "./server-flags.ts";
 import { showResponse } from "./show.ts";
 
 export interface ResponsesOptions {
-  /** When a lost server is tried again. Default: soon, then each 5 seconds, for 5 minutes. */
+  /** When to reconnect. Default: after 250 ms, with backoff up to 5 s, for 5 minutes. */
   readonly retries?: RetryTimes;
 }
 
