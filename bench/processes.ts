@@ -1,4 +1,4 @@
-// Starts the processes of a measurement, all on the same Node, and asks them for figures.
+// Starts the processes of a measurement, all on the same Node, and collects their figures.
 import { type ChildProcess, fork, spawn } from "node:child_process";
 import { once } from "node:events";
 import type { Readable } from "node:stream";
@@ -12,9 +12,9 @@ export function pathOf(file: string): string {
 export interface ServerProcess extends AsyncDisposable {
   /** With `/v1`. */
   readonly url: string;
-  /** The CPU time that it has used so far. */
+  /** The CPU time used so far. */
   cpuMs(): Promise<number>;
-  /** The memory that it holds after its garbage was collected. */
+  /** The memory in use after garbage collection. */
   rssBytes(): Promise<number>;
 }
 
@@ -22,7 +22,7 @@ export interface LoadProcess extends Disposable {
   ask(job: LoadRequest): Promise<LoadResult>;
 }
 
-/** Starts the model server, and gives its URL. */
+/** Starts the model server, and returns its URL. */
 export async function startModel(): Promise<{ readonly url: string } & Disposable> {
   const child = fork(pathOf("model/model-server.ts"), { execArgv: [] });
   const { url } = (await messageOf(child)) as { url: string };
@@ -55,7 +55,7 @@ export async function startServer(
   };
 }
 
-/** The URL after the first `at`. Goes on reading: a server may end when nobody does. */
+/** The URL after the first `at`. Keeps reading: a server may exit when its output is not read. */
 function urlIn(output: Readable | null): Promise<string> {
   const { promise, resolve, reject } = Promise.withResolvers<string>();
   let printed = "";
@@ -64,7 +64,7 @@ function urlIn(output: Readable | null): Promise<string> {
     const url = / ?at (http:\/\/\S+\/v1)/.exec(printed)?.[1];
     if (url !== undefined) resolve(url);
   });
-  output?.once("end", () => reject(new Error(`A server has ended before it told its URL: ${printed}`)));
+  output?.once("end", () => reject(new Error(`A server exited before it printed its URL: ${printed}`)));
   return promise;
 }
 
@@ -84,8 +84,8 @@ export function startLoad(): LoadProcess {
 
 export interface ContenderFigure {
   readonly milliseconds: number;
-  /** In how many pieces the text of an answer was handed out. */
-  readonly pieces: number;
+  /** The number of deltas of an answer's text. */
+  readonly deltas: number;
 }
 
 /** Runs a contender for one measure. */
@@ -98,7 +98,7 @@ export async function runContender(args: readonly string[]): Promise<ContenderFi
   child.stdout.setEncoding("utf8").on("data", (text: string) => (output += text));
   child.stderr.setEncoding("utf8").on("data", (text: string) => (errors += text));
   await once(child, "close");
-  // What the peers print themselves comes before.
+  // Output of the peers themselves comes first.
   const last = output.trimEnd().split("\n").at(-1) ?? "";
   if (!last.startsWith("{")) throw new Error(`${args.join(" ")} has failed:\n${errors.slice(-2000)}`);
   return JSON.parse(last) as ContenderFigure;
@@ -114,7 +114,7 @@ async function messageOf(child: ChildProcess): Promise<unknown> {
   const { signal } = ended;
   try {
     const ends = once(child, "exit", { signal }).then(([code]) => {
-      throw new Error(`A process of the benchmark has ended with code ${String(code)}.`);
+      throw new Error(`A process of the benchmark exited with code ${String(code)}.`);
     });
     const [message] = (await Promise.race([once(child, "message", { signal }), ends])) as unknown[];
     return message;

@@ -1,10 +1,10 @@
-// What is made of many figures.
+// Medians, percentiles and ratios.
 
 export function median(values: readonly number[]): number {
   return percentile(values, 0.5);
 }
 
-/** The value below which a part of all values lies. */
+/** The value below which a given share of all values lies. */
 export function percentile(values: readonly number[], part: number): number {
   const sorted = values.toSorted((a, b) => a - b);
   const place = (sorted.length - 1) * part;
@@ -14,8 +14,8 @@ export function percentile(values: readonly number[], part: number): number {
 }
 
 /**
- * The median of the ratios of the figures of the same rounds: what disturbs the machine for a while disturbs both.
- * A contender with fewer rounds is held against the rounds that it took part in.
+ * The median of the ratios within each repetition: a temporary disturbance of the machine affects both.
+ * A contender with fewer repetitions is compared only within those.
  */
 export function medianRatio(values: readonly number[], floor: readonly number[]): number {
   return median(values.map((value, round) => value / (floor[round] ?? Number.NaN)));

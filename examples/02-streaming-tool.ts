@@ -1,7 +1,7 @@
-// A streaming tool: progress while it works, and a result at the end
+// A streaming tool: progress values, and a result at the end
 import { Agent, Turn, tool } from "rondo";
 
-// What it yields is progress. What it returns is the turn's result.
+// Yielded values are progress. The return value is the turn's result.
 const importRows = tool(
   { name: "import_rows", description: "Import rows from a table.", input: { rows: Array } },
   async function* ({ rows }) {
@@ -14,7 +14,7 @@ const importRows = tool(
   },
 );
 
-// Alone: the values come one by one, and the turn keeps the result.
+// Without an agent: the values come one by one, and the turn keeps the result.
 const turn = new Turn(importRows, { rows: [3, 5, "x"] });
 for await (const progress of turn.yielding()) console.log(progress);
 // → 1 of 3
@@ -22,7 +22,7 @@ for await (const progress of turn.yielding()) console.log(progress);
 // → 3 of 3
 console.log(turn.output); // → { imported: 2, skipped: 1 }
 
-// In an agent: the same, and the result is the last value that the run yields.
+// In an agent: the same, and the run yields the result last.
 const importer = new Agent({ name: "importer", tools: [importRows] });
 await importer.put(new Turn(importRows, { rows: [8] }));
 for await (const [, value] of importer.run()) console.log(value);

@@ -1,10 +1,10 @@
-// A locked tool: calls at the same time run one after the other
+// A locked tool: concurrent turns run one after the other
 import { setTimeout as sleep } from "node:timers/promises";
 import { tool } from "rondo";
 
 const accounts = { open: 0, locked: 0 };
 
-/** Reads, waits, writes: whoever comes in between works with an old number. */
+/** Reads, waits, writes: a race, because a concurrent call reads a stale balance. */
 async function addTo(account: keyof typeof accounts, amount: number): Promise<void> {
   const balance = accounts[account];
   await sleep(5);
@@ -27,7 +27,7 @@ console.log(`without a lock: ${accounts.open}`); // → without a lock: 30
 await Promise.all(amounts.map((amount) => payLocked.execute({ amount })));
 console.log(`with a lock: ${accounts.locked}`); // → with a lock: 60
 
-// A tool that waits for its own lock would wait forever. It is told so at once.
+// A tool that waits for its own lock would wait forever. It gets an error at once.
 const twice = tool(
   { name: "twice", description: "Calls itself.", lock: true },
   async (): Promise<unknown> => twice.execute(),

@@ -1,4 +1,4 @@
-// Hooks with tags: watch some tools, or one tool, without changing any
+// Hooks with tags: observe some tools, or one tool, without changing any
 import { hook, tool } from "rondo";
 
 const readFile = tool(
@@ -14,7 +14,7 @@ const add = tool(
   async ({ a, b }) => a + b,
 );
 
-// Global, for every tool that is tagged "disk".
+// Global, for every tool with the tag "disk".
 hook("tool.beforeInvoke", async (input, { tool }) => console.log(`  disk: ${tool?.name}`, input["path"]), {
   tags: ["disk"],
 });
@@ -28,7 +28,7 @@ const guard = hook(
   { tags: ["danger"] },
 );
 
-// For one tool alone. It knows the types of that tool, and it runs before the global ones.
+// For one tool only, with its types. It runs before the global ones.
 add.afterInvoke(async (sum) => console.log(`  a sum: ${sum.toFixed(1)}`));
 
 console.log(await readFile.execute({ path: "notes.txt" }));

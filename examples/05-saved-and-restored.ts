@@ -1,4 +1,4 @@
-// Saved and restored: one process begins the work, another one finishes it
+// Saved and restored: one process starts the work, another one finishes it
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
@@ -10,7 +10,7 @@ import { Agent, ContextItem, Turn, tool } from "rondo";
 const visit = tool(
   { name: "visit", description: "Visit a city.", input: { city: String } },
   async function* ({ city }) {
-    yield new ContextItem({ content: city }); // remembered by the agent
+    yield new ContextItem({ content: city }); // stored in the agent's context
     return `visited ${city}`;
   },
 );

@@ -1,4 +1,4 @@
-// Context: what tools tell the agent, and what later tools read
+// Context: tools write the agent's memory, and later tools read it
 import { Agent, ContextItem, ContextQueue, Turn, tool } from "rondo";
 
 // Without an id: a note for the queue, which keeps the newest few.
@@ -7,7 +7,7 @@ const hear = tool(
   async ({ words }) => new ContextItem({ content: words }),
 );
 
-// With an id: a document for the pool, where it is found by that id. The same id replaces it.
+// With an id: a document for the pool, which is keyed by id. The same id replaces it.
 const lookUp = tool(
   { name: "look_up", description: "Get the menu of a day.", input: { day: String } },
   async ({ day }) =>
@@ -28,16 +28,16 @@ const waiter = new Agent({
   tools: [hear, lookUp, answer],
   contextQueue: new ContextQueue({ limit: 2 }),
 });
-waiter.contextQueue.onEvict(async (_queue, oldest) => console.log("forgets:", oldest.content));
+waiter.contextQueue.onEvict(async (_queue, oldest) => console.log("evicts:", oldest.content));
 
 for (const words of ["Hello.", "No meat, please.", "What is there?"])
   await waiter.put(new Turn(hear, { words }));
 await waiter.put(new Turn(lookUp, { day: "Sunday" }));
 await waiter.put(new Turn(answer));
 
-// Items are kept and not yielded: the only value is the answer.
+// Items are stored, not yielded: the only value is the answer.
 for await (const [, value] of waiter.run()) console.log(value);
-// → forgets: Hello.
+// → evicts: Hello.
 // → {
 // →   heard: 'No meat, please.\nWhat is there?',
 // →   known: '- [menu] The menu of Sunday',

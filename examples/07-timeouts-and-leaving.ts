@@ -1,11 +1,11 @@
-// Time limits and leaving early: nothing holds a run, and the agent goes on
+// Time limits and leaving early: nothing blocks a run, and the agent stays usable
 import { setTimeout as sleep } from "node:timers/promises";
 import { Agent, Turn, TurnTimeoutError, tool } from "rondo";
 
 const wait = tool(
   { name: "wait", description: "Wait.", input: { forMs: Number } },
   async ({ forMs }, { signal }) => {
-    await sleep(forMs, undefined, { signal }); // passing the signal on is what makes it stop at once
+    await sleep(forMs, undefined, { signal }); // passing the signal on makes it stop at once
     return `waited ${forMs} ms`;
   },
 );
@@ -32,7 +32,7 @@ try {
 // → wait: timeout
 // → too slow for 20 ms, 1 turn left
 
-// Leaving the loop. The tool is stopped and has cleaned up before the next line runs.
+// Leaving the loop. The tool stops and cleans up before the next line runs.
 for await (const [, value] of agent.run()) if (value === 3) break;
 console.log(`running: ${agent.isRunning}`);
 // → the clock is put away

@@ -1,9 +1,9 @@
-// Four ways to keep a conversation small, and nothing is ever cut behind your back
+// Four ways to keep a conversation small: nothing is ever truncated silently
 import { Client, estimateTokens, truncateMessages, truncateToBudget } from "rondo";
 import { scriptedModel } from "rondo/testing";
 
-// Scripted, so that this runs anywhere. A real model is one line: const model = ollama("qwen3:8b");
-const model = scriptedModel(({ messages }) => `Done, with ${messages.length} messages before my eyes.`);
+// Scripted, so that this runs anywhere. For a real model: const model = ollama("qwen3:8b");
+const model = scriptedModel(({ messages }) => `Done, with ${messages.length} messages in context.`);
 const tasks = ["Check the title.", "Check the first chapter.", "Check the index."];
 
 async function ask(client: Client, prompt: string): Promise<string> {
@@ -12,14 +12,14 @@ async function ask(client: Client, prompt: string): Promise<string> {
   return client.result?.text ?? "";
 }
 
-// 1. Stateless: a new client for each task. Nothing of one task reaches the next.
+// 1. Stateless: a new client for each task.
 for (const task of tasks) {
   await using client = new Client({ model });
   console.log("stateless:", await ask(client, task));
 }
-// → stateless: Done, with 1 messages before my eyes.
-// → stateless: Done, with 1 messages before my eyes.
-// → stateless: Done, with 1 messages before my eyes.
+// → stateless: Done, with 1 messages in context.
+// → stateless: Done, with 1 messages in context.
+// → stateless: Done, with 1 messages in context.
 
 // 2. Truncation: at a natural break, only the last messages stay.
 await using editor = new Client({ model });
@@ -27,11 +27,11 @@ for (const task of tasks) {
   console.log("truncation:", await ask(editor, task));
   editor.messageHistory = truncateMessages(editor.history, { keep: 2 });
 }
-// → truncation: Done, with 1 messages before my eyes.
-// → truncation: Done, with 3 messages before my eyes.
-// → truncation: Done, with 3 messages before my eyes.
+// → truncation: Done, with 1 messages in context.
+// → truncation: Done, with 3 messages in context.
+// → truncation: Done, with 3 messages in context.
 
-// 3. A budget: when the conversation is too large, its oldest turns go, calls together with their results.
+// 3. Budget: a conversation that is too large loses its oldest prompts, each with its calls, results and answer.
 await using guest = new Client({ model });
 for (const task of [...tasks, ...tasks]) {
   await ask(guest, task);
@@ -39,14 +39,14 @@ for (const task of [...tasks, ...tasks]) {
   if (tokens > 80) guest.messageHistory = truncateToBudget(guest.history, { maxTokens: 80 });
   console.log(`budget: ${tokens} tokens, ${guest.messageHistory.length} messages stay`);
 }
-// → budget: 23 tokens, 2 messages stay
-// → budget: 46 tokens, 4 messages stay
-// → budget: 69 tokens, 6 messages stay
-// → budget: 91 tokens, 6 messages stay
-// → budget: 92 tokens, 6 messages stay
-// → budget: 91 tokens, 6 messages stay
+// → budget: 22 tokens, 2 messages stay
+// → budget: 45 tokens, 4 messages stay
+// → budget: 66 tokens, 6 messages stay
+// → budget: 88 tokens, 6 messages stay
+// → budget: 89 tokens, 6 messages stay
+// → budget: 88 tokens, 6 messages stay
 
-// 4. Memory outside: what was found is kept, how it was found is forgotten.
+// 4. External memory: the findings are kept, the conversation is not.
 const notes: Record<string, string> = {};
 await using researcher = new Client({ model });
 for (const task of tasks) {
@@ -54,4 +54,4 @@ for (const task of tasks) {
   researcher.messageHistory = [];
 }
 console.log("memory:", await ask(researcher, `Sum up these notes: ${JSON.stringify(notes)}`));
-// → memory: Done, with 1 messages before my eyes.
+// → memory: Done, with 1 messages in context.

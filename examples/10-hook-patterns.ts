@@ -1,4 +1,4 @@
-// Four things that hooks of a client are good for: gates, redirects, audits, and clean prompts
+// Client hooks: block, redirect and audit calls, and sanitize prompts
 
 import type { UserPromptSubmitEvent } from "rondo";
 import { Client, type ClientHookHandler, type PostToolUseEvent, type PreToolUseEvent, tool } from "rondo";
@@ -7,7 +7,7 @@ import { scriptedModel } from "rondo/testing";
 const write = tool("write", "Write a file.", { path: String, text: String }, ({ path }) => `wrote ${path}`);
 const remove = tool("remove", "Delete a file.", { path: String }, ({ path }) => `deleted ${path}`);
 
-// 1. A gate blocks a call, or sends it elsewhere. The model reads the reason.
+// 1. A gate blocks or redirects a call. The model receives the reason.
 const gate: ClientHookHandler<PreToolUseEvent> = ({ toolName, toolInput }) => {
   if (toolName === "remove") return { continue: false, reason: "nothing is deleted here" };
   const path = String(toolInput["path"]);
@@ -16,21 +16,21 @@ const gate: ClientHookHandler<PreToolUseEvent> = ({ toolName, toolInput }) => {
     : { modifiedInput: { ...toolInput, path: `/sandbox${path}` } };
 };
 
-// 2. An audit only looks on. It sees every result, also those of calls that were blocked.
+// 2. An audit only observes. It sees every result, including those of blocked calls.
 const audited: string[] = [];
 const audit: ClientHookHandler<PostToolUseEvent> = ({ toolName, toolResult }) => {
   audited.push(`${toolName}: ${JSON.stringify(toolResult)}`);
 };
 
-// 3. A prompt is cleaned before it is sent, or refused. History has the clean one.
+// 3. A prompt is sanitized before it is sent, or rejected. History has the sanitized one.
 const clean: ClientHookHandler<UserPromptSubmitEvent> = ({ prompt }) => {
   if (prompt.length > 1_000) return { continue: false, reason: "too long" };
   return { modifiedPrompt: prompt.replaceAll(/\d{4}-\d{4}-\d{4}/g, "[card number]") };
 };
 
-// 4. All of them together. Of several hooks in a row, the first that decides ends the row.
+// 4. All of them together. Of several hooks for one event, the first decision wins.
 await using client = new Client({
-  // Scripted, so that this runs anywhere. A real model is one line: model: ollama("qwen3:8b"),
+  // Scripted, so that this runs anywhere. For a real model: model: ollama("qwen3:8b"),
   model: scriptedModel([
     {
       calls: [

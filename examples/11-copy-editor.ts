@@ -1,4 +1,4 @@
-// A copy editor that was written for claude-agent-sdk, with the lines that changed
+// A copy editor ported from claude-agent-sdk, with the lines that changed
 import { query, tool } from "rondo"; // was: from "@anthropic-ai/claude-agent-sdk", and createSdkMcpServer
 import { scriptedModel } from "rondo/testing"; // new, only for this example
 import { z } from "zod";
@@ -11,7 +11,7 @@ const report = tool(
   { quote: z.string(), problem: z.string(), severity: z.enum(["minor", "major"]) },
   async ({ quote, problem, severity }) => {
     console.log(`${severity}: "${quote}": ${problem}`);
-    return { content: [{ type: "text", text: "noted" }] }; // the result of an MCP tool is understood
+    return { content: [{ type: "text", text: "noted" }] }; // results in MCP's format are supported
   },
 );
 // gone: const server = createSdkMcpServer({ name: "editor", tools: [report] });
@@ -19,11 +19,11 @@ const report = tool(
 const answer = query({
   prompt: `Edit this text:\n\n${text}`,
   options: {
-    model: copyEditor(), // was: "claude-…"; a real one is ollama("qwen3:8b")
+    model: copyEditor(), // was: "claude-…"; for a real model: ollama("qwen3:8b")
     systemPrompt: "You are a copy editor. Report each problem, then give the corrected text.",
     tools: [report], // was: mcpServers: { editor: server }
     allowedTools: ["report_issue"], // was: ["mcp__editor__report_issue"]
-    autoExecuteTools: true, // new: tools run by themselves only if you say so
+    autoExecuteTools: true, // new: tools run automatically only on request
     maxToolIterations: 5, // was: maxTurns: 5
   },
 });
@@ -38,7 +38,7 @@ for await (const message of answer) {
 // → The committee has met. Its decision is final.
 // → completed, 410 tokens
 
-/** What a model would say. */
+/** Stands in for a model. */
 function copyEditor() {
   const usage = (inputTokens: number, outputTokens: number) => ({
     inputTokens,

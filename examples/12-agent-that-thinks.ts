@@ -1,12 +1,12 @@
-// An agent that thinks: its model chooses among its tools, and what they return is queued or remembered
+// An agent that thinks: its model calls its tools, whose results may be queued or stored
 import { Agent, type Block, ContextItem, type ResultMessage, Turn, tool } from "rondo";
 import { scriptedModel } from "rondo/testing";
 
 const lookUp = tool("look_up", "Look up a price.", { plant: String }, ({ plant }) => plant.length * 3);
-// A turn that a tool returns is queued, and runs after the answer: this is for work that is no talk.
+// A turn that a tool returns is queued, and runs after the answer.
 const send = tool("send", "Send a plant.", { plant: String }, ({ plant }) => `a ${plant} is on its way`);
 const order = tool("order", "Order a plant.", { plant: String }, ({ plant }) => new Turn(send, { plant }));
-// A context item is remembered, and the model is told of it from the next question on.
+// A context item is stored, and is part of the prompt from the next question on.
 const note = tool(
   "note",
   "Note what the customer likes.",
@@ -18,7 +18,7 @@ const gardener = new Agent({
   name: "gardener",
   instructions: "You sell plants. Be brief.",
   tools: [lookUp, order, send, note],
-  // Scripted, so that this runs anywhere. A real model is one line: model: ollama("qwen3:8b"),
+  // Scripted, so that this runs anywhere. For a real model: model: ollama("qwen3:8b"),
   model: scriptedModel([
     {
       thinking: "Something for the shade.",
@@ -30,8 +30,8 @@ const gardener = new Agent({
     "A fern, for 12.",
     { calls: [{ name: "order", input: { plant: "fern" } }] },
     ({ messages }) => {
-      const [told] = messages; // the instructions, and what the agent remembers
-      if (told?.role === "system") console.log("is told:", told.content.split("\n").slice(-2));
+      const [system] = messages; // the instructions and the agent's context
+      if (system?.role === "system") console.log("context:", system.content.split("\n").slice(-2));
       return "Ordered.";
     },
   ]),
@@ -53,6 +53,6 @@ for await (const [turn, value] of gardener.run()) {
 // → says: A fern, for 12.
 // → calls order { plant: 'fern' }
 // → gets queued
-// → is told: [ '[taste] What the customer likes', 'shade' ]
+// → context: [ '[taste] What the customer likes', 'shade' ]
 // → says: Ordered.
 // → send a fern is on its way

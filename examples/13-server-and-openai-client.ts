@@ -1,10 +1,10 @@
-// A server with a tool of its own, and an OpenAI client that uses it: plain, streamed, and with state
+// A server with a tool, and an OpenAI client that uses it: plain, streamed, and with state
 import { startServer } from "@rondo/server";
 import OpenAI from "openai";
 import { tool } from "rondo";
 import { demoModel } from "rondo/demo";
 
-// The tool runs on the server: clients see its calls and results, and have nothing to do.
+// The tool runs on the server: clients only see its calls and results.
 const add = tool("add", "Add two numbers.", { a: Number, b: Number }, ({ a, b }) => {
   console.log(`(the server adds ${a} and ${b})`);
   return a + b;
@@ -32,7 +32,7 @@ console.log(first.output_text);
 // → add {"a":25,"b":17} 42
 // → 25 + 17 is 42.
 
-// The server has kept the conversation, so "it" is 42.
+// The server stored the conversation, so "it" is 42.
 const stream = await openai.responses.create({
   model: "demo",
   input: "Add 8 to it.",

@@ -1,8 +1,8 @@
-// The demo model with tools that run at the same time, and steps that wait for each other
+// The demo model with parallel and dependent calls
 import { Agent, type Block, type ResultMessage, tool } from "rondo";
 import { demoModel } from "rondo/demo";
 
-// Both calls have to be under way before either ends: one after the other, this would hang.
+// Both calls must be in flight before either ends: one after the other, this would hang.
 let running = 0;
 const { promise: both, resolve } = Promise.withResolvers<void>();
 const getWeather = tool("get_weather", "Tell the weather of a city.", { city: String }, async ({ city }) => {

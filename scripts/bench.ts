@@ -1,6 +1,6 @@
-// Measures this project side by side with what a user would pick instead, behind `npm run bench`, and writes
-// docs/benchmarks.md. `--quick` takes less than three minutes; `--only library` or `--only server` measures a half, and
-// `--no-peers` leaves the other libraries out: both then only print.
+// `npm run bench`: measures this project side by side with the alternatives, and writes
+// docs/benchmarks.md. `--quick` takes less than three minutes; `--only library` or `--only server` measures one half, and
+// `--no-peers` skips the other libraries: both then only print.
 import { spawnSync } from "node:child_process";
 import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -35,19 +35,19 @@ const sizes: ServerSizes = {
   requests: isQuick ? 3000 : 10_000,
   firstTokens: isQuick ? 100 : 300,
   openStreams: 1000,
-  storedTurns: [10, 100, 1000],
-  turnsMeasured: 30,
+  storedResponses: [10, 100, 1000],
+  responsesMeasured: 30,
 };
 
 const pageHead = `# Benchmarks
 
 <!-- Written by \`npm run bench\`. Do not edit. -->
 
-What this project costs, beside what you could use instead. \`npm run bench\` measures it on your machine: everything in one run, the contenders by turns, each in a process of its own on the same Node, all against the same model server. Absolute figures say little about another machine; the ratios do. Each is the median of the ratios of the single rounds.`;
+The cost of this project, side by side with the alternatives. \`npm run bench\` measures it on your machine, in one run: the contenders alternate, each in a separate process on the same Node, all with the same model server. Absolute figures depend on the machine; ratios are comparable. Each is the median of the ratios within each repetition.`;
 
-const libraryIntro = `The floor is \`fetch\` with a parser and a tool loop by hand, and is 1; the other figures are ratios to it. CPU is that of the whole process, garbage collection and compilation included, after one short answer and one tool call that are not counted. The peers run their own agent loop, streamed; \`openai\` has none, so it gets one by hand.`;
+const libraryIntro = `The floor is \`fetch\` with a hand-written parser and tool loop, and is 1; the other figures are ratios to it. CPU is that of the whole process, including garbage collection and compilation, after a warm-up of one short answer and one tool call. The peers run their own agent loop, streamed; \`openai\` has none, so it gets a hand-written one.`;
 
-const serverIntro = `The floor is a bare \`node:http\` server that turns chunks into events by hand, and does nothing else: it checks nothing, keeps nothing and has no tools. Figures without a unit are ratios to it. With the store off requests say \`store: false\`. With SQLite all is kept, and what is streamed for the CPU per chunk are background runs, which log every event before it is sent.`;
+const serverIntro = `The floor is a bare \`node:http\` server that converts chunks to events, and nothing else: it validates nothing, stores nothing and has no tools. Figures without a unit are ratios to it. With the store off, requests have \`store: false\`. With SQLite everything is stored, and the CPU per chunk is that of background runs, which log every event before it is sent.`;
 
 build();
 if (values.peers && values.only !== "server") installPeers();
@@ -67,8 +67,8 @@ if (values.only !== "library") {
 onProgress("");
 const minutes = ((performance.now() - start) / 60_000).toFixed(1);
 const form = isQuick
-  ? "the quick form, with few rounds"
-  : `${rounds} rounds for the library, ${sizes.rounds} for the server`;
+  ? "quick mode, with few repetitions"
+  : `${rounds} repetitions for the library, ${sizes.rounds} for the server`;
 const body = `${facts}\n- ${form}; ${minutes} minutes\n\n${parts.join("\n\n")}\n`;
 console.log(body);
 if (values.only === undefined && values.peers) {
@@ -76,7 +76,7 @@ if (values.only === undefined && values.peers) {
   console.log("Written to docs/benchmarks.md.");
 }
 
-/** What is measured is what users get. */
+/** The built packages are measured, as users get them. */
 function build(): void {
   onProgress("building");
   const program = join(root, "scripts/build.ts");
@@ -85,7 +85,7 @@ function build(): void {
     encoding: "utf8",
   });
   if (status === 0) return;
-  console.error(`${stdout}${stderr}\nThe build has failed, see above.`);
+  console.error(`${stdout}${stderr}\nThe build failed, see above.`);
   process.exit(1);
 }
 
@@ -98,8 +98,7 @@ function installPeers(): void {
     shell: true,
     stdio: "inherit",
   });
-  if (status !== 0)
-    throw new Error(`The peers could not be installed in ${folder}; --no-peers leaves them out.`);
+  if (status !== 0) throw new Error(`The peers could not be installed in ${folder}; --no-peers skips them.`);
 }
 
 function onProgress(text: string): void {

@@ -1,17 +1,17 @@
-// What the packages may cost those who use them. The figures are stable, so `npm run check` holds them; what depends
-// on the machine is measured by `npm run bench`. A budget that does not fit any more is a decision, not an accident.
+// The size limits of the packages. The figures are stable, so `npm run check` enforces them; `npm run bench` measures
+// what depends on the machine. Raising a budget is a decision, not an accident.
 
 export interface Budget {
-  /** Files and packages on the disk after installing it, dependencies included. */
+  /** Installed size on disk, including dependencies. */
   readonly installedBytes: number;
   readonly packages: number;
-  /** Files that its import loads, dependencies included. */
+  /** Files that its import loads, including dependencies. */
   readonly modules: number;
-  /** Modules of Node that are loaded by its import, beyond those that any program has. */
+  /** Node built-ins that its import loads, beyond those of any program. */
   readonly builtins: number;
-  /** All that its root exports, in one minified file for a browser. Undefined where there is no such use. */
+  /** All exports of its root, in one minified file for a browser. Undefined if it does not run there. */
   readonly bundleBytes?: number;
-  /** The same for an app that uses nothing but `tool()`: what is not used is left out. */
+  /** The same for an app that uses only `tool()`, after tree-shaking. */
   readonly toolBundleBytes?: number;
 }
 

@@ -1,5 +1,5 @@
-// Behind `npm run build`: checks the types and writes the declarations, then bundles the packages. Arguments are
-// projects for `tsc -b`, where not all are to be checked. docs/decisions/0025 says why there are bundles.
+// `npm run build`: checks the types and writes the declarations, then bundles the packages. Arguments are projects for
+// `tsc -b`, to check only some. docs/decisions/0025 says why there are bundles.
 import { spawnSync } from "node:child_process";
 import { existsSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
@@ -8,9 +8,9 @@ import { type OutputChunk, rolldown } from "rolldown";
 
 interface Package {
   readonly folder: string;
-  /** What is imported or started from outside. */
+  /** Imported or started from outside. */
   readonly entries: readonly string[];
-  /** All files that the entries share, by name: a file of the sources goes into the first that fits. Default: any. */
+  /** The files that the entries share, by name: a source file goes into the first that matches. Default: any. */
   readonly shared?: Readonly<Record<string, RegExp>>;
 }
 
@@ -18,7 +18,7 @@ const root = fileURLToPath(new URL("..", import.meta.url));
 
 const library: Package = {
   folder: join(root, "packages/rondo"),
-  // The last two are those that `#http` chooses between.
+  // `#http` resolves to one of the last two.
   entries: [
     "index",
     "demo/index",
@@ -27,10 +27,10 @@ const library: Package = {
     "model/http/http-node",
     "model/http/http-fetch",
   ],
-  // `core` imports neither of the others, and `client` not `agent`. Most of our classes do something when they are
-  // defined, which keeps them in the bundle of an app that has the file; so what many apps do not need is a file of its
-  // own. What is done for others when a file is loaded (`provideTurns()`, `provideThinking()`) is done in the file of
-  // those who need it, so that package.json may say that none of them has side effects.
+  // `core` imports neither of the others, and `client` not `agent`. Most of our classes have side effects when they are
+  // defined, which keeps them in the bundle of an app that has the file; so what many apps do not need is a separate
+  // file. Top-level calls for other modules (`provideTurns()`, `provideThinking()`) are in the file of the modules that
+  // need them, so that package.json can declare no side effects.
   shared: {
     core: /^(error|json|async|registry|hook|context|tool|turn)\//,
     agent: /^(agent\/(?!check-prompt)|client\/thinking-agent)/,
@@ -38,7 +38,7 @@ const library: Package = {
   },
 };
 
-/** Its commands load what only they need, which becomes files of its own. */
+/** What a command imports lazily becomes a separate file. */
 const server: Package = {
   folder: join(root, "packages/server"),
   // The last one is the watchdog's thread.
@@ -58,7 +58,7 @@ async function bundle({ folder, entries, shared }: Package): Promise<readonly Ou
     cwd: folder,
     input: Object.fromEntries(entries.map((entry) => [entry, `./src/${entry}.ts`])),
     platform: "neutral",
-    // Dependencies stay what they are, and `#http` is chosen where the program runs.
+    // Dependencies stay external, and the runtime resolves `#http`.
     external: (id, _importer, isResolved) => !isResolved && !id.startsWith("."),
     preserveEntrySignatures: "allow-extension",
   });
@@ -82,7 +82,7 @@ async function bundle({ folder, entries, shared }: Package): Promise<readonly Ou
   });
 }
 
-/** Leaves files alone that are as they should be: another process may be reading them. */
+/** Does not touch unchanged files: another process may be reading them. */
 function write({ folder }: Package, files: readonly OutputChunk[]): void {
   const dist = join(folder, "dist");
   const paths = new Set(files.map(({ fileName }) => join(dist, fileName)));

@@ -1,5 +1,5 @@
-// Uses the library as it is built, part of `npm run check`: the tests use its sources. What the parts of the package
-// share must be the same in all of them, and a bundle for the browser must not leave out what is needed.
+// Part of `npm run check`: uses the built library, because the tests use its sources. All parts of the package must
+// share the same classes, and tree-shaking for a browser must not drop what is needed.
 import assert from "node:assert/strict";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -46,7 +46,7 @@ assert.equal(
   true,
 );
 
-/** What a program exports as `result`, after it was bundled for a browser and all that it does not use was left out. */
+/** The export `result` of a program, bundled for a browser with tree-shaking. */
 async function inBundle(program: string): Promise<unknown> {
   const entry = "entry";
   const bundle = await rolldown({

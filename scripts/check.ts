@@ -1,5 +1,5 @@
-// Everything that is to be right besides the tests, behind `npm run check`. All steps run even if one fails,
-// so that one run shows all there is to repair. Nothing but dist and caches is written.
+// `npm run check`: all checks besides the tests. All of them run even if one fails, so that one run shows all
+// problems. Only dist and caches are written.
 import { spawnSync } from "node:child_process";
 import { globSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -14,7 +14,7 @@ const failed: string[] = [];
 try {
   step("types and build", "node scripts/build.ts");
   step("lint", "oxlint --type-aware --deny-warnings");
-  step("format", "biome check --error-on-warnings", "`npm run format` repairs most of it.");
+  step("format", "biome check --error-on-warnings", "`npm run format` fixes most of it.");
   step("dead code", "knip --no-progress --no-config-hints");
   step("the library as built", "node scripts/built-library.ts");
   for (const folder of publicPackages()) {
@@ -38,7 +38,7 @@ if (failed.length > 0) {
   console.log("\nAll checks passed.");
 }
 
-/** Runs one command, shows its output only if it fails, and says whether it passed. */
+/** Runs one command, shows its output only if it fails, and returns whether it passed. */
 function step(name: string, command: string, remedy?: string): boolean {
   const start = performance.now();
   process.stdout.write(`${name} … `);
@@ -57,14 +57,14 @@ function step(name: string, command: string, remedy?: string): boolean {
     return true;
   }
   console.log(`failed (${seconds} s)`);
-  // Some of the tools colour their output even where nobody can see colours.
+  // Some tools colour their output even without a terminal.
   const output = stripVTControlCharacters(`${error?.message ?? ""}${stdout}${stderr}`);
   console.log(`\n$ ${command}\n${output}${remedy ? `\n${remedy}\n` : ""}`);
   failed.push(name);
   return false;
 }
 
-/** Folders of the workspaces that are meant for the registry. */
+/** Folders of the workspaces that are published. */
 function publicPackages(): string[] {
   return globSync("packages/*/package.json", { cwd: root })
     .filter((manifest) => !JSON.parse(readFileSync(join(root, manifest), "utf8")).private)

@@ -1,4 +1,4 @@
-// Writes the pages of docs/ that are made from code, behind `npm run docs`.
+// `npm run docs`: writes the generated pages of docs/.
 import { writeFileSync } from "node:fs";
 import { configReference } from "../packages/server/src/config/reference.ts";
 

@@ -1,4 +1,4 @@
-// The examples in the order in which they are meant to be read.
+// The examples, in reading order.
 import { globSync, readFileSync } from "node:fs";
 import { basename, join } from "node:path";
 
@@ -6,7 +6,7 @@ export interface Example {
   /** `01-pipeline` */
   readonly name: string;
   readonly path: string;
-  /** The first line of the file, which is a comment that says what it shows. */
+  /** The comment on the first line of the file. */
   readonly title: string;
   readonly source: string;
 }

@@ -1,5 +1,4 @@
-// Tells what a user's disk holds after installing a package: its files and those of all its dependencies. Fails
-// when that is more than its budget.
+// Reports the installed size of a package, including all its dependencies, and fails if it exceeds the budget.
 import { execFileSync } from "node:child_process";
 import { globSync, mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -25,7 +24,7 @@ try {
   rmSync(unpacked, { recursive: true });
 }
 
-/** The folders of all packages that come along, each once. */
+/** The folders of all its dependencies, each once. */
 function dependenciesOf(packageFolder: string, found = new Set<string>()): string[] {
   for (const dependency of Object.keys(manifestOf(packageFolder).dependencies ?? {})) {
     const dependencyFolder = join(root, "node_modules", dependency);

@@ -1,5 +1,5 @@
-// Tells what importing a package costs: how many modules it loads, and how large a bundle of its root is. Fails when
-// that is more than its budget. What is imported is what is built.
+// Reports the cost of importing a built package: the modules it loads, and the size of a bundle of its root. Fails if
+// that exceeds the budget.
 import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -24,7 +24,7 @@ function hold(what: string, value: number, limit: number): void {
   if (value > limit) process.exitCode = 1;
 }
 
-/** In a process of its own, where nothing else is loaded. */
+/** In a separate process, where nothing else is loaded. */
 function loadedModules(): { modules: number; builtins: number } {
   const program = `
     import { registerHooks } from "node:module";
@@ -49,7 +49,7 @@ async function bundleBytes(what: string): Promise<number> {
     input: entry,
     cwd: root,
     platform: "browser",
-    // What a runtime without Node has in its place is not counted.
+    // Substitutes of other runtimes for Node built-ins are not counted.
     external: /^node:/,
     plugins: [
       {

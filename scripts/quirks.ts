@@ -1,5 +1,5 @@
-// Prints the table of quirks of model servers with what Rondo makes of them, behind `npm run quirks`. The cases
-// are data in test/quirks/cases; the same cases are tests. With `--peers` other clients get the same streams.
+// `npm run quirks`: prints the quirks of model servers, and whether Rondo parses them correctly. The cases are data
+// in test/quirks/cases, and also tests. With `--peers` other clients get the same streams.
 import { parseArgs, styleText } from "node:util";
 import { setLogger } from "rondo";
 import { quirks } from "../test/quirks/cases/all.ts";

@@ -1,5 +1,5 @@
-// The long trials of the server, behind `npm run soak`: kills at random moments, 1,000 streams at once, and 10,000
-// stored responses. `--kills`, `--streams` and `--responses` change the numbers (0 leaves a trial out), `--seed`
+// `npm run soak`: long trials of the server, with kills at random moments, 1,000 concurrent streams, and 10,000
+// stored responses. `--kills`, `--streams` and `--responses` change the numbers (0 skips a trial), `--seed`
 // repeats one.
 import { randomInt } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -24,12 +24,12 @@ const kills = wholeNumber("kills", values.kills);
 const streams = wholeNumber("streams", values.streams);
 const responses = wholeNumber("responses", values.responses);
 const seed = values.seed === undefined ? randomInt(2 ** 31) : wholeNumber("seed", values.seed);
-// So many kills share one database and one set of clients, so that a failure is found soon.
+// The kills that share one database and one set of clients, so that a failure is found soon.
 const killsPerTrial = 50;
 const folders = new Set<string>();
 const flaws: string[] = [];
 
-// Processes that were started end with this one: their pipe to it breaks, or the terminal stops them too.
+// Child processes end with this one: their pipe to it breaks, or the terminal stops them too.
 process.once("SIGINT", () => process.exit(130));
 process.once("exit", () => {
   for (const folder of folders) rmSync(folder, { recursive: true, force: true });
@@ -40,9 +40,9 @@ if (streams > 0) await loadTrial();
 if (responses > 0) await storeTrial();
 
 if (flaws.length > 0) {
-  console.log(`\n${flaws.length} flaws (seed ${seed}):\n${flaws.slice(0, 20).join("\n")}`);
+  console.log(`\n${flaws.length} failures (seed ${seed}):\n${flaws.slice(0, 20).join("\n")}`);
   process.exitCode = 1;
-} else console.log("\nAll is well.");
+} else console.log("\nAll trials passed.");
 
 async function killTrials(): Promise<void> {
   console.log(`${kills} kills, seed ${seed}`);
@@ -58,14 +58,14 @@ async function killTrials(): Promise<void> {
     flaws.push(...report.flaws);
     for (const [name, value] of Object.entries(report.figures)) totals[name] = (totals[name] ?? 0) + value;
     progress("");
-    console.log(`  ${totals["kills"]} kills, ${totals["followed"]} runs, ${flaws.length} flaws`);
+    console.log(`  ${totals["kills"]} kills, ${totals["followed"]} runs, ${flaws.length} failures`);
   }
   for (const [name, value] of Object.entries(totals)) console.log(`  ${name.padEnd(24)}${value}`);
   console.log(`  ${"seconds".padEnd(24)}${secondsSince(start)}`);
 }
 
 async function loadTrial(): Promise<void> {
-  console.log(`\n${streams} streams at once`);
+  console.log(`\n${streams} concurrent streams`);
   await using model = await startStoryModel();
   await using server = await startMeasuredServer({ folder: newFolder(), modelUrl: model.url });
   const round = async (whileOpen?: () => Promise<void>) => {
@@ -78,7 +78,9 @@ async function loadTrial(): Promise<void> {
     });
     flaws.push(...report.flaws);
     const seconds = Number(secondsSince(start));
-    console.log(`  ${report.events} events in ${seconds} s: ${Math.round(report.events / seconds)} a second`);
+    console.log(
+      `  ${report.events} events in ${seconds} s: ${Math.round(report.events / seconds)} per second`,
+    );
   };
   await round();
   await round();
@@ -86,7 +88,7 @@ async function loadTrial(): Promise<void> {
   await round(async () => {
     const open = await server.measure();
     const kilobytes = (open.usedBytes - before.usedBytes) / streams / 1000;
-    console.log(`  ${kilobytes.toFixed(1)} kB of memory for each open stream`);
+    console.log(`  ${kilobytes.toFixed(1)} kB of memory per open stream`);
   });
   await round();
   const after = await server.measure();
@@ -94,7 +96,7 @@ async function loadTrial(): Promise<void> {
   console.log(
     `  memory: ${megabytes(before.usedBytes)} before, ${megabytes(after.usedBytes)} after two rounds`,
   );
-  if (growth > 2000) flaws.push(`each stream has left ${Math.round(growth)} bytes behind`);
+  if (growth > 2000) flaws.push(`each stream leaked ${Math.round(growth)} bytes`);
 }
 
 async function storeTrial(): Promise<void> {
@@ -106,7 +108,7 @@ async function storeTrial(): Promise<void> {
     count: responses,
     chain: Math.min(1000, responses),
     onStep: (what, count, seconds) =>
-      console.log(`  ${count} ${what} in ${seconds.toFixed(1)} s: ${Math.round(count / seconds)} a second`),
+      console.log(`  ${count} ${what} in ${seconds.toFixed(1)} s: ${Math.round(count / seconds)} per second`),
   });
   flaws.push(...found);
   const { usedBytes, residentBytes } = await server.measure();
@@ -119,7 +121,7 @@ function newFolder(): string {
   return folder;
 }
 
-/** One line that changes, where someone can see it. */
+/** A progress line, on terminals only. */
 function progress(line: string): void {
   if (process.stdout.isTTY) process.stdout.write(`\r\x1b[K${line}`);
 }

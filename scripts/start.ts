@@ -1,4 +1,4 @@
-// Behind `npm start`: builds what is needed, and serves the models of this machine, or a stand-in for them.
+// `npm start`: builds what is needed, and serves the models of this machine, or the demo model.
 import { spawn, spawnSync } from "node:child_process";
 import { existsSync, mkdirSync } from "node:fs";
 import { constants } from "node:os";
@@ -9,14 +9,14 @@ const root = fileURLToPath(new URL("..", import.meta.url));
 const program = join(root, "packages/server/dist/cli/main.js");
 const store = join(root, ".cache/rondo.db");
 
-console.log(existsSync(program) ? "Looking for changes …" : "Building, this once …");
+console.log(existsSync(program) ? "Checking the build …" : "Building, only once …");
 const { status, stdout, stderr } = spawnSync(
   process.execPath,
   [join(root, "scripts/build.ts"), "packages/server"],
   { cwd: root, encoding: "utf8" },
 );
 if (status !== 0) {
-  console.error(`${stdout}${stderr}\nThe build has failed, see above.`);
+  console.error(`${stdout}${stderr}\nThe build failed, see above.`);
   process.exit(1);
 }
 
@@ -31,11 +31,11 @@ const args = [
   ...process.argv.slice(2),
 ];
 const server = spawn(process.execPath, [program, ...args], { cwd: root, stdio: "inherit" });
-// At a terminal Ctrl-C reaches the server too, and it decides when to end; other signals are passed on.
+// On a terminal Ctrl-C also reaches the server, which decides when to exit; other signals are passed on.
 process.on("SIGINT", () => {});
 process.on("SIGTERM", () => server.kill("SIGTERM"));
 server.on("close", (code, signal) => {
   process.exitCode = code ?? (signal === null ? 1 : 128 + constants.signals[signal]);
   if (code === 1)
-    console.error("If another `npm start` runs in this folder: npm start -- --store memory takes no store.");
+    console.error("If another `npm start` runs in this folder, use: npm start -- --store memory");
 });

@@ -1,5 +1,5 @@
-// A guided tour of the examples, behind `npm run tour`. At a terminal it waits between them; anywhere else it
-// runs through. The folder may be given, which is how the tests have a tour of their own.
+// `npm run tour`: a guided tour of the examples. On a terminal it pauses between them. The folder is an optional
+// argument, for tests.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { relative, resolve } from "node:path";
@@ -11,7 +11,7 @@ import { readExamples } from "./examples.ts";
 const folder = resolve(process.argv[2] ?? fileURLToPath(new URL("../examples", import.meta.url)));
 const atTerminal = process.stdin.isTTY && process.stdout.isTTY;
 
-// An interrupted example ends by the same Ctrl-C; the tour then says goodbye instead of going on.
+// Ctrl-C also ends the example in progress; the tour then stops.
 process.once("SIGINT", () => leave(130));
 
 const examples = readExamples(folder);
@@ -33,7 +33,7 @@ if (failed.length > 0) {
   console.log(`\nThe tour ended with failures: ${failed.join(", ")}.`);
   process.exitCode = 1;
 } else {
-  console.log("\nThat was the tour. Read next: README.md, then the guides in docs/, one for each idea.");
+  console.log("\nThat was the tour. Read next: README.md, then the guides in docs/.");
 }
 
 async function run(path: string): Promise<number | string> {
@@ -44,10 +44,10 @@ async function run(path: string): Promise<number | string> {
   return code ?? signal;
 }
 
-/** Waits for Enter at a terminal. "q" and the end of input leave the tour, and so does Ctrl-C. */
+/** Waits for Enter on a terminal. "q", the end of input and Ctrl-C leave the tour. */
 async function pause(): Promise<void> {
   if (!atTerminal) return;
-  process.stdout.write(dim("\nEnter goes on, q leaves. "));
+  process.stdout.write(dim("\nEnter continues, q quits. "));
   const terminal = createInterface({ input: process.stdin, output: process.stdout, prompt: "" });
   const answer = await new Promise<string>((answered) => {
     terminal.once("line", answered);
@@ -59,11 +59,11 @@ async function pause(): Promise<void> {
 }
 
 function leave(code: number): never {
-  console.log("\nThe tour ends here. `npm run tour` begins it again.");
+  console.log("\nThe tour ends here. `npm run tour` starts it again.");
   process.exit(code);
 }
 
-// styleText leaves the text plain when stdout is no terminal or NO_COLOR is set.
+// styleText leaves the text plain if stdout is not a terminal or NO_COLOR is set.
 function bold(text: string): string {
   return styleText("bold", text, { stream: process.stdout });
 }

@@ -24,13 +24,13 @@ const libraryLayers = {
     tool: foundation,
     turn: [...foundation, "tool"],
     agent: [...foundation, "tool", "turn"],
-    // A model knows how to describe tools to a server, and nothing of those who run them.
+    // Models describe tools to a server, and do not know what runs them.
     model: ["error", "async", "json", "tool"],
     loop: [...foundation, "tool", "turn", "agent", "model"],
     client: [...foundation, "tool", "turn", "agent", "model", "loop"],
     demo: ["error", "async", "json", "tool", "model"],
     testing: ["error", "async", "json", "tool", "model"],
-    // Of the models, only what a function that fetches is.
+    // From the models, only the type of a fetch function.
     mcp: ["error", "json", "async", "tool", "turn", "model"],
   },
   vocabulary: [
@@ -46,7 +46,7 @@ const libraryLayers = {
 const serverTree = join(repoRoot, "packages/server/src");
 const serverLayers = {
   below: {
-    // Which hosts are private: asked where requests are read, and where this server connects to others.
+    // Which hosts are private: used where requests are parsed, and where this server connects to others.
     net: [],
     protocol: ["net"],
     store: ["protocol"],
@@ -59,7 +59,7 @@ const serverLayers = {
     // Tests only: real clients, and the API's public schema.
     conformance: ["protocol", "store", "executor", "config", "engine", "run", "http"],
   },
-  // The models of a config are asked for in a run, which knows nothing else of it.
+  // A run uses the models of the config, and nothing else of it.
   vocabulary: ["run/planner.ts", "run/responses.ts"],
   entries: ["index.ts"],
 };
@@ -73,7 +73,7 @@ describe("the server", () => {
     expect(cycles(serverTree)).toEqual([]);
   });
 
-  test("uses of the library only what it exports", () => {
+  test("uses only what the library exports", () => {
     const inside = globSync("**/*.ts", { cwd: serverTree }).filter((file) =>
       /["'](\.\.\/)+rondo|["']rondo\/(?!(?:demo|mcp|testing)["'])/.test(
         readFileSync(join(serverTree, file), "utf8"),
@@ -84,7 +84,7 @@ describe("the server", () => {
 
   test("imports only packages that it depends on", () => {
     const manifest = JSON.parse(readFileSync(join(repoRoot, "packages/server/package.json"), "utf8"));
-    // The library leaves its peer to those who use rondo/mcp.
+    // The library's peer is installed by the users of rondo/mcp.
     const needed = new Set([...packagesImported(serverTree), "@modelcontextprotocol/client"]);
     expect([...needed].toSorted()).toEqual(Object.keys(manifest.dependencies).toSorted());
   });
@@ -102,12 +102,12 @@ describe("the library", () => {
   test.each([
     ["rondo", libraryEntry],
     ["rondo/demo", join(libraryTree, "demo/index.ts")],
-  ])("needs no Node built-in, neither itself nor through its dependencies: %s", (_name, entry) => {
+  ])("needs no Node built-in, directly or through its dependencies: %s", (_name, entry) => {
     const chains = [...reachableFrom(entry)].filter(([file]) => file.startsWith("node:"));
     expect(chains.map(([, chain]) => chain.join(" → "))).toEqual([]);
   });
 
-  test("loads where there is no process and no Buffer", () => {
+  test("loads without process and Buffer", () => {
     const program = `delete globalThis.process; delete globalThis.Buffer; await import("rondo");`;
     const { status, stderr } = spawnSync(
       process.execPath,
@@ -129,14 +129,14 @@ describe("the library", () => {
     expect(packagesImported(libraryTree)).toEqual([...packages, peer].toSorted());
   });
 
-  test("needs the peer for rondo/mcp alone", () => {
+  test("needs the peer only for rondo/mcp", () => {
     const folders = Object.keys(libraryLayers.below).filter((folder) => folder !== "mcp");
     const packages = folders.flatMap((folder) => packagesImported(join(libraryTree, folder)));
     expect(packages).not.toContain("@modelcontextprotocol/client");
     expect([...reachableFrom(libraryEntry).keys()].filter((file) => file.includes("/src/mcp/"))).toEqual([]);
   });
 
-  test("needs none of them below the models", () => {
+  test("needs no package below the models", () => {
     const folders = [...foundation, "tool", "turn", "agent"];
     const packages = folders.flatMap((folder) => packagesImported(join(libraryTree, folder)));
     expect(packages).toEqual([]);
@@ -149,7 +149,7 @@ describe("the library", () => {
     ["workerd", "http-fetch"],
     ["bun", "http-fetch"],
     ["deno", "http-fetch"],
-  ])("speaks HTTP on the runtime '%s' by %s", (runtime, file) => {
+  ])("uses for HTTP on the runtime '%s' the file %s", (runtime, file) => {
     const { imports } = JSON.parse(readFileSync(join(library, "package.json"), "utf8"));
     const runtimes = Object.keys(imports["#http"]);
     expect(runtimes).toEqual(["types", "workerd", "bun", "deno", "browser", "node", "default"]);
@@ -158,12 +158,12 @@ describe("the library", () => {
     for (const path of files) expect(path).toMatch(new RegExp(`/model/http/${file}\\.[jt]s$`));
   });
 
-  test("names each of its exports", () => {
+  test("exports by name", () => {
     expect(exportsEverythingOf(libraryEntry)).toBe(false);
   });
 });
 
-describe("the rules find", () => {
+describe("the architecture rules detect", () => {
   let tree = "";
   afterEach(() => rmSync(tree, { recursive: true }));
 
@@ -178,7 +178,7 @@ describe("the rules find", () => {
 
   const layers = { below: { low: [], high: ["low"] }, vocabulary: [], entries: ["index.ts"] };
 
-  test("nothing where all is well", () => {
+  test("no violation in a valid tree", () => {
     const good = treeOf({
       "index.ts": `export { a } from "./high/a.ts";`,
       "high/a.ts": `import { b } from "../low/b.ts"; import type { D } from "./d.ts"; export const a = b;`,
@@ -202,7 +202,7 @@ describe("the rules find", () => {
     const bad = treeOf({ "low/b.ts": text, "high/a.ts": "export const a = 1; export type A = 1;" });
     const line = "low/b.ts imports high/a.ts, but 'low' may only import itself.";
     expect(wrongDirections(bad, layers)).toEqual([line]);
-    // A vocabulary may name types from above, and still not load anything.
+    // A vocabulary file may import types from above, but no code.
     expect(wrongDirections(bad, { ...layers, vocabulary: ["low/b.ts"] })).toContain(line);
   });
 
@@ -219,10 +219,10 @@ describe("the rules find", () => {
     expect(wrongDirections(bad, { ...layers, vocabulary: ["low/b.ts"] })).toEqual([]);
   });
 
-  test("a vocabulary that needs no exception any more", () => {
+  test("a vocabulary file that no longer needs its exception", () => {
     const bad = treeOf({ "low/b.ts": "export type B = 1;" });
     expect(wrongDirections(bad, { ...layers, vocabulary: ["low/b.ts"] })).toEqual([
-      "low/b.ts no longer names types from above: take it off the vocabulary.",
+      "low/b.ts no longer imports types from above: remove it from the vocabulary.",
     ]);
   });
 
@@ -240,7 +240,7 @@ describe("the rules find", () => {
     const bad = treeOf({ "misc/a.ts": "", "util.ts": "" });
     expect(wrongDirections(bad, layers)).toEqual([
       "The folder of misc/a.ts is not in the table of layers: add 'misc' and what it may import.",
-      "util.ts lies in no folder: only index.ts may.",
+      "util.ts is not in a folder: only index.ts may be at the top.",
     ]);
   });
 
@@ -279,7 +279,7 @@ describe("the rules find", () => {
     expect(() => wrongDirections(bad, layers)).toThrow("imports a computed name");
   });
 
-  test("packages that are imported", () => {
+  test("imported packages", () => {
     const some = treeOf({
       "a.ts": `import "@scope/one/sub"; import "two/sub"; import type { T } from "two"; import "./b.ts"; import "node:fs";`,
       "b.ts": "",

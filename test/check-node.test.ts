@@ -15,7 +15,7 @@ function checkOn(version: string) {
 }
 
 test.each(["0.12.18", "9.11.2", "20.20.2", "23.11.1"])(
-  "Node %s is refused with a reason and a remedy",
+  "Node %s is rejected, with the reason and a fix",
   (version) => {
     const { status, stdout, stderr } = checkOn(version);
     expect(status).toBe(1);
@@ -28,7 +28,7 @@ test.each(["0.12.18", "9.11.2", "20.20.2", "23.11.1"])(
   },
 );
 
-test.each(["24.0.0", "26.1.0", "100.0.0"])("Node %s passes in silence", (version) => {
+test.each(["24.0.0", "26.1.0", "100.0.0"])("Node %s passes silently", (version) => {
   expect(checkOn(version)).toMatchObject({ status: 0, stdout: "", stderr: "" });
 });
 
@@ -36,7 +36,7 @@ test("the tests run on Node 24 or newer", () => {
   expect(Number.parseInt(process.versions.node, 10)).toBeGreaterThanOrEqual(24);
 });
 
-// Outside of an npm script (in an editor, say) the developer's own Node may run the tests.
+// Outside an npm script (in an editor, say) the developer's own Node may run the tests.
 const platform = process.platform === "win32" ? "win" : process.platform;
 const ownNode = join(repoRoot, "node_modules", `node-${platform}-${process.arch}`);
 const expectsOwnNode = process.env["npm_lifecycle_event"] !== undefined && existsSync(ownNode);

@@ -1,4 +1,4 @@
-// The commands that the documentation shows exist, with the flags that it gives them, and each page has them all.
+// The commands in the documentation exist, with their flags, and each command's page has all its flags.
 import { globSync, readFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { describe, expect, test } from "vitest";
@@ -11,13 +11,13 @@ type Command = ReturnType<typeof createProgram>;
 
 const read = (document: string) => readFileSync(join(repoRoot, document), "utf8");
 const documents = globSync(["*.md", "docs/*.md", "packages/*/README.md"], { cwd: repoRoot }).toSorted();
-const calls = documents.flatMap((document) =>
+const commandLines = documents.flatMap((document) =>
   shellLinesIn(read(document)).flatMap((line) =>
     rondoCallsIn(line).map((args) => ({ args, line: `${document}: ${line}` })),
   ),
 );
 
-/** The program with commands that do nothing, and what it says of some arguments. */
+/** The errors of the program for some arguments; its commands do nothing. */
 function complaintsAbout(args: readonly string[]): string {
   const io = testIo();
   const program = createProgram(io);
@@ -25,7 +25,7 @@ function complaintsAbout(args: readonly string[]): string {
   try {
     program.parse(args, { from: "user" });
   } catch (error) {
-    // The help and the version leave by an error too.
+    // Help and version also exit by an error.
     const { exitCode } = error as { exitCode?: number };
     if (exitCode !== 0) return io.err || String(error);
   }
@@ -38,12 +38,12 @@ function leavesOf(command: Command): Command[] {
 
 describe("a command in the documentation", () => {
   test("is found", () => {
-    const shown = new Set(calls.map(({ args: [name] }) => name));
+    const shown = new Set(commandLines.map(({ args: [name] }) => name));
     const known = createProgram(testIo()).commands.map((command) => command.name());
     expect(known.filter((name) => !shown.has(name))).toEqual([]);
   });
 
-  test.each(calls)("is understood: $line", ({ args }) => {
+  test.each(commandLines)("is valid: $line", ({ args }) => {
     expect(complaintsAbout(args)).toBe("");
   });
 
@@ -53,7 +53,7 @@ describe("a command in the documentation", () => {
     ["RONDO_PORT=0 rondo serve --port", "argument missing"],
     ["echo hi | npx @rondo/server responses show", "missing required argument 'id'"],
     ["rondo responses list --status lost", "Allowed choices are"],
-  ])("would not be, if it were wrong: %s", (line, complaint) => {
+  ])("is reported if it is invalid: %s", (line, complaint) => {
     const [args = []] = rondoCallsIn(line);
     expect(complaintsAbout(args)).toContain(complaint);
   });
@@ -68,7 +68,7 @@ describe("the page of", () => {
     expect(read("docs/cli.md")).toContain(`(cli-${name}.md)`);
   });
 
-  test.each(pages)("%s has the flags that there are, and no others", (page) => {
+  test.each(pages)("%s has exactly the existing flags", (page) => {
     const name = basename(page, ".md").slice("cli-".length);
     const command = commands.find((one) => one.name() === name);
     expect(command, `there is no command '${name}'`).toBeDefined();
@@ -80,8 +80,8 @@ describe("the page of", () => {
   });
 });
 
-describe("a line of a shell", () => {
-  test("is read with quotes, pipes, comments and redirections", () => {
+describe("a shell line", () => {
+  test("is parsed with quotes, pipes, comments and redirections", () => {
     const markdown = [
       "```sh",
       "A=1 rondo chat \"What is #1?\" | rondo run 'a b.md' > out 2> /dev/null # rondo gone",

@@ -1,4 +1,4 @@
-// What the documentation says in words: that it names every error, and that its links lead somewhere.
+// The documentation lists every error, and its links work.
 import { globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -16,7 +16,7 @@ const errorClasses = [rondo, mcp, testing]
   .filter((value): value is ErrorClass => typeof value === "function" && value.prototype instanceof Error);
 const lines = readFileSync(join(repoRoot, "docs/errors.md"), "utf8").split("\n");
 
-/** A code is a field of each error, so the class alone tells it only in its source. */
+/** The code is an instance field, so it can only be read from the source of the class. */
 const codeOf = (errorClass: ErrorClass) => /\bcode = "(\w+)"/.exec(String(errorClass))?.[1];
 
 describe("docs/errors.md", () => {
@@ -33,7 +33,7 @@ describe("docs/errors.md", () => {
     },
   );
 
-  test("has no row for what is no error of the library", () => {
+  test("has rows only for errors of the library", () => {
     const rows = lines.flatMap((line) => {
       const [, name, code] = /^\| `(\w+)`.*? \| `(\w+)` \|/.exec(line) ?? [];
       return name === undefined ? [] : [`${name} ${code}`];
@@ -44,16 +44,16 @@ describe("docs/errors.md", () => {
   });
 });
 
-describe("the links of", () => {
+describe("the links", () => {
   const documents = globSync(["*.md", "docs/**/*.md", "packages/*/README.md", "test/**/*.md"], {
     cwd: repoRoot,
   }).toSorted();
 
-  test.each(documents)("%s lead to files and headings", (document) => {
+  test.each(documents)("of %s lead to files and headings", (document) => {
     expect(brokenLinks(document, repoRoot)).toEqual([]);
   });
 
-  test("a document are found where they are broken, and only there", () => {
+  test("of a document are reported if, and only if, they are broken", () => {
     const folder = mkdtempSync(join(tmpdir(), "rondo-links-"));
     try {
       const text = [

@@ -7,7 +7,7 @@ import { repoRoot } from "./support/repo.ts";
 const examples = readExamples(join(repoRoot, "examples"));
 
 describe("the examples", { timeout: 60_000 }, () => {
-  test("each have a number of their own and state what they print", () => {
+  test("are numbered consecutively and state their output", () => {
     expect(examples.map(({ name }) => Number.parseInt(name, 10))).toEqual(
       examples.map((_, index) => index + 1),
     );

@@ -1,5 +1,5 @@
-// What the README and the quick start tell a newcomer to type works as it stands, in the order of the page and without
-// a model server. The port is a free one, and `npx` is one that takes the sources instead of a build.
+// The commands of the README and the quick start work unchanged, in the order of the page and without a model server.
+// The port is a free one, and `npx` is a stand-in that runs the sources instead of a build.
 import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { once } from "node:events";
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -25,7 +25,7 @@ let folder: string;
 let server: { process: ChildProcess; url: string } | undefined;
 
 beforeEach(() => {
-  // Inside the repo, so that programs find `rondo` and `openai` from there.
+  // Inside the repo, so that `rondo` and `openai` resolve.
   mkdirSync(join(repoRoot, ".cache"), { recursive: true });
   folder = mkdtempSync(join(repoRoot, ".cache/first-commands-"));
   mkdirSync(join(folder, "bin"));
@@ -38,7 +38,7 @@ afterEach(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** What is part of the answer to a command, which is known by its first words. */
+/** Expected output of a command, by the start of its line. */
 const answers: Readonly<Record<string, string>> = {
   "npx rondo doctor": "Works end to end",
   "npx rondo --help": "rondo [options] [command]",
@@ -47,7 +47,7 @@ const answers: Readonly<Record<string, string>> = {
   "npx node my-agent.ts": "multiply { a: 6, b: 7 }\n6 * 7 is 42.",
   "curl ": '"type":"mcp_call"',
 };
-/** Other tests do these. */
+/** Covered by other tests. */
 const others = ["npm ci && npm test", "npm run tour", "npm run quirks"];
 
 test.each(["README.md", "docs/quick-start.md"])(
@@ -61,7 +61,7 @@ test.each(["README.md", "docs/quick-start.md"])(
 
     const faults: string[] = [];
     for (const line of lines) {
-      // A newcomer saves a file when the page says so, just before it is used.
+      // Files are saved just before they are used.
       const isServe = line.startsWith("npx rondo serve");
       for (const [, name = "", text = ""] of files)
         if (isServe || line.includes(name)) writeFileSync(join(folder, name), text);
@@ -72,7 +72,7 @@ test.each(["README.md", "docs/quick-start.md"])(
       else if (known === undefined) faults.push(`This test does not know ${line}`);
       else {
         const answer = await paste(line);
-        if (!answer.includes(answers[known] ?? "")) faults.push(`${line} answers ${answer}`);
+        if (!answer.includes(answers[known] ?? "")) faults.push(`${line} prints ${answer}`);
       }
     }
     expect(faults).toEqual([]);
@@ -86,10 +86,10 @@ const environment = () => ({
   RONDO_PORT: "0",
 });
 
-/** Pastes a line. A chat is asked something. */
+/** Runs a line. A chat gets a prompt. */
 async function paste(line: string): Promise<string> {
   const url = server?.url ?? shownUrl;
-  // Those that look at the usual port when they are told nothing.
+  // These use the default port if none is given.
   const looksAtServer = /rondo (doctor|responses)/.test(line);
   const env = { ...environment(), ...(looksAtServer && { RONDO_SERVER: url }) };
   const pasted = run("bash", ["-c", line.replaceAll(shownUrl, url)], { cwd: folder, env });
@@ -97,7 +97,7 @@ async function paste(line: string): Promise<string> {
   return (await pasted).stdout;
 }
 
-/** Starts a server instead of the one before. */
+/** Replaces the running server. */
 async function start(line: string): Promise<void> {
   await stop();
   const child = spawn("bash", ["-c", `exec ${line}`], {
@@ -105,16 +105,16 @@ async function start(line: string): Promise<void> {
     env: environment(),
     stdio: ["ignore", "pipe", "ignore"],
   });
-  let said = "";
-  for await (const piece of child.stdout.setEncoding("utf8").iterator({ destroyOnReturn: false })) {
-    said += String(piece);
-    const url = / at (http:\S+)\/v1 \(/.exec(said)?.[1];
+  let output = "";
+  for await (const chunk of child.stdout.setEncoding("utf8").iterator({ destroyOnReturn: false })) {
+    output += String(chunk);
+    const url = / at (http:\S+)\/v1 \(/.exec(output)?.[1];
     if (url === undefined) continue;
     server = { process: child, url };
     child.stdout.resume();
     return;
   }
-  throw new Error(`${line} has ended without serving anything: ${said}`);
+  throw new Error(`${line} exited before serving: ${output}`);
 }
 
 async function stop(): Promise<void> {

@@ -1,6 +1,6 @@
-// `npm ci` must work on every platform, though the lockfile was written on one. npm leaves a platform's
-// package out of the lockfile when the registry does not have it yet, and `npm ci` then fails there with
-// "Missing: … from lock file". The remedy is to pin a version for which all of them exist.
+// `npm ci` must work on every platform, although the lockfile was written on one. npm omits a platform's
+// package from the lockfile if the registry does not have it yet, and `npm ci` then fails there with
+// "Missing: … from lock file". The fix is to pin a version for which all of them exist.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
@@ -26,16 +26,16 @@ test("the packages of all platforms are locked", () => {
   expect(missing).toEqual([]);
 });
 
-test("no package is tied to the registry that it was installed from", () => {
+test("no package is tied to its registry", () => {
   const tied = Object.values(locked).filter(({ resolved }) => resolved?.includes("://"));
   expect(tied).toEqual([]);
 });
 
-test("the repo names exact versions", () => {
+test("all versions are exact", () => {
   const workspaces = Object.entries(locked).filter(([path]) => !path.includes("node_modules/"));
   const ranges = workspaces.flatMap(([path, { dependencies, devDependencies, optionalDependencies }]) =>
     Object.entries({ ...dependencies, ...devDependencies, ...optionalDependencies })
-      // "*" is how one workspace names another.
+      // "*" is a dependency on another workspace.
       .filter(([, version]) => version !== "*" && !/^(npm:.+@)?\d+\.\d+\.\d+$/.test(version))
       .map(([name, version]) => `${path || "the root"} wants ${name} ${version}`),
   );

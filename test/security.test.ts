@@ -1,4 +1,4 @@
-// The threat model names the tests that show its claims: they must exist.
+// The tests that the threat model cites exist.
 
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -8,7 +8,7 @@ const root = join(import.meta.dirname, "..");
 const page = readFileSync(join(root, "docs/security.md"), "utf8");
 const folders: Readonly<Record<string, string>> = { S: "packages/server/src", R: "packages/rondo/src" };
 
-/** `S/http/app.test.ts` › "one", "two"; `R/…`: each file with the names that follow it. */
+/** `S/http/app.test.ts` › "one", "two"; `R/…`: each file with the test names that follow it. */
 function citations(): [path: string, names: string[]][] {
   return [...page.matchAll(/`([SR])\/([\w./-]+\.ts)`((?:(?!`[SR]\/)[^|\n])*)/g)].map(
     ([, folder, path, rest]) => [
@@ -37,7 +37,7 @@ describe("docs/security.md", () => {
     expect(rows.filter((row) => !/`[SR]\/[^`]+\.ts`/.test(row) && !row.includes("| | |"))).toEqual([]);
   });
 
-  test.each(cited)("names tests that are in %s", (path, names) => {
+  test.each(cited)("cites existing tests of %s", (path, names) => {
     expect(existsSync(join(root, path))).toBe(true);
     const source = readFileSync(join(root, path), "utf8").replaceAll('\\"', '"');
     expect(names.filter((name) => !source.includes(name))).toEqual([]);

@@ -1,4 +1,4 @@
-// What the documentation shows is compiled and run, so it cannot go stale.
+// The programs in the documentation are compiled and run, so they cannot go stale.
 import { execFile } from "node:child_process";
 import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -14,12 +14,12 @@ const snippets = documents.flatMap((document) =>
   snippetsIn(document, readFileSync(join(repoRoot, document), "utf8")),
 );
 
-// Inside the repo, so that `rondo` and the test dependencies are found from there.
+// Inside the repo, so that `rondo` and the test dependencies resolve.
 const folder = join(repoRoot, ".cache/snippets");
 extract(snippets, folder);
 
 describe("the programs in the documentation", { timeout: 120_000 }, () => {
-  // One run for all of them: starting the compiler is what takes the time.
+  // One compilation for all of them: starting the compiler takes most of the time.
   const errors = snippets.length > 0 ? compile() : Promise.resolve([]);
 
   test.concurrent.for(snippets)("$title", async ({ title, file, source }) => {
@@ -64,13 +64,16 @@ describe("a snippet", () => {
     expect(snippet?.source.trim()).toBe("if (a) {\n  b();\n}");
   });
 
-  test("is not looked for inside of other blocks", () => {
+  test("is not detected inside other blocks", () => {
     expect(snippetsIn("a.md", "````md\n```ts\nfirst();\n```\n````\n\n```sh\nnpm test\n```\n")).toEqual([]);
   });
 
-  test.each(["ts skip", "ts no-run", "typescript", "js", "TSX"])("cannot escape by the mark '%s'", (mark) => {
-    expect(() => snippetsIn("a.md", `\`\`\`${mark}\nfirst();\n\`\`\`\n`)).toThrow("a.md:1 is marked");
-  });
+  test.each(["ts skip", "ts no-run", "typescript", "js", "TSX"])(
+    "cannot be skipped by the mark '%s'",
+    (mark) => {
+      expect(() => snippetsIn("a.md", `\`\`\`${mark}\nfirst();\n\`\`\`\n`)).toThrow("a.md:1 is marked");
+    },
+  );
 
   test("must end", () => {
     expect(() => snippetsIn("a.md", "text\n```ts\nfirst();\n")).toThrow(

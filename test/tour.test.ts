@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { repoRoot } from "./support/repo.ts";
 
-/** Takes the tour without a terminal, in a folder with the given examples. */
+/** Runs the tour without a terminal, in a folder with the given examples. */
 function tour(examples: Record<string, string>) {
   const folder = mkdtempSync(join(tmpdir(), "rondo-tour-"));
   onTestFinished(() => rmSync(folder, { recursive: true }));
@@ -18,7 +18,7 @@ function tour(examples: Record<string, string>) {
   });
 }
 
-test("the tour runs the examples in order, in plain lines, without waiting", () => {
+test("without a terminal, the tour runs the examples in order, as plain lines, without pausing", () => {
   const { status, stdout } = tour({
     "02-second.ts": `// The second.\nconsole.log("two");\n`,
     "01-first.ts": `// The first.\nconst word: string = "one";\nconsole.log(word);\n`,
@@ -42,7 +42,7 @@ test("the tour runs the examples in order, in plain lines, without waiting", () 
   expect(status).toBe(0);
 });
 
-test("an example that fails makes the tour fail, after it has shown the others", () => {
+test("a failed example makes the tour fail, after the others have run", () => {
   const { status, stdout } = tour({
     "01-bad.ts": "// Bad.\nprocess.exit(3);\n",
     "02-good.ts": `// Good.\nconsole.log("shown");\n`,
@@ -56,7 +56,7 @@ test("an example that fails makes the tour fail, after it has shown the others",
 test.each([
   ["pipeline.ts", "// A title.", "needs a name like"],
   ["01-untitled.ts", "export {};", "needs a title"],
-])("an example that does not fit in is refused: %s", (name, text, complaint) => {
+])("an invalid example is rejected: %s", (name, text, complaint) => {
   const { status, stderr } = tour({ [name]: text });
   expect(stderr).toContain(complaint);
   expect(status).toBe(1);

@@ -1,7 +1,7 @@
-// What both floors share: a tool loop by hand, with nothing that is not needed to get the answer.
+// Shared by both floors: a minimal hand-written tool loop.
 import { sseParser } from "./sse-lines.mjs";
 
-/** The tool, as the API wants it. */
+/** The tool, in the format of the API. */
 export const tools = [
   {
     type: "function",
@@ -17,10 +17,10 @@ export const tools = [
   },
 ];
 
-/** `post` sends a body and gives each piece of the answer's text to a function. */
+/** `post` sends a body and passes each chunk of the answer to a function. */
 export async function runLoop(post, prompt, onCall) {
   const messages = [{ role: "user", content: prompt }];
-  const outcome = { text: "", pieces: 0 };
+  const outcome = { text: "", deltas: 0 };
   for (;;) {
     const toolCalls = [];
     let text = "";
@@ -29,7 +29,7 @@ export async function runLoop(post, prompt, onCall) {
       const delta = JSON.parse(data).choices[0]?.delta;
       if (delta?.content) {
         text += delta.content;
-        outcome.pieces++;
+        outcome.deltas++;
       }
       if (!delta?.tool_calls) return;
       for (const { index, id, function: call } of delta.tool_calls) {

@@ -1,19 +1,19 @@
-// What is measured of the library, whom it is measured against, and what is to be reached.
+// The measures of the library, its contenders, and the targets.
 
 export interface LibraryMeasure {
   readonly name: string;
-  /** What the model server is asked; see model/model-server.ts. */
+  /** The prompt for the model server; see model/model-server.ts. */
   readonly prompt: string;
-  /** How many at once; 0 for the time to the first answer of a new process. */
+  /** How many concurrent prompts; 0 for the time to the first answer of a new process. */
   readonly count: number;
-  /** How often in one process: short ones would be lost in the noise. */
+  /** How many times in one process: a single short one would be lost in the noise. */
   readonly rounds: number;
-  /** By how many chunks, turns, calls or runs the figure is divided. */
+  /** The number of chunks, rounds, calls or runs that the figure is divided by. */
   readonly per: number;
   readonly unit: "µs" | "ms";
-  /** The ratio to the floor that is to be reached. */
+  /** The target ratio to the floor. */
   readonly target: number;
-  /** Left out with `--quick` for peers: it takes them long. */
+  /** Skipped for peers with `--quick`, because it takes them long. */
   readonly isLong?: boolean;
 }
 
@@ -37,7 +37,7 @@ export const libraryMeasures: readonly LibraryMeasure[] = [
     target: 1,
   },
   {
-    name: "a turn of a 50-turn tool loop",
+    name: "a round of a 50-round tool loop",
     prompt: "loop 50",
     count: 1,
     rounds: 2,
@@ -46,7 +46,7 @@ export const libraryMeasures: readonly LibraryMeasure[] = [
     target: 1,
   },
   {
-    name: "a turn of a 200-turn tool loop",
+    name: "a round of a 200-round tool loop",
     prompt: "loop 200",
     count: 1,
     rounds: 1,
@@ -56,7 +56,7 @@ export const libraryMeasures: readonly LibraryMeasure[] = [
     isLong: true,
   },
   {
-    name: "100 parallel calls in one turn",
+    name: "100 parallel calls in one round",
     prompt: "parallel 100",
     count: 1,
     rounds: 5,
@@ -65,7 +65,7 @@ export const libraryMeasures: readonly LibraryMeasure[] = [
     target: 1,
   },
   {
-    name: "500 concurrent runs of 2 turns",
+    name: "500 concurrent runs of 2 rounds",
     prompt: "loop 1",
     count: 500,
     rounds: 1,
@@ -91,7 +91,7 @@ export interface LibraryContender {
   readonly isPeer: boolean;
 }
 
-/** The measures whose answers are long enough to ask in how many pieces they come. */
+/** The measures with long answers, for which the number of deltas is reported. */
 export function isStream({ prompt }: LibraryMeasure): boolean {
   return prompt.endsWith("20000");
 }

@@ -1,4 +1,4 @@
-// Measures the library and its peers: round after round, each contender in a process of its own for each measure.
+// Measures the library and its peers repeatedly, each contender in a separate process for each measure.
 import { type ContenderFigure, pathOf, runContender } from "../processes.ts";
 import {
   type LibraryContender,
@@ -9,16 +9,16 @@ import {
 
 export interface LibraryOptions {
   readonly modelUrl: string;
-  /** How often the floors and this project are measured. */
+  /** How many times the floors and this project are measured. */
   readonly rounds: number;
-  /** How often the peers are; not at all with 0. */
+  /** How many times the peers are measured; 0 for never. */
   readonly peerRounds: number;
-  /** Whether peers may skip what takes them long. */
+  /** Whether peers skip long measures. */
   readonly isQuick: boolean;
   readonly onProgress: (text: string) => void;
 }
 
-/** The figures of each round, by contender; one that was left out is not there. */
+/** The figures of each repetition, by contender; skipped ones are missing. */
 export type LibraryResults = ReadonlyMap<LibraryMeasure, ReadonlyMap<string, readonly ContenderFigure[]>>;
 
 export async function measureLibrary(options: LibraryOptions): Promise<LibraryResults> {
@@ -28,9 +28,9 @@ export async function measureLibrary(options: LibraryOptions): Promise<LibraryRe
       const contenders = libraryContenders.filter((contender) =>
         takesPart(contender, measure, round, options),
       );
-      // By turns forwards and backwards, so that nobody always comes after the same one.
+      // Alternately forwards and backwards, so that no contender always follows the same one.
       for (const contender of round % 2 === 0 ? contenders : contenders.toReversed()) {
-        options.onProgress(`library, round ${round + 1}: ${measure.name}, ${contender.name}`);
+        options.onProgress(`library, repetition ${round + 1}: ${measure.name}, ${contender.name}`);
         const figure = await runContender([
           pathOf(contender.file),
           options.modelUrl,

@@ -1,4 +1,4 @@
-// The floor: `fetch`, a parser and a loop by hand.
+// The floor: `fetch` with a hand-written parser and loop.
 import { runLoop } from "./floor.mjs";
 
 export function contender(url, onCall) {

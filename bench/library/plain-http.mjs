@@ -1,4 +1,4 @@
-// The same as the floor on `node:http`.
+// The floor on `node:http`.
 import { Agent, request } from "node:http";
 import { runLoop } from "./floor.mjs";
 

@@ -1,4 +1,4 @@
-// This project, as it is built for users.
+// This project, as built for users.
 import { Client, openaiCompatible, tool } from "rondo";
 
 export function contender(url, onCall) {
@@ -8,7 +8,7 @@ export function contender(url, onCall) {
     return a + b;
   });
   return async (prompt) => {
-    const outcome = { text: "", pieces: 0 };
+    const outcome = { text: "", deltas: 0 };
     await using client = new Client({
       model,
       tools: [add],
@@ -19,7 +19,7 @@ export function contender(url, onCall) {
     for await (const block of client.receiveMessages()) {
       if (block.type !== "text") continue;
       outcome.text += block.text;
-      outcome.pieces++;
+      outcome.deltas++;
     }
     return outcome;
   };

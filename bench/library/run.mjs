@@ -1,9 +1,9 @@
-// One contender, one measure, one process: `node run.mjs MODULE URL PROMPT COUNT ROUNDS`. With the count 0 it tells the
-// time from the start of the process to the first answer; else the CPU time that COUNT prompts at once take, in each
-// of ROUNDS rounds.
+// One contender, one measure, one process: `node run.mjs MODULE URL PROMPT COUNT ROUNDS`. With the count 0 it reports
+// the time from the start of the process to the first answer; else the CPU time of COUNT concurrent prompts, in each
+// of ROUNDS repetitions.
 const [module, url, prompt, count, rounds] = process.argv.slice(2);
 
-// Some peers would ask servers on the internet whether their user likes to be counted.
+// Some peers would send telemetry.
 process.env.DO_NOT_TRACK = "1";
 process.env.MASTRA_TELEMETRY_DISABLED = "1";
 process.env.OPENAI_AGENTS_DISABLE_TRACING = "1";
@@ -11,13 +11,13 @@ process.env.OPENAI_API_KEY = "none";
 
 const { contender } = await import(module);
 let calls = 0;
-// Tools are defined once, as in a program; each tells here that it was called.
+// Tools are defined once, as in a program; each records here that it was called.
 const ask = contender(url, () => calls++);
 if (count === "0") {
   check(await ask("stream 1"), "stream 1");
-  report({ milliseconds: performance.now(), pieces: 1 });
+  report({ milliseconds: performance.now(), deltas: 1 });
 } else {
-  // What is done only once is no part of the cost of a chunk or a turn: it is what the cold start measures.
+  // One-time work is not part of the cost of a chunk or a round: the cold start measures it.
   await ask("stream 1");
   await ask("loop 1");
   calls = 0;
@@ -31,15 +31,15 @@ if (count === "0") {
   const expectedCalls = isText(kind) ? 0 : Number(size) * outcomes.length;
   if (calls !== expectedCalls)
     throw new Error(`'${prompt}' has led to ${calls} calls, not ${expectedCalls}.`);
-  report({ milliseconds: (user + system) / 1000 / Number(rounds), pieces: outcomes[0].pieces });
+  report({ milliseconds: (user + system) / 1000 / Number(rounds), deltas: outcomes[0].deltas });
 }
 
-/** Whoever leaves something out must not look fast. */
-function check({ text, pieces }, task) {
+/** A contender that skips work must not look fast. */
+function check({ text, deltas }, task) {
   const [kind, size] = task.split(" ");
   const expectedPieces = isText(kind) ? Number(size) : 3;
   if (text !== " word".repeat(expectedPieces))
-    throw new Error(`'${task}' has given ${text.length} characters in ${pieces} pieces.`);
+    throw new Error(`'${task}' returned ${text.length} characters in ${deltas} deltas.`);
 }
 
 function isText(kind) {

@@ -1,4 +1,4 @@
-// A parser of server-sent events that does only what is needed here: whole lines that begin with `data: `.
+// A minimal parser of server-sent events: whole lines that begin with `data: `.
 export function sseParser(onData) {
   let rest = "";
   return (text) => {

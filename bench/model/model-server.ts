@@ -1,13 +1,13 @@
-// The model server that all contenders ask: a process of its own, as fast as can be. Answers are rendered once, and
-// what to answer is decided by the conversation alone: the last message of the user says what to do, and the tool
-// results after it say how far that has come.
+// The model server for all contenders: a separate process, as fast as possible. Answers are rendered once, and the
+// conversation alone selects one: the user's last message says what to do, and the tool results after it how far
+// that has come.
 //
-//   stream N     a text in N pieces, each in a write of its own
-//   pace N       the same, a piece every few milliseconds: as fast as a model that is fast
-//   burst N      the same, in writes of many pieces: a model that is faster than its client
-//   loop N       one call of `add` after the other, N in all, then a short text
+//   stream N     a text in N chunks, each in a separate write
+//   pace N       the same, a chunk every few milliseconds, like a fast model
+//   burst N      the same, in writes of many chunks: a model that is faster than its client
+//   loop N       one call of `add` after the other, N in total, then a short text
 //   parallel N   N calls of `add` at once, then a short text
-//   hold         one piece of text, and no end until the client goes
+//   hold         one chunk of text, and no end until the client disconnects
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -19,9 +19,9 @@ interface ChatMessage {
 }
 
 interface Answer {
-  /** What is written one after the other. */
+  /** Written one after the other. */
   readonly frames: readonly Buffer[];
-  /** The same for those who do not stream. */
+  /** The same for plain requests. */
   readonly whole: Buffer;
   readonly isHeld: boolean;
   /** The time between two writes; 0 for one in each tick. */
@@ -66,7 +66,7 @@ function sendJson(response: ServerResponse, bytes: Buffer): void {
   response.end(bytes);
 }
 
-/** Writes one frame after the other, each by itself, no faster than the client reads. */
+/** Writes one frame after the other, each separately, no faster than the client reads. */
 function stream(response: ServerResponse, { frames, isHeld, paceMs }: Answer): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   let next = 0;
@@ -82,7 +82,7 @@ function stream(response: ServerResponse, { frames, isHeld, paceMs }: Answer): P
   };
   response.once("close", resolve);
   response.writeHead(200, { "content-type": "text/event-stream", "cache-control": "no-cache" });
-  // Nagle's algorithm would make one packet of several pieces.
+  // Nagle's algorithm would join several chunks into one packet.
   response.socket?.setNoDelay(true);
   write();
   return promise;

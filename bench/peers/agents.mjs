@@ -19,12 +19,12 @@ export function contender(url, onCall) {
   });
   const agent = new Agent({ name: "bench", model, tools: [add] });
   return async (prompt) => {
-    const outcome = { text: "", pieces: 0 };
+    const outcome = { text: "", deltas: 0 };
     const stream = await run(agent, prompt, { stream: true, maxTurns: 1000 });
     for await (const event of stream) {
       if (event.type !== "raw_model_stream_event" || event.data.type !== "output_text_delta") continue;
       outcome.text += event.data.delta;
-      outcome.pieces++;
+      outcome.deltas++;
     }
     await stream.completed;
     return outcome;

@@ -14,7 +14,7 @@ export function contender(url, onCall) {
     },
   });
   return async (prompt) => {
-    const outcome = { text: "", pieces: 0 };
+    const outcome = { text: "", deltas: 0 };
     const result = streamText({
       model: provider("bench"),
       prompt,
@@ -26,7 +26,7 @@ export function contender(url, onCall) {
     });
     for await (const text of result.textStream) {
       outcome.text += text;
-      outcome.pieces++;
+      outcome.deltas++;
     }
     return outcome;
   };

@@ -14,16 +14,16 @@ export function contender(url, onCall) {
   );
   const agent = createAgent({ model, tools: [add] });
   return async (prompt) => {
-    const outcome = { text: "", pieces: 0 };
+    const outcome = { text: "", deltas: 0 };
     const input = { messages: [{ role: "user", content: prompt }] };
     for await (const [message] of await agent.stream(input, {
       streamMode: "messages",
       recursionLimit: 10_000,
     })) {
-      // The results of tools come in the same stream.
+      // Tool results are in the same stream.
       if (message.getType() !== "ai" || message.text === "") continue;
       outcome.text += message.text;
-      outcome.pieces++;
+      outcome.deltas++;
     }
     return outcome;
   };

@@ -21,11 +21,11 @@ export function contender(url, onCall) {
     tools: { add },
   });
   return async (prompt) => {
-    const outcome = { text: "", pieces: 0 };
+    const outcome = { text: "", deltas: 0 };
     const stream = await agent.stream(prompt, { maxSteps: 1000 });
     for await (const text of stream.textStream) {
       outcome.text += text;
-      outcome.pieces++;
+      outcome.deltas++;
     }
     return outcome;
   };

@@ -1,11 +1,11 @@
-// The `openai` package with a tool loop by hand, as its documentation shows for streams.
+// The `openai` package with a hand-written tool loop, as its documentation shows for streams.
 import OpenAI from "openai";
 import { tools } from "../library/floor.mjs";
 
 export function contender(url, onCall) {
   const client = new OpenAI({ baseURL: url, apiKey: "none" });
   return async (prompt) => {
-    const outcome = { text: "", pieces: 0 };
+    const outcome = { text: "", deltas: 0 };
     const messages = [{ role: "user", content: prompt }];
     for (;;) {
       const stream = await client.chat.completions.create({ model: "bench", messages, tools, stream: true });
@@ -14,7 +14,7 @@ export function contender(url, onCall) {
         const delta = chunk.choices[0]?.delta;
         if (delta?.content) {
           outcome.text += delta.content;
-          outcome.pieces++;
+          outcome.deltas++;
         }
         for (const { index, id, function: call } of delta?.tool_calls ?? []) {
           if (toolCalls[index]) toolCalls[index].function.arguments += call.arguments;

@@ -14,7 +14,7 @@ import { figure, type Row, table } from "./table.ts";
 export function libraryReport(results: LibraryResults): string {
   const names = libraryContenders.map(({ name }) => name);
   const others = names.filter((name) => name !== floorName);
-  const head = ["CPU for …", floorName, ...others, "to reach", ""];
+  const head = ["CPU for …", floorName, ...others, "target", ""];
   const rows = libraryMeasures.map((measure): Row => {
     const { unit, per, target } = measure;
     const floor = milliseconds(results, measure, floorName);
@@ -31,22 +31,22 @@ export function libraryReport(results: LibraryResults): string {
       isReached ? "reached" : "missed",
     ];
   });
-  const pieces = libraryMeasures.filter(isStream).map((measure): Row => {
+  const deltas = libraryMeasures.filter(isStream).map((measure): Row => {
     const counts = names.map((name) =>
       median(
         results
           .get(measure)
           ?.get(name)
-          ?.map((it) => it.pieces) ?? [],
+          ?.map((it) => it.deltas) ?? [],
       ),
     );
     return [measure.name, ...counts.map(figure)];
   });
   return `${table([head, ...rows])}
 
-In how many pieces the 20,000 chunks came to the user's code. Whoever joins those that have come together does less:
+The number of deltas in which the user's code received the 20,000 chunks. A library that joins chunks does less work:
 
-${table([["", ...names], ...pieces])}`;
+${table([["", ...names], ...deltas])}`;
 }
 
 function milliseconds(results: LibraryResults, measure: LibraryMeasure, name: string): number[] {

@@ -1,4 +1,4 @@
-// What the figures depend on: the machine, the versions and the day.
+// The conditions of the measurement: machine, versions and date.
 import { readFileSync } from "node:fs";
 import { availableParallelism, cpus, loadavg, platform, release, totalmem } from "node:os";
 import { pathOf } from "../processes.ts";
@@ -9,7 +9,7 @@ export function machine(): string {
   const cores = availableParallelism();
   return [
     `- ${new Date().toISOString().slice(0, 10)}, ${cpus()[0]?.model.trim() ?? "unknown CPU"}, ${cores} cores, ${memory} GB, ${platform()} ${release()}`,
-    `- load of the machine before the start: ${load.toFixed(1)}${load > cores / 2 ? " (other work was running: the ratios are less exact than usual)" : ""}`,
+    `- load average before the start: ${load.toFixed(1)}${load > cores / 2 ? " (other work was running: the ratios are less exact than usual)" : ""}`,
     `- Node ${process.versions.node}; rondo ${versionOf("../packages/rondo/package.json")}, @rondo/server ${versionOf("../packages/server/package.json")}`,
     `- ${Object.entries(peerVersions())
       .map(([name, version]) => `${name} ${version}`)

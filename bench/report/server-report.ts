@@ -3,20 +3,20 @@ import type { ServerFigures, ServerResults, ServerSizes } from "../server/measur
 import { median, medianRatio } from "../statistics.ts";
 import { figure, type Row, table } from "./table.ts";
 
-type Figure = Exclude<keyof ServerFigures, "turnUs">;
+type Figure = Exclude<keyof ServerFigures, "chainedUs">;
 
-/** What others are said to need, by the issue that has set the targets. */
+/** Figures reported for others when the targets were set. */
 type Reported = readonly [responsesJs: string, antwort: string];
 
 interface Line {
   readonly name: string;
   readonly figure: Figure;
   readonly unit: string;
-  /** By which the figure is divided to be in its unit. */
+  /** Converts the figure to its unit. */
   readonly divisor?: number;
   readonly isRatio: boolean;
   readonly isHigherBetter?: boolean;
-  /** With the store off, and with SQLite; some are not set. */
+  /** With the store off, and with SQLite; optional. */
   readonly targets: readonly [storeOff: number, sqlite: number | undefined];
   readonly reported: Reported;
 }
@@ -47,7 +47,7 @@ const lines: readonly Line[] = [
     reported: ["11", "1.7"],
   },
   {
-    name: "plain requests a second, 64 connections",
+    name: "plain requests per second, 64 connections",
     figure: "requestsPerSecond",
     unit: "",
     isRatio: true,
@@ -56,7 +56,7 @@ const lines: readonly Line[] = [
     reported: ["0.12", "0.57"],
   },
   {
-    name: "p99 of these",
+    name: "p99 latency of these",
     figure: "p99Ms",
     unit: "ms",
     isRatio: true,
@@ -64,7 +64,7 @@ const lines: readonly Line[] = [
     reported: ["2 s", "0.1 s"],
   },
   {
-    name: "time to the first token beyond the direct call",
+    name: "added time to the first token",
     figure: "firstTokenMs",
     unit: "ms",
     isRatio: false,
@@ -72,7 +72,7 @@ const lines: readonly Line[] = [
     reported: ["10 ms", "2.9 ms"],
   },
   {
-    name: "memory a stream, 1,000 open",
+    name: "memory per stream, 1,000 open",
     figure: "streamBytes",
     unit: "KB",
     divisor: 1000,
@@ -88,7 +88,7 @@ export function serverReport(results: ServerResults, sizes: ServerSizes): string
 
 \\* Reported when the targets were set, not measured here: neither can be installed from the registry.
 
-Of each chunk the client got so many events (chunks that have come together may be one):
+Events per chunk that the client received (chunks that arrive together may be one event):
 
 ${table([
   ["", "floor", "rondo, store off", "rondo, SQLite"],
@@ -96,11 +96,11 @@ ${table([
   ["a model that is faster than the server", ...shares(results, "fastEventShare")],
 ])}
 
-One more turn of a conversation (CPU). With rondo the client sends one message and \`previous_response_id\`, and the server reads the rest from SQLite; the floor keeps nothing, and its client sends all of it each time. Both have answered 1,000 short turns and some of the same length before:
+CPU of the next response in a conversation. With rondo the client sends one message and \`previous_response_id\`, and the server reads the rest from SQLite; the floor stores nothing, and its client sends the whole conversation each time. Both were warmed up with 1,000 short requests and some of the same length:
 
 ${table([
-  ["turns stored", "bytes of them", "floor", "rondo, SQLite", "ratio"],
-  ...sizes.storedTurns.map((stored) => turnRow(stored, results)),
+  ["stored responses", "their bytes", "floor", "rondo, SQLite", "ratio"],
+  ...sizes.storedResponses.map((stored) => chainRow(stored, results)),
 ])}`;
 }
 
@@ -128,18 +128,18 @@ function shares(results: ServerResults, name: "pacedEventShare" | "fastEventShar
   return [...results.values()].map((figures) => figure(median(figures[name])));
 }
 
-function turnRow(stored: number, results: ServerResults): Row {
-  const floor = results.get("floor")?.turnUs.get(stored) ?? [];
-  const ours = results.get("rondo, SQLite")?.turnUs.get(stored) ?? [];
+function chainRow(stored: number, results: ServerResults): Row {
+  const floor = results.get("floor")?.chainedUs.get(stored) ?? [];
+  const ours = results.get("rondo, SQLite")?.chainedUs.get(stored) ?? [];
   const micro = (values: readonly number[]) => `${figure(median(values))} µs`;
   return [
     String(stored),
-    figure(stored * turnBytes),
+    figure(stored * exchangeBytes),
     micro(floor),
     micro(ours),
     figure(medianRatio(ours, floor)),
   ];
 }
 
-/** Of a question and an answer, as the model gets them. */
-const turnBytes = 240;
+/** Of a prompt and an answer, as the model receives them. */
+const exchangeBytes = 240;

@@ -1,8 +1,8 @@
-// Tables that can be read in a terminal and are Markdown too.
+// Markdown tables that are readable in a terminal.
 
 export type Row = readonly string[];
 
-/** The first row is the head; all columns but the first are aligned to the right. */
+/** The first row is the header; all columns but the first are right-aligned. */
 export function table([head = [], ...rows]: readonly Row[]): string {
   const widths = head.map((_, column) =>
     Math.max(3, ...[head, ...rows].map((row) => row[column]?.length ?? 0)),
@@ -13,7 +13,7 @@ export function table([head = [], ...rows]: readonly Row[]): string {
   return [line(head), `| ${rule.join(" | ")} |`, ...rows.map(line)].join("\n");
 }
 
-/** Three digits are all that can be trusted. */
+/** Only three digits are significant. */
 export function figure(value: number): string {
   if (Number.isNaN(value)) return "";
   if (Math.abs(value) >= 1000) return Math.round(value).toLocaleString("en");

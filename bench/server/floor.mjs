@@ -1,5 +1,5 @@
-// The floor: a bare server that turns the answers of a chat-completions API into those of the Responses API, by hand,
-// and does nothing else. It checks, keeps and resumes nothing, and knows only text.
+// The floor: a bare hand-written server that converts the output of a chat-completions API to that of the Responses
+// API, and nothing else. It validates, stores and resumes nothing, and supports only text.
 import { Agent, createServer, request as sendRequest } from "node:http";
 import { sseParser } from "../library/sse-lines.mjs";
 
@@ -85,7 +85,7 @@ function answerStream(incoming, response, base, id) {
   incoming.on("data", (bytes) => {
     read(bytes);
     if (pending === "") return;
-    // What came in one piece goes out in one.
+    // Chunks that arrived together are sent together.
     const isFull = !response.write(pending);
     pending = "";
     if (!isFull) return;

@@ -1,12 +1,12 @@
-// What the load generator is asked for, and what it answers.
+// The messages to and from the load generator.
 
 /** A body for `POST /responses`, or for `POST /chat/completions`. */
 export type Body = Readonly<Record<string, unknown>>;
 
 export type LoadRequest =
-  /** `count` streams at once, each read to its end. */
+  /** `count` concurrent streams, each read to its end. */
   | { readonly type: "streams"; readonly url: string; readonly body: Body; readonly count: number }
-  /** `count` requests over so many connections. */
+  /** `count` requests over this many connections. */
   | {
       readonly type: "requests";
       readonly url: string;
@@ -14,7 +14,7 @@ export type LoadRequest =
       readonly count: number;
       readonly connections: number;
     }
-  /** The time to the first token, `count` times directly and through the server, by turns. */
+  /** The time to the first token, `count` times, alternately directly and through the server. */
   | {
       readonly type: "first-token";
       readonly url: string;
@@ -26,7 +26,7 @@ export type LoadRequest =
   /** Opens streams that do not end, until `release`. */
   | { readonly type: "hold"; readonly url: string; readonly body: Body; readonly count: number }
   | { readonly type: "release" }
-  /** `count` turns of one conversation, each after the one before; answers with the last one's id. */
+  /** `count` requests of one conversation, in sequence; reports the id of the last response. */
   | {
       readonly type: "chain";
       readonly url: string;
@@ -36,14 +36,14 @@ export type LoadRequest =
     };
 
 export interface LoadResult {
-  /** How long all of it took. */
+  /** The total time. */
   readonly wallMs: number;
-  /** How long each request took; to the first token, where that is asked for. */
+  /** The time of each request; to the first token, if requested. */
   readonly timesMs: readonly number[];
   /** The same without the server. */
   readonly directMs?: readonly number[];
-  /** How many pieces of text came, and how long they were together. */
-  readonly pieces?: number;
+  /** The number of text deltas, and their total length. */
+  readonly deltas?: number;
   readonly characters?: number;
   readonly lastId?: string;
 }

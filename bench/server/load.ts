@@ -1,4 +1,4 @@
-// The load generator: a process of its own that asks a server what it is told to by messages, and answers with times.
+// The load generator: a separate process that sends requests to a server as instructed, and reports times.
 import { Agent, type IncomingMessage, request } from "node:http";
 import { text } from "node:stream/consumers";
 import type { Body, LoadRequest, LoadResult } from "./load-messages.ts";
@@ -20,7 +20,7 @@ async function run(job: LoadRequest): Promise<Partial<LoadResult>> {
     case "streams": {
       const texts = await Promise.all(Array.from({ length: job.count }, () => readStream(job.url, job.body)));
       return {
-        pieces: texts.reduce((sum, { pieces }) => sum + pieces, 0),
+        deltas: texts.reduce((sum, { deltas }) => sum + deltas, 0),
         characters: texts.reduce((sum, { characters }) => sum + characters, 0),
       };
     }
@@ -69,10 +69,10 @@ async function sendRequests({ url, body, count, connections }: LoadRequest & { t
   return timesMs;
 }
 
-/** Reads to the end, and counts the pieces of text and what is in them. */
-async function readStream(url: string, body: Body): Promise<{ pieces: number; characters: number }> {
+/** Reads to the end, and counts the text deltas and their length. */
+async function readStream(url: string, body: Body): Promise<{ deltas: number; characters: number }> {
   const incoming = await post(url, body);
-  let pieces = 0;
+  let deltas = 0;
   let characters = 0;
   let rest = "";
   let isComplete = false;
@@ -81,17 +81,17 @@ async function readStream(url: string, body: Body): Promise<{ pieces: number; ch
     const end = whole.lastIndexOf("\n\n") + 1;
     const frames = whole.slice(0, end);
     for (const [, delta = ""] of frames.matchAll(/"delta":"([^"]*)"/g)) {
-      pieces++;
+      deltas++;
       characters += delta.length;
     }
     isComplete ||= frames.includes("event: response.completed");
     rest = whole.slice(end);
   }
-  if (!isComplete) throw new Error(`A stream has ended before its response was completed: ${rest}`);
-  return { pieces, characters };
+  if (!isComplete) throw new Error(`A stream ended before its response completed: ${rest}`);
+  return { deltas, characters };
 }
 
-/** The time until a piece of text is there, whichever API it comes by. */
+/** The time until the first text delta, for either API. */
 async function firstTokenMs(url: string, body: Body): Promise<number> {
   const start = performance.now();
   const incoming = await post(url, body);
@@ -114,8 +114,8 @@ async function openAndHold(url: string, body: Body): Promise<IncomingMessage> {
     received = (received + part).slice(-4000);
     if (/ word"/.test(received)) resolve(incoming);
   });
-  // Ends that we bring about ourselves are errors too.
-  incoming.on("error", () => reject(new Error(`A stream has ended after ${received}.`)));
+  // Aborts of our own are errors too.
+  incoming.on("error", () => reject(new Error(`A stream ended after ${received}.`)));
   return promise;
 }
 

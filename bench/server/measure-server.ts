@@ -1,4 +1,4 @@
-// Measures servers: round after round, each in a new process, with a load generator and a model of their own process.
+// Measures servers repeatedly, each in a new process, with the load generator and the model in separate processes.
 import { type LoadProcess, type ServerProcess, startLoad } from "../processes.ts";
 import { median, percentile } from "../statistics.ts";
 import {
@@ -17,17 +17,17 @@ export interface ServerSizes {
   readonly requests: number;
   readonly firstTokens: number;
   readonly openStreams: number;
-  /** How many turns are stored when one more is measured. */
-  readonly storedTurns: readonly number[];
-  readonly turnsMeasured: number;
+  /** How many responses are stored when the next one is measured. */
+  readonly storedResponses: readonly number[];
+  readonly responsesMeasured: number;
 }
 
-/** One figure a round. */
+/** One figure per repetition. */
 export interface ServerFigures {
-  /** From a model that has a chunk every few milliseconds, and how many events a chunk has become. */
+  /** For a model with a chunk every few milliseconds, and the number of events per chunk. */
   readonly pacedChunkUs: number[];
   readonly pacedEventShare: number[];
-  /** The same from a model that is faster than the server: chunks that come together may be one event. */
+  /** The same for a model that is faster than the server: chunks that arrive together may be one event. */
   readonly fastChunkUs: number[];
   readonly fastEventShare: number[];
   readonly requestUs: number[];
@@ -35,8 +35,8 @@ export interface ServerFigures {
   readonly p99Ms: number[];
   readonly firstTokenMs: number[];
   readonly streamBytes: number[];
-  /** By the number of stored turns. */
-  readonly turnUs: Map<number, number[]>;
+  /** By the number of stored responses. */
+  readonly chainedUs: Map<number, number[]>;
 }
 
 export type ServerResults = ReadonlyMap<ServerName, ServerFigures>;
@@ -52,11 +52,11 @@ interface Parts extends ServerOptions {
   readonly figures: ServerFigures;
 }
 
-/** What the model says again and again. */
+/** The model's text, repeated. */
 const piece = " word";
 
-/** About as long as what people say, so that the bytes of a conversation are those of a conversation. */
-const saying =
+/** Of typical length, so that conversations have a realistic size. */
+const userMessage =
   "stream 16 and tell me something about the weather of the last few days in the mountains, please";
 
 export async function measureServer(options: ServerOptions): Promise<ServerResults> {
@@ -72,7 +72,7 @@ export async function measureServer(options: ServerOptions): Promise<ServerResul
       tell("memory");
       await inProcesses(parts, measureMemory);
       tell("long conversations");
-      // Without a store there is no chain: the floor's client sends all that was said each time.
+      // Without a store there are no chains: the floor's client sends the whole conversation each time.
       if (contender === sqlite) await inProcesses(parts, measureChain);
       if (contender === floor) await inProcesses(parts, measureWholeConversations);
     }
@@ -101,12 +101,12 @@ async function measureLoad(parts: Parts, server: ServerProcess, load: LoadProces
         body: { model: "bench", input: `${task} ${length}`, ...contender.streamBody },
         count: sizes.streams,
       });
-    await ask(20); // a server is asked more than once in its life
+    await ask(20); // warm-up
     const cpuMs = await cpuOf(server, async () => {
-      const { pieces = 0, characters } = await ask(sizes.chunksPerStream);
+      const { deltas = 0, characters } = await ask(sizes.chunksPerStream);
       if (characters !== chunks * piece.length)
-        throw new Error(`${contender.name} has sent ${characters} characters instead of ${chunks} pieces.`);
-      eventShare = pieces / chunks;
+        throw new Error(`${contender.name} sent ${characters} characters instead of ${chunks} chunks.`);
+      eventShare = deltas / chunks;
     });
     return { chunkUs: (cpuMs * 1000) / chunks, eventShare };
   };
@@ -146,7 +146,7 @@ async function measureLoad(parts: Parts, server: ServerProcess, load: LoadProces
 
 async function measureMemory(parts: Parts, server: ServerProcess, load: LoadProcess): Promise<void> {
   const { contender, figures, sizes } = parts;
-  // A stream that nobody ends would be a background run that goes on.
+  // A stream that is never ended would be a background run that continues.
   const body = { model: "bench", input: "hold", ...contender.body, stream: true };
   const hold = (count: number) => load.ask({ type: "hold", url: `${server.url}/responses`, body, count });
   await hold(Math.ceil(sizes.openStreams / 10));
@@ -156,50 +156,50 @@ async function measureMemory(parts: Parts, server: ServerProcess, load: LoadProc
   figures.streamBytes.push(((await server.rssBytes()) - before) / sizes.openStreams);
 }
 
-/** How many short turns a server is asked for before one is measured: most of its life it has done this before. */
-const warmUpTurns = 1000;
+/** How many short requests warm a server up before the measurement. */
+const warmUpRequests = 1000;
 
-/** The CPU time of one more turn, by how many are stored. */
+/** The CPU time of the next response of a chain, by how many are stored. */
 async function measureChain(parts: Parts, server: ServerProcess, load: LoadProcess): Promise<void> {
   const { contender, figures, sizes } = parts;
   const url = `${server.url}/responses`;
-  const body = { model: "bench", input: saying, ...contender.body };
-  const turns = async (count: number, previousId: string | undefined) =>
+  const body = { model: "bench", input: userMessage, ...contender.body };
+  const chain = async (count: number, previousId: string | undefined) =>
     (await load.ask({ type: "chain", url, body, count, previousId })).lastId;
-  for (let i = 0; i < warmUpTurns / 10; i++) await turns(10, undefined);
+  for (let i = 0; i < warmUpRequests / 10; i++) await chain(10, undefined);
   let trunk: string | undefined;
   let length = 0;
-  for (const stored of sizes.storedTurns) {
-    trunk = await turns(stored - 1 - length, trunk);
+  for (const stored of sizes.storedResponses) {
+    trunk = await chain(stored - 1 - length, trunk);
     length = stored - 1;
-    // Each turn that is measured follows another one: what came last was never read before, as in life.
+    // Each measured request continues a response that was never read before, as in practice.
     const tips: (string | undefined)[] = [];
-    for (let i = 0; i < sizes.turnsMeasured; i++) tips.push(await turns(1, trunk));
+    for (let i = 0; i < sizes.responsesMeasured; i++) tips.push(await chain(1, trunk));
     const cpuMs = await cpuOf(server, async () => {
-      for (const tip of tips) await turns(1, tip);
+      for (const tip of tips) await chain(1, tip);
     });
-    addTurn(figures, stored, (cpuMs * 1000) / sizes.turnsMeasured);
+    addChained(figures, stored, (cpuMs * 1000) / sizes.responsesMeasured);
   }
 }
 
 async function measureWholeConversations(parts: Parts, server: ServerProcess, load: LoadProcess) {
   const { figures, sizes } = parts;
   const url = `${server.url}/responses`;
-  const turns = async (count: number, stored: number) => {
-    const said = Array.from({ length: stored }, () => [
-      { role: "user", content: saying },
+  const send = async (count: number, stored: number) => {
+    const history = Array.from({ length: stored }, () => [
+      { role: "user", content: userMessage },
       { role: "assistant", content: piece.repeat(16) },
     ]).flat();
-    const body = { model: "bench", input: [...said, { role: "user", content: saying }] };
+    const body = { model: "bench", input: [...history, { role: "user", content: userMessage }] };
     for (let i = 0; i < count; i++)
       await load.ask({ type: "chain", url, body, count: 1, previousId: undefined });
   };
-  await turns(warmUpTurns, 1);
-  for (const stored of sizes.storedTurns) {
-    // As many as the others need to store what they follow.
-    await turns(sizes.turnsMeasured, stored);
-    const cpuMs = await cpuOf(server, () => turns(sizes.turnsMeasured, stored));
-    addTurn(figures, stored, (cpuMs * 1000) / sizes.turnsMeasured);
+  await send(warmUpRequests, 1);
+  for (const stored of sizes.storedResponses) {
+    // As many as the others need to store the responses that they continue.
+    await send(sizes.responsesMeasured, stored);
+    const cpuMs = await cpuOf(server, () => send(sizes.responsesMeasured, stored));
+    addChained(figures, stored, (cpuMs * 1000) / sizes.responsesMeasured);
   }
 }
 
@@ -209,8 +209,8 @@ async function cpuOf(server: ServerProcess, work: () => Promise<void>): Promise<
   return (await server.cpuMs()) - before;
 }
 
-function addTurn({ turnUs }: ServerFigures, stored: number, microseconds: number): void {
-  turnUs.set(stored, [...(turnUs.get(stored) ?? []), microseconds]);
+function addChained({ chainedUs }: ServerFigures, stored: number, microseconds: number): void {
+  chainedUs.set(stored, [...(chainedUs.get(stored) ?? []), microseconds]);
 }
 
 function emptyFigures(): ServerFigures {
@@ -224,6 +224,6 @@ function emptyFigures(): ServerFigures {
     p99Ms: [],
     firstTokenMs: [],
     streamBytes: [],
-    turnUs: new Map(),
+    chainedUs: new Map(),
   };
 }

@@ -1,4 +1,4 @@
-// Loaded into a server before its own code (`--import`), to be asked from outside what the process has used.
+// Preloaded into a server (`--import`), to report the resources that the process used.
 process.on("message", (question) => {
   if (question === "cpu") {
     const { user, system } = process.cpuUsage();
@@ -9,5 +9,5 @@ process.on("message", (question) => {
   }
 });
 process.channel.unref();
-// Not by a signal: so that profiles are written.
+// Not with a signal, so that profiles are written.
 process.once("disconnect", () => process.exit());

@@ -1,4 +1,4 @@
-// Who is measured as a server, and how each is asked.
+// The servers that are measured, and how to call each.
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -9,7 +9,7 @@ export type ServerName = "floor" | "rondo, store off" | "rondo, SQLite";
 
 export interface ServerContender {
   readonly name: ServerName;
-  /** What is added to the body of each request. */
+  /** Added to the body of each request. */
   readonly body: Body;
   /** The same for streams. */
   readonly streamBody: Body;
@@ -54,7 +54,7 @@ const { bin } = JSON.parse(readFileSync(pathOf("../packages/server/package.json"
   bin: { rondo: string };
 };
 
-/** The command as it is built for users; with as many background runs at once as there are streams. */
+/** The built command; with as many concurrent background runs as there are streams. */
 function startRondo(modelUrl: string, store: string): Promise<ServerProcess> {
   const flags = ["--model-url", modelUrl, "--store", store, "--port", "0", "--log", "warn"];
   return startServer([pathOf(`../packages/server/${bin.rondo}`), "serve", ...flags], {

@@ -1,26 +1,26 @@
-// What came of a case, as the user and the server saw it, and what is wrong with that.
+// The outcome of a case, as seen by the user and the server, and its difference from the expectation.
 
 import { isDeepStrictEqual } from "node:util";
 import type { Usage } from "rondo";
 import type { Expectation } from "./quirk-case.ts";
 
 export interface Outcome {
-  /** What the user saw of the answers to the case, without the last "Done.". */
+  /** The text that the user saw, without the last "Done.". */
   readonly text: string;
-  /** Undefined where the client does not show it. */
+  /** Undefined if the client does not expose it. */
   readonly thinking?: string | undefined;
   /** The calls that ran, in order. */
   readonly ran: readonly (readonly [name: string, input: unknown])[];
-  /** Of the first answer; null when it is unknown. Undefined where the client does not show it. */
+  /** Of the first answer; null if unknown. Undefined if the client does not expose it. */
   readonly usage?: Usage | null | undefined;
   readonly error?: { readonly code?: string | undefined; readonly message: string } | undefined;
-  /** Another client: that the model and the user are told counts, not in which words. */
+  /** Another client: errors may have any wording. */
   readonly isOther?: boolean;
-  /** It did not come to an end by itself. */
+  /** It did not finish by itself. */
   readonly isStuck?: boolean;
 }
 
-/** A message as it was sent back to the server. */
+/** A message sent to the server. */
 interface SentMessage {
   role?: string;
   tool_calls?: { id?: unknown; function?: { name?: unknown; arguments?: unknown } }[];
@@ -28,7 +28,7 @@ interface SentMessage {
   content?: unknown;
 }
 
-/** What differs between the outcome and what was expected; nothing if all is right. */
+/** The differences between outcome and expectation; empty if there are none. */
 export function problems(outcome: Outcome, expected: Expectation, lastSent: unknown): string[] {
   const found: string[] = [];
   const compare = (what: string, is: unknown, shouldBe: unknown) => {
@@ -50,11 +50,11 @@ export function problems(outcome: Outcome, expected: Expectation, lastSent: unkn
       found.push(`the error does not say "${expected.error.says}": ${error.message}`);
   }
   const messages = Array.isArray(lastSent) ? (lastSent as SentMessage[]) : [];
-  if (outcome.isStuck) found.push("it did not come to an end");
+  if (outcome.isStuck) found.push("it did not finish");
   return [...found, ...historyProblems(messages), ...toldProblems(messages, expected, outcome.isOther)];
 }
 
-/** Every call has an id of its own, JSON arguments, and one answer. */
+/** Every call has a unique id, JSON arguments, and one result. */
 function historyProblems(messages: readonly SentMessage[]): string[] {
   const found: string[] = [];
   const calls = messages.flatMap(({ tool_calls }) => tool_calls ?? []);
@@ -79,7 +79,7 @@ function isObjectText(text: unknown): boolean {
   }
 }
 
-/** The model was told of each call that did not run. The tools' own results are numbers and "pong". */
+/** The model received an error for each call that did not run. The tools' own results are numbers and "pong". */
 function toldProblems(
   messages: readonly SentMessage[],
   { told = [] }: Expectation,
@@ -91,12 +91,12 @@ function toldProblems(
     .filter((content) => !/^\W*(\d+|pong)\W*$/.test(content));
   if (errors.length !== told.length)
     return [
-      `the model was told of ${errors.length} errors instead of ${told.length}: ${JSON.stringify(errors)}`,
+      `the model received ${errors.length} errors instead of ${told.length}: ${JSON.stringify(errors)}`,
     ];
   if (isOther) return [];
   return told.flatMap((words, i) =>
     errors[i]?.replaceAll('\\"', '"').includes(words)
       ? []
-      : [`the model was not told "${words}": ${errors[i]}`],
+      : [`the model did not receive "${words}": ${errors[i]}`],
   );
 }

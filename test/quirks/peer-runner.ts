@@ -1,4 +1,4 @@
-// Other clients, in a process of their own. They are installed only when they are asked for.
+// Other clients, in a separate process. They are installed only on request.
 
 import { type ChildProcess, fork, spawnSync } from "node:child_process";
 import { once } from "node:events";
@@ -9,14 +9,14 @@ import { type CaseRunner, withoutLastWords } from "./run-case.ts";
 
 const folder = fileURLToPath(new URL("../../bench/quirks/peers", import.meta.url));
 const peerNames = ["ai-sdk", "openai-agents", "langchain"] as const;
-/** A client that has not come to an end by then does not. Longer than any of them waits between retries. */
+/** A client that has not finished by then is stuck. Longer than any of their retry delays. */
 const maxMs = 12_000;
 
 export interface Peers extends Disposable {
   readonly runners: ReadonlyMap<string, CaseRunner>;
 }
 
-/** Installs the other clients if need be, and starts them. */
+/** Installs the other clients if necessary, and starts them. */
 export async function startPeers(): Promise<Peers> {
   if (!existsSync(`${folder}/node_modules`)) install();
   let child = await start();
@@ -57,7 +57,7 @@ async function start(): Promise<ChildProcess> {
   return child;
 }
 
-/** Undefined when no answer comes in time. */
+/** Undefined after a timeout. */
 async function ask(child: ChildProcess, task: object): Promise<Outcome | undefined> {
   child.send(task);
   try {

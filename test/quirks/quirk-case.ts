@@ -1,4 +1,4 @@
-// What a quirk of a model server is, as data: what the server sends, and what has to come of it.
+// A quirk of a model server as data: what the server sends, and the expected outcome.
 
 import type { ModelProfile, Usage } from "rondo";
 import type { ServerAnswer } from "rondo/testing";
@@ -25,37 +25,37 @@ export type QuirkClass = (typeof quirkClasses)[number];
 
 export interface QuirkCase {
   readonly name: string;
-  /** What the server sends to the first requests. After these it says "Done." */
+  /** The server's answers to the first requests. After these it answers "Done." */
   readonly answers: readonly ServerAnswer[];
-  /** What the user knows about the model, where its name does not tell. Default: nothing. */
+  /** The user's override of the profile. Default: none. */
   readonly profile?: Partial<ModelProfile>;
-  /** Nobody listens at the URL. */
+  /** Nothing listens at the URL. */
   readonly isUnreachable?: boolean;
-  /** The limit of silence. Default: the client's. */
+  /** The idle timeout. Default: the client's. */
   readonly idleTimeoutMs?: number;
-  /** The limit of the whole request. Default: none. */
+  /** The timeout of the whole request. Default: none. */
   readonly timeoutMs?: number;
-  /** How the caller leaves after the first piece of text: then the socket has to close. Default: not at all. */
+  /** How the caller leaves after the first text delta: then the socket must close. Default: not at all. */
   readonly leave?: "break" | "interrupt" | "throw";
   readonly expect: Expectation;
 }
 
 export interface Expectation {
-  /** What the user sees before "Done.". Default: nothing. */
+  /** The text before "Done.". Default: none. */
   readonly text?: string;
-  /** Default: nothing. */
+  /** Default: none. */
   readonly thinking?: string;
   /** The calls that run, in order. Default: none. */
   readonly ran?: readonly (readonly [name: string, input: unknown])[];
-  /** Words in each of the error results that the model is told, in order. Default: there are none. */
+  /** Words in each error result that the model receives, in order. Default: none. */
   readonly told?: readonly string[];
-  /** Of the first answer. Default: not looked at. `null` for unknown. */
+  /** Of the first answer. Default: not checked. `null` for unknown. */
   readonly usage?: Usage | null;
-  /** The code of the error, and words in its message. Default: there is none. */
+  /** The code of the error, and words in its message. Default: no error. */
   readonly error?: { readonly code: string; readonly says: string };
 }
 
-/** The call that most cases are about. */
+/** The call in most cases. */
 export const added = [["add", { a: 1, b: 2 }]] as const;
 export const addArguments = '{"a": 1, "b": 2}';
 
@@ -70,7 +70,7 @@ export function chunk(delta: unknown, finishReason: string | null = null, more: 
   };
 }
 
-/** An answer of text in pieces. */
+/** An answer of text in chunks. */
 export function says(...pieces: readonly unknown[]): ServerAnswer {
   return { chunks: [...pieces.map((content) => chunk({ content })), chunk({}, "stop")] };
 }
@@ -80,17 +80,17 @@ export function calls(...lists: readonly (readonly unknown[])[]): ServerAnswer {
   return { chunks: [...lists.map((tool_calls) => chunk({ tool_calls })), chunk({}, "tool_calls")] };
 }
 
-/** A piece of a call to `add`. */
+/** A fragment of a call to `add`. */
 export function add(args: unknown, identity: object = {}): unknown {
   return { type: "function", ...identity, function: { name: "add", arguments: args } };
 }
 
-/** A piece of a call without its name. */
+/** A fragment of a call without its name. */
 export function more(args: unknown, identity: object = {}): unknown {
   return { ...identity, function: { arguments: args } };
 }
 
-/** The frames of well-behaved chunks, to be spoilt. */
+/** The frames of valid chunks, to be modified. */
 export function frames(...chunks: readonly unknown[]): string[] {
   return [...chunks.map((value) => `data: ${JSON.stringify(value)}\n\n`), "data: [DONE]\n\n"];
 }

@@ -1,4 +1,4 @@
-// Each row of the table that `npm run quirks` prints.
+// Each row of the table of `npm run quirks`.
 import { setLogger } from "rondo";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { quirks } from "./cases/all.ts";
@@ -24,7 +24,7 @@ test("a client that does nothing passes no case", async () => {
   expect(cases.filter((_, i) => results[i]?.length === 0)).toEqual([]);
 });
 
-test("there are at least 40 cases, each with a name of its own", () => {
+test("there are at least 40 cases, with unique names", () => {
   const names = quirkClasses.flatMap((kind) => quirks[kind].map(({ name }) => `${kind}: ${name}`));
   expect(names.length).toBeGreaterThanOrEqual(40);
   expect(new Set(names).size).toBe(names.length);

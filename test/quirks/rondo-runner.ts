@@ -1,4 +1,4 @@
-// Rondo, as a user would use it.
+// Rondo, used as in a user's program.
 
 import { Client, RondoError, tool, type Usage } from "rondo";
 import type { Outcome } from "./outcome.ts";
@@ -49,7 +49,7 @@ function makeClient(quirk: QuirkCase, baseURL: string, ran: [string, unknown][])
     model: "test-model",
     tools: [add, ping],
     autoExecuteTools: true,
-    // In order, so that what ran can be compared.
+    // In order, so that the calls that ran can be compared.
     parallelToolCalls: false,
     retry: { delayMs: 1 },
     ...(profile && { profile }),
@@ -63,7 +63,7 @@ function describe(error: unknown): Outcome["error"] {
   return { message, code: error instanceof RondoError ? error.code : "none" };
 }
 
-/** What every library counts. */
+/** The fields that every library reports. */
 function withoutDetails({ inputTokens, outputTokens, totalTokens }: Usage): Usage {
   return { inputTokens, outputTokens, totalTokens };
 }

@@ -5,19 +5,19 @@ import { type ServerAnswer, startModelServer } from "rondo/testing";
 import { type Outcome, problems } from "./outcome.ts";
 import { chunk, type QuirkCase } from "./quirk-case.ts";
 
-/** A client that answers a prompt with the tools `add` and `ping`, and runs them by itself. */
+/** Sends a prompt through a client that runs the tools `add` and `ping` automatically. */
 export type CaseRunner = (quirk: QuirkCase, baseURL: string) => Promise<Outcome>;
 
-/** What the server says once the answers of the case are used up. */
+/** The server's answer after those of the case. */
 const lastWords = "Done.";
 
-/** The chunk that all servers begin with: what is odd in a case is only what its name says. */
+/** The first chunk of all servers: a case is odd only in what its name says. */
 function withRole(answer: ServerAnswer | undefined): ServerAnswer | undefined {
   if (!answer?.chunks) return answer;
   return { ...answer, chunks: [chunk({ role: "assistant", content: "" }), ...answer.chunks] };
 }
 
-/** What is wrong; nothing if the case passes. */
+/** The problems; empty if the case passes. */
 export async function runCase(quirk: QuirkCase, runner: CaseRunner): Promise<string[]> {
   let served = 0;
   await using server = await startModelServer(() => withRole(quirk.answers[served++]) ?? { text: lastWords });
@@ -33,7 +33,7 @@ export async function runCase(quirk: QuirkCase, runner: CaseRunner): Promise<str
   return found;
 }
 
-/** What the user saw of the answers to the case. */
+/** The text that the user saw. */
 export function withoutLastWords(text: string): string {
   return text.endsWith(lastWords) ? text.slice(0, -lastWords.length) : text;
 }

@@ -4,9 +4,9 @@ import { dirname, join, relative } from "node:path";
 import { importsOf, resolveImport } from "./imports.ts";
 
 export interface Layers {
-  /** For each folder, the folders below it: the only ones, besides itself, that it may import. */
+  /** For each folder, the folders below it: besides itself, it may import only these. */
   readonly below: Readonly<Record<string, readonly string[]>>;
-  /** Files that may name types of folders above, because they are a vocabulary for all. */
+  /** Files that may import types from folders above, because they are a shared vocabulary. */
   readonly vocabulary: readonly string[];
   /** Files directly in the source tree. They may import everything, and nothing may import them. */
   readonly entries: readonly string[];
@@ -19,14 +19,15 @@ function sourceFiles(tree: string): string[] {
     .toSorted();
 }
 
-/** Imports that point up, and folders or files that have no place in the layers. */
+/** Imports that point up, and folders or files without a layer. */
 export function wrongDirections(tree: string, { below, vocabulary, entries }: Layers): string[] {
   const wrong: string[] = [];
   const needed = new Set<string>();
   for (const file of sourceFiles(tree)) {
     const folder = layerOf(file);
     if (folder === undefined) {
-      if (!entries.includes(file)) wrong.push(`${file} lies in no folder: only ${entries.join(", ")} may.`);
+      if (!entries.includes(file))
+        wrong.push(`${file} is not in a folder: only ${entries.join(", ")} may be at the top.`);
       continue;
     }
     const allowed = below[folder];
@@ -49,7 +50,7 @@ export function wrongDirections(tree: string, { below, vocabulary, entries }: La
   }
   for (const file of vocabulary)
     if (!needed.has(file))
-      wrong.push(`${file} no longer names types from above: take it off the vocabulary.`);
+      wrong.push(`${file} no longer imports types from above: remove it from the vocabulary.`);
   return [...new Set(wrong)];
 }
 
@@ -69,10 +70,10 @@ export function cycles(tree: string): string[] {
   return found;
 }
 
-/** Every file and built-in that is loaded when the entry is, with the chain of imports that leads to it. */
+/** Every file and built-in that the entry loads, with the chain of imports that leads to it. */
 export function reachableFrom(entry: string): Map<string, readonly string[]> {
   const chains = new Map<string, readonly string[]>([[entry, [entry]]]);
-  // Entries that are added to a map while it is iterated are visited too.
+  // Entries added to a map during iteration are visited too.
   for (const [file, chain] of chains) {
     if (file.startsWith("node:")) continue;
     for (const { specifier, typeOnly } of importsOf(file)) {
@@ -84,7 +85,7 @@ export function reachableFrom(entry: string): Map<string, readonly string[]> {
   return chains;
 }
 
-/** Names of the packages that a source tree imports, types included. */
+/** Names of the packages that a source tree imports, including types. */
 export function packagesImported(tree: string): string[] {
   const names = sourceFiles(tree)
     .flatMap((file) => importsOf(join(tree, file)))

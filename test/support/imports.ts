@@ -1,4 +1,4 @@
-// Reads what a module imports, and which files that leads to.
+// Parses the imports of a module, and resolves them to files.
 import { readFileSync } from "node:fs";
 import { isBuiltin } from "node:module";
 import { dirname } from "node:path";
@@ -7,7 +7,7 @@ import { ResolverFactory } from "oxc-resolver";
 
 export interface Import {
   readonly specifier: string;
-  /** Gone at run time: `import type` and `export type … from`. */
+  /** Erased at run time: `import type` and `export type … from`. */
   readonly typeOnly: boolean;
 }
 
@@ -41,7 +41,7 @@ export function importsOf(file: string): Import[] {
   return found;
 }
 
-/** `import(pathToFileURL(file).href)`: a file that the user has named, such as a config. No part of the tree. */
+/** `import(pathToFileURL(file).href)`: a file chosen by the user, such as a config, outside the tree. */
 function isUsersFile(source: Expression): boolean {
   if (source.type !== "MemberExpression" || source.object.type !== "CallExpression") return false;
   const { callee } = source.object;
@@ -54,10 +54,10 @@ export function exportsEverythingOf(file: string): boolean {
   return program.body.some((statement) => statement.type === "ExportAllDeclaration");
 }
 
-// No "node" among the conditions: what is followed is what a runtime without Node would load.
+// Without the condition "node": resolves what a runtime without Node would load.
 const resolver = new ResolverFactory({ conditionNames: ["rondo-source", "import", "default"] });
 
-/** The file behind a specifier; a Node built-in stands for itself, with its prefix. */
+/** The file of a specifier; a Node built-in resolves to itself, with its prefix. */
 export function resolveImport(from: string, specifier: string): string {
   if (isBuiltin(specifier)) return specifier.startsWith("node:") ? specifier : `node:${specifier}`;
   const { path, builtin, error } = resolver.sync(dirname(from), specifier);

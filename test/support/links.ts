@@ -2,11 +2,11 @@
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 
-/** Links of a document that lead to no file, or to no heading of it, as readable lines. */
+/** Links of a document to missing files or headings, as readable lines. */
 export function brokenLinks(document: string, root: string): string[] {
   const markdown = readFileSync(join(root, document), "utf8");
   return linksIn(markdown).flatMap(({ line, target }) => {
-    if (/^[a-z]+:/.test(target)) return []; // elsewhere: a test must not ask the network
+    if (/^[a-z]+:/.test(target)) return []; // external: tests must not use the network
     const [path = "", anchor] = target.split("#", 2);
     const file = path === "" ? join(root, document) : join(root, dirname(document), decodeURI(path));
     const where = `${document}:${line} links to ${target}`;
@@ -23,10 +23,10 @@ function linksIn(markdown: string): { line: number; target: string }[] {
   );
 }
 
-/** The anchors of a document's headings, as GitHub makes them. */
+/** The anchors of a document's headings, as on GitHub. */
 function headingsIn(markdown: string): string[] {
   const counts = new Map<string, number>();
-  // Not without code: the words of a heading count also where they are code.
+  // Inline code stays: it is part of the anchor.
   return withoutBlocks(markdown).flatMap((text) => {
     const [, title] = /^#{1,6}\s+(.*?)\s*$/.exec(text) ?? [];
     if (title === undefined) return [];
@@ -44,7 +44,7 @@ function withoutCode(markdown: string): string[] {
   return withoutBlocks(markdown).map((line) => line.replaceAll(/`[^`]*`/g, ""));
 }
 
-/** The lines of a document, empty where they belong to a block of code. */
+/** The lines of a document, with code blocks blanked. */
 function withoutBlocks(markdown: string): string[] {
   let fence: string | undefined;
   return markdown.split("\n").map((line) => {

@@ -1,15 +1,15 @@
-// Programs that state their own output: a comment `// → text` at the end of a line is a line that is printed.
+// Programs that state their output: a comment `// → text` at the end of a line is a line of output.
 import { execFile } from "node:child_process";
 import { expect } from "vitest";
 import { repoRoot } from "./repo.ts";
 
-/** The lines that a program says it prints, or undefined if it says nothing about its output. */
+/** The stated lines of output, or undefined if a program states none. */
 export function statedOutput(source: string): string[] | undefined {
   const lines = [...source.matchAll(/\/\/ →(?: (.*))?$/gm)].map(([, text]) => text ?? "");
   return lines.length > 0 ? lines : undefined;
 }
 
-/** Runs a program in a process of its own, and expects it to succeed and to print what it states. */
+/** Runs a program in a separate process, and expects it to succeed and to print what it states. */
 export async function expectToRun(file: string, source: string, title: string): Promise<void> {
   const { code, stdout, stderr } = await run(file);
   if (code !== 0) expect.fail(`${title} ended with code ${code}:\n${stdout}${stderr}`);
@@ -20,7 +20,7 @@ export async function expectToRun(file: string, source: string, title: string): 
 }
 
 function run(file: string): Promise<{ code: number | string; stdout: string; stderr: string }> {
-  // A program that hangs fails with what it printed so far, before the test's own limit cuts it off.
+  // A program that hangs fails with its output so far, before the test's own time limit.
   const options = {
     cwd: repoRoot,
     timeout: 50_000,

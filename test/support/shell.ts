@@ -1,6 +1,6 @@
-// The commands in the documentation: the lines of its ```sh blocks, and the words of each command.
+// Parses the commands in the documentation: the lines of its ```sh blocks, and the words of each command.
 
-/** The command lines of a document, in order, without comments; a line that ends in `\` goes on in the next one. */
+/** The command lines of a document, in order, without comments; a line that ends in `\` continues on the next one. */
 export function shellLinesIn(markdown: string): string[] {
   const blocks = markdown.matchAll(/^```sh\n([\s\S]*?)^```$/gm);
   return [...blocks].flatMap(([, block = ""]) =>
@@ -12,7 +12,7 @@ export function shellLinesIn(markdown: string): string[] {
   );
 }
 
-/** The arguments of each call of `rondo` in a line, by whichever of its names. */
+/** The arguments of each `rondo` command in a line, under any of its names. */
 export function rondoCallsIn(line: string): string[][] {
   return commandsIn(line).flatMap((words) => {
     const [first = "", second = "", ...others] = words.filter((word) => !/^[A-Z_]+=/.test(word));
@@ -24,7 +24,7 @@ export function rondoCallsIn(line: string): string[][] {
 
 const words = /"((?:\\.|[^"\\])*)"|'([^']*)'|(\|\||&&|[|;&])|(\d?>>?|<)\s*\S+|((?:\\.|[^\s"'|;&<>\\])+)/g;
 
-/** The commands of a line, each as its words. Redirections are left out. Words have no quotes in their middle. */
+/** The commands of a line, each as its words, without redirections. Quotes inside a word are not supported. */
 function commandsIn(line: string): string[][] {
   const commands: string[][] = [[]];
   for (const [, double, single, separator, redirection, plain] of line.matchAll(words)) {

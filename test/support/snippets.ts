@@ -1,9 +1,9 @@
-// The programs in the documentation: each ```ts block is one, whole and runnable.
+// The programs in the documentation: each ```ts block is a whole program.
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 export interface Snippet {
-  /** `docs/tools.md:12`: the document and the line on which the block begins. */
+  /** `docs/tools.md:12`: the document and the first line of the block. */
   readonly title: string;
   readonly source: string;
   /** Name of the extracted file. */
@@ -12,7 +12,7 @@ export interface Snippet {
 
 const otherSpellings = ["typescript", "mts", "cts", "tsx", "js", "javascript", "mjs", "cjs", "jsx"];
 
-/** Finds the programs in a document. Throws at a block that would escape being run. */
+/** Finds the programs in a document. Throws for a block that would not be run. */
 export function snippetsIn(document: string, markdown: string): Snippet[] {
   const snippets: Snippet[] = [];
   const lines = markdown.split("\n");
@@ -32,7 +32,7 @@ export function snippetsIn(document: string, markdown: string): Snippet[] {
       const body = lines
         .slice(i + 1, end)
         .map((line) => (line.startsWith(indent) ? line.slice(indent.length) : line));
-      // Empty lines in front give each line the number that it has in the document, also in error messages.
+      // Leading empty lines keep the document's line numbers, for error messages.
       const source = `${"\n".repeat(i + 1)}${body.join("\n")}\n`;
       snippets.push({ title, source, file: `${title.replace(/[^\w.]+/g, "-")}.ts` });
     }
@@ -41,7 +41,7 @@ export function snippetsIn(document: string, markdown: string): Snippet[] {
   return snippets;
 }
 
-/** Writes the programs into an empty folder, with a configuration to compile them by. */
+/** Writes the programs into an empty folder, with a compiler configuration. */
 export function extract(snippets: readonly Snippet[], folder: string): void {
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });

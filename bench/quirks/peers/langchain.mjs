@@ -1,4 +1,4 @@
-// LangChain's chat model, with the loop that its documentation shows for tools.
+// LangChain's chat model, with the tool loop from its documentation.
 import { HumanMessage, ToolMessage } from "@langchain/core/messages";
 import { tool } from "@langchain/core/tools";
 import { ChatOpenAI } from "@langchain/openai";

@@ -1,12 +1,12 @@
-// Runs cases through other clients, each used the way its own documentation shows. A process of its own: it gets
-// { peer, url, limits, leave } as messages, and answers each with an outcome.
+// Runs cases through other clients, each used as its documentation shows. A separate process: it receives
+// { peer, url, limits, leave } as messages, and replies to each with an outcome.
 import { runAiSdk } from "./ai-sdk.mjs";
 import { runLangChain } from "./langchain.mjs";
 import { runOpenAIAgents } from "./openai-agents.mjs";
 
 const runners = { "ai-sdk": runAiSdk, "openai-agents": runOpenAIAgents, langchain: runLangChain };
 
-// What these libraries throw outside of any promise that a caller can see must not end the comparison.
+// Unhandled errors of these libraries must not end the comparison.
 let stray;
 process.on("unhandledRejection", (error) => (stray = error));
 process.on("uncaughtException", (error) => (stray = error));
@@ -26,7 +26,7 @@ async function answer({ peer, ...task }) {
       outcome,
       idleTimeoutMs,
       signal: leaving.signal,
-      /** Called with each piece of text; true when the caller leaves. */
+      /** Called with each text delta; true when the caller leaves. */
       leaves() {
         if (task.leave === "interrupt") leaving.abort();
         if (task.leave === "throw") throw new Error("leaving");
@@ -40,7 +40,7 @@ async function answer({ peer, ...task }) {
     clearTimeout(timer);
   }
   if (stray) outcome.error ??= { message: String(stray?.message ?? stray) };
-  // Whoever leaves does not mind how he is told so.
+  // After leaving, any error will do.
   if (task.leave) delete outcome.error;
   process.send({ outcome });
 }

@@ -103,8 +103,9 @@ export type { HookContext, HookEvent, HookEvents, HookFunction } from "./hook/ev
 export { type AttachOptions, type Hook, type HookOptions, hook } from "./hook/hook.ts";
 export type { JsonObject, JsonValue } from "./json/json-value.ts";
 export type { LoopEvent, ReadyCall, RejectReason, RunReason } from "./loop/events.ts";
-export type { CallDecision, LoopOptions, OpenCallDecision, PendingCall } from "./loop/options.ts";
+export type { CallDecision, LoopOptions, PendingCall } from "./loop/options.ts";
 export { run } from "./loop/run.ts";
+export type { RunState } from "./loop/state.ts";
 export { type OpenAICompatibleOptions, openaiCompatible } from "./model/chat-completions.ts";
 export { type ChatForwarder, chatForwarder, type ForwardRequest } from "./model/chat-forwarder.ts";
 export { ollamaBaseUrl } from "./model/environment.ts";

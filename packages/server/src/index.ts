@@ -5,9 +5,29 @@ export { ConfigError, type ConfigProblem } from "./config/config-error.ts";
 export { defineConfig } from "./config/define-config.ts";
 export { type LoadOptions, loadConfig } from "./config/load.ts";
 export type { ConfigInput, ServerConfig } from "./config/schema.ts";
-export type { ExecuteContext, ToolCall, ToolExecutor, ToolKind, ToolResult } from "./executor/executor.ts";
+export { callItems } from "./executor/call-items.ts";
+export type {
+  Announcement,
+  CallEvent,
+  CallItems,
+  CallOutcome,
+  CallUpdate,
+  ExecuteContext,
+  OfferedTool,
+  OfferRequest,
+  RecordedCall,
+  ShownCall,
+  ToolCall,
+  ToolExecutor,
+  ToolKind,
+  ToolOffer,
+  ToolResult,
+} from "./executor/executor.ts";
+export type { ToolIdentity } from "./executor/tool-identity.ts";
 export { ListenError } from "./http/listen-error.ts";
 export type { LogFields, Logger } from "./http/log.ts";
 export { type RunningServer, type StartOptions, startServer } from "./http/server.ts";
+export type { ExtensionEvent } from "./protocol/events.ts";
+export type { ExtensionItem, ExtensionType, OutputItem } from "./protocol/items.ts";
 export type { ToolDefinition } from "./protocol/tools.ts";
 export { StoreError, type StoreErrorCode } from "./store/store-error.ts";

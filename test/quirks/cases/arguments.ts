@@ -1,4 +1,4 @@
-// Arguments that are not quite JSON, or not quite all there.
+// Arguments that are malformed or incomplete.
 
 import { add, addArguments, added, calls, chunk, type QuirkCase } from "../quirk-case.ts";
 
@@ -57,7 +57,7 @@ export const truncated: readonly QuirkCase[] = [
     expect: { told: ["cut off"] },
   },
   {
-    name: "cut by the length limit, the calls before it whole",
+    name: "cut by the length limit, after complete calls",
     answers: [
       {
         chunks: [

@@ -1,4 +1,4 @@
-// Reasoning, text and usage, in all the places where servers put them.
+// Reasoning, text and usage, in all the places where servers send them.
 
 import { add, addArguments, added, chunk, frames, type QuirkCase, says } from "../quirk-case.ts";
 
@@ -22,7 +22,7 @@ export const reasoning: readonly QuirkCase[] = [
     expect: thought,
   },
   {
-    name: "two fields with the same",
+    name: "the same in two fields",
     answers: [deltas({ reasoning: "Two plus two.", reasoning_content: "Two plus two." }, { content: "4" })],
     expect: thought,
   },
@@ -47,9 +47,9 @@ export const reasoning: readonly QuirkCase[] = [
     answers: [says("<think>Two plus two.")],
     expect: { thinking: "Two plus two." },
   },
-  { name: "<think> with nothing in it", answers: [says("<think>\n\n</think>\n\n4")], expect: { text: "4" } },
+  { name: "<think> empty", answers: [says("<think>\n\n</think>\n\n4")], expect: { text: "4" } },
   {
-    name: "an unopened </think>, of a model whose template opens it",
+    name: "</think> without <think>, which the template opened",
     answers: [says("Two plus", " two.</th", "ink>\n\n4")],
     profile: { startsThinking: true },
     expect: thought,
@@ -75,7 +75,7 @@ export const reasoning: readonly QuirkCase[] = [
 export const text: readonly QuirkCase[] = [
   { name: 'incremental, "1", "1", "0"', answers: [says("1", "1", "0")], expect: { text: "110" } },
   {
-    name: "incremental, each piece the beginning of the next",
+    name: "incremental, each chunk a prefix of the next",
     answers: [says("ha", "ha", "haha")],
     expect: { text: "hahahaha" },
   },
@@ -136,7 +136,7 @@ export const usage: readonly QuirkCase[] = [
     expect: { text: "Hi", usage: counted },
   },
   {
-    name: "null but for the last",
+    name: "null except in the last chunk",
     answers: [
       { chunks: [chunk({ content: "Hi" }, null, { usage: null }), chunk({}, "stop", { usage: openai })] },
     ],

@@ -1,4 +1,4 @@
-// How streams end, and how they do not.
+// The ends of streams, proper and not.
 
 import { add, addArguments, added, calls, chunk, type QuirkCase } from "../quirk-case.ts";
 
@@ -24,7 +24,7 @@ export const ending: readonly QuirkCase[] = [
     expect: { ran: added },
   },
   {
-    name: "choices empty, at first and at last",
+    name: "choices empty, first and last",
     answers: [{ chunks: [{ choices: [] }, started, chunk({}, "tool_calls"), { choices: [] }] }],
     expect: { ran: added },
   },
@@ -39,7 +39,7 @@ export const ending: readonly QuirkCase[] = [
     expect: { ran: added },
   },
   {
-    name: "the whole message in place of deltas",
+    name: "the whole message instead of deltas",
     answers: [
       {
         chunks: [
@@ -75,7 +75,7 @@ export const ending: readonly QuirkCase[] = [
     expect: { ran: added },
   },
   {
-    name: "no stream at all, one piece of JSON",
+    name: "one JSON object instead of a stream",
     answers: [
       {
         body: {

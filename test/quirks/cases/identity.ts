@@ -1,4 +1,4 @@
-// Which pieces make up which call, and under which id.
+// Which chunks belong to which call, and its id.
 
 import { add, addArguments, added, calls, chunk, more, type QuirkCase } from "../quirk-case.ts";
 
@@ -11,7 +11,7 @@ const one: Readonly<Record<string, readonly (readonly unknown[])[]>> = {
   "id missing": [[add(first, { index: 0 })], [more(second, { index: 0 })]],
   "id empty": [[add(first, { index: 0, id: "" })], [more(second, { index: 0, id: "" })]],
   "id a number": [[add(addArguments, { index: 0, id: 7 })]],
-  "id null in later pieces": [[add(first, { index: 0, id: "a" })], [more(second, { index: 0, id: null })]],
+  "id null in later chunks": [[add(first, { index: 0, id: "a" })], [more(second, { index: 0, id: null })]],
   "id late": [[add(first, { index: 0 })], [more(second, { index: 0, id: "late" })]],
   "a new id in every piece": [[add(first, { index: 0, id: "a" })], [more(second, { index: 0, id: "b" })]],
   "index missing": [[add(first, { id: "a" })], [more(second, { id: "a" })]],
@@ -21,12 +21,12 @@ const one: Readonly<Record<string, readonly (readonly unknown[])[]>> = {
     [add(second, { index: 0, id: "a" })],
   ],
   "name repeated at the end": [[add(addArguments, { index: 0, id: "a" })], [add("", { index: 0, id: "a" })]],
-  "name in pieces": [
+  "name in fragments": [
     [{ index: 0, id: "a", function: { name: "a" } }],
     [{ index: 0, function: { name: "dd" } }],
     [more(addArguments, { index: 0 })],
   ],
-  "type and name missing in later pieces": [
+  "type and name missing in later chunks": [
     [add("", { index: 0, id: "a" })],
     [more(first, { index: 0 })],
     [more(second, { index: 0 })],
@@ -43,7 +43,7 @@ const two: Readonly<Record<string, readonly (readonly unknown[])[]>> = {
   "two calls on one index without ids": [[add(addArguments, { index: 0 })], [add(other, { index: 0 })]],
   "two calls without index": [[add(addArguments, { id: "a" })], [add(other, { id: "b" })]],
   "two calls without index and id, in one chunk": [[add(addArguments), add(other)]],
-  "two calls whose pieces alternate": [
+  "two interleaved calls": [
     [add(first, { index: 0, id: "a" }), add('{"a": 3, ', { index: 1, id: "b" })],
     [more(second, { index: 0 }), more('"b": 4}', { index: 1 })],
   ],

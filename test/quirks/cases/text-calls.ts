@@ -1,4 +1,4 @@
-// Tool calls that models write into their text, and text that only looks like it.
+// Tool calls in text, and text that only looks like them.
 
 import { added, type QuirkCase, says } from "../quirk-case.ts";
 
@@ -31,7 +31,7 @@ const dialects: Readonly<Record<string, string>> = {
     '<minimax:tool_call>\n<invoke name="add">\n<parameter name="a">1</parameter>\n<parameter name="b">2</parameter>\n</invoke>\n</minimax:tool_call>',
 };
 
-/** Pieces of a few characters, as tokens come. */
+/** Chunks of a few characters, like tokens. */
 const cut = (text: string) => says(...(text.match(/[\s\S]{1,4}/g) ?? []));
 
 export const textCalls: readonly QuirkCase[] = [

@@ -1,4 +1,4 @@
-// What happens to bytes on their way, before them, and when the caller has had enough.
+// Faults of the connection and the stream, and callers that leave.
 
 import { chunk, frames, type QuirkCase, says } from "../quirk-case.ts";
 
@@ -112,7 +112,7 @@ export const beforeStream: readonly QuirkCase[] = [
     expect: { error: { code: "model_not_found", says: "test-model" } },
   },
   {
-    name: "400, which would not pass",
+    name: "400, which is not transient",
     answers: [{ status: 400, body: { error: { message: "too many tools" } } }],
     expect: { error: { code: "model_request", says: "too many tools" } },
   },
@@ -127,7 +127,7 @@ export const slow: readonly QuirkCase[] = [
   },
   {
     name: "longer than the limit that the user set",
-    // As often as a client may ask again.
+    // As often as a client may retry.
     answers: Array.from({ length: 3 }, () => ({ ...fine, delayMs: 60_000 })),
     idleTimeoutMs: 100,
     expect: { error: { code: "model_idle_timeout", says: "100" } },

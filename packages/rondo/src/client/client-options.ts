@@ -9,7 +9,7 @@ import {
   checkSignal,
   checkString,
 } from "../error/check.ts";
-import type { CallDecision, PendingCall } from "../loop/options.ts";
+import type { PendingCall } from "../loop/options.ts";
 import { type OpenAICompatibleOptions, openaiCompatible } from "../model/chat-completions.ts";
 import { checkSettings } from "../model/check-settings.ts";
 import type { ModelProvider, ModelSettings } from "../model/provider.ts";
@@ -17,13 +17,16 @@ import type { InputSchema, ParsedInput } from "../tool/infer.ts";
 import type { AnyTool } from "../tool/tool.ts";
 import type { ToolSource } from "../tool/tool-source.ts";
 import { withSubtools } from "../turn/turn-options.ts";
-import { type ClientHooks, checkClientHooks } from "./client-hooks.ts";
+import { type ClientHooks, checkClientHooks, type HookDecision } from "./client-hooks.ts";
 import { ClientTools } from "./client-tools.ts";
+
+/** A decision about a call, with a reason or another input. */
+type ToolPermission = Omit<HookDecision, "modifiedPrompt">;
 
 /** Says whether a tool may run: `true`, `false`, or a decision with a reason or another input. */
 export type CanUseTool = (
-  call: Omit<PendingCall, "tool">,
-) => Promise<boolean | CallDecision> | boolean | CallDecision;
+  call: Pick<PendingCall, "id" | "name" | "input" | "signal">,
+) => Promise<boolean | ToolPermission> | boolean | ToolPermission;
 
 /** The type of an answer whose shape a schema gives; anything, where there is none. */
 export type ShapedBy<S extends InputSchema | undefined> = [S] extends [undefined] ? unknown : ParsedInput<S>;

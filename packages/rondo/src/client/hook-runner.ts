@@ -1,7 +1,7 @@
 // Calls a client's hooks, with a copy of the history as it is at that moment.
 
 import { checkBoolean, checkOptions, checkString } from "../error/check.ts";
-import type { CallDecision, PendingCall } from "../loop/options.ts";
+import type { PendingCall } from "../loop/options.ts";
 import type { ContentPart, Message } from "../model/message.ts";
 import { PromptBlockedError } from "./client-errors.ts";
 import type { ClientHookHandler, ClientHooks, HookDecision, PostToolUseEvent } from "./client-hooks.ts";
@@ -27,7 +27,7 @@ export class HookRunner {
     return decision?.modifiedPrompt ?? prompt;
   }
 
-  async beforeCall({ id, name, input }: PendingCall): Promise<CallDecision | undefined> {
+  async beforeCall({ id, name, input }: PendingCall): Promise<HookDecision | undefined> {
     const event = () => ({ toolName: name, toolInput: input, toolUseId: id, history: this.#history() });
     return decide(this.#hooks.pre_tool_use, event);
   }

@@ -35,7 +35,7 @@ describe("a call is rejected, and answered with why", () => {
   });
 
   test("when the tool is not allowed, and it was not offered", async () => {
-    expect(await rejected({ name: "fail" }, { isAllowed: (it) => it === add })).toMatchObject({
+    expect(await rejected({ name: "fail" }, { isOffered: (it) => it === add })).toMatchObject({
       reason: "not_allowed",
     });
   });
@@ -135,30 +135,22 @@ describe("a call is rejected, and answered with why", () => {
     expect(checks).toBe(1);
   });
 
-  test("when it is not approved", async () => {
-    const canUseTool = async () => ({ continue: false, reason: "ask me first" });
-    expect(await rejected(callAdd, { canUseTool })).toMatchObject({
+  test("when it is decided so", async () => {
+    const decideCall = async () => ({ type: "reject", error: "Ask me first." }) as const;
+    expect(await rejected(callAdd, { decideCall })).toMatchObject({
       reason: "denied",
-      error: "Tool use denied: ask me first",
+      error: "Ask me first.",
     });
   });
 
-  test("when a function that is not async does not approve it", async () => {
-    const canUseTool = (() => ({ continue: false })) as never;
-    expect(await rejected(callAdd, { canUseTool })).toMatchObject({ reason: "denied" });
+  test("when the input of a decision does not fit", async () => {
+    const decideCall = () => ({ type: "run", input: { a: 1 } }) as const;
+    expect(await rejected(callAdd, { decideCall })).toMatchObject({ reason: "invalid" });
   });
 
-  test("when a hook blocks it", async () => {
-    const beforeCall = async () => ({ continue: false, reason: "too risky" });
-    expect(await rejected(callAdd, { beforeCall })).toMatchObject({
-      reason: "blocked",
-      error: "Tool use blocked: too risky",
-    });
-  });
-
-  test("when a modified input does not fit", async () => {
-    const beforeCall = async () => ({ modifiedInput: { a: 1 } });
-    expect(await rejected(callAdd, { beforeCall })).toMatchObject({ reason: "invalid" });
+  test("also when it is decided to run what cannot", async () => {
+    const decideCall = () => ({ type: "run" }) as const;
+    expect(await rejected({ name: "nowhere" }, { decideCall })).toMatchObject({ reason: "unknown" });
   });
 });
 
@@ -168,7 +160,7 @@ test("a rejected call keeps its arguments in the conversation, if they can be re
   await eventsOf(prompt, {
     model,
     tools: [add],
-    beforeCall: async () => ({ continue: false }),
+    decideCall: () => ({ type: "reject", error: "No." }),
     onMessage: (message) => messages.push(message),
   });
   expect(messages[0]).toMatchObject({
@@ -177,42 +169,40 @@ test("a rejected call keeps its arguments in the conversation, if they can be re
 });
 
 describe("checks of a call", () => {
-  test("come in the order valid, canUseTool, beforeCall; each sees what the one before has changed", async () => {
-    using model = scriptedModel([{ calls: [callAdd] }, "Done."]);
+  test("come before the decision, which sees the call as it would run and may change its input", async () => {
+    using model = scriptedModel([{ calls: [callAdd, { name: "nowhere" }] }, "Done."]);
     const seen: unknown[] = [];
     const events = await eventsOf(prompt, {
       model,
       tools: [add],
-      canUseTool: async ({ input }) => {
-        seen.push(["canUseTool", input]);
-        return { modifiedInput: { a: 10, b: 20 } };
-      },
-      beforeCall: async ({ input, name, id }) => {
-        seen.push(["beforeCall", input, name, id]);
-        return { modifiedInput: { ...input, b: 32 } };
+      decideCall: async ({ id, name, tool, input, rejection, isOpen }) => {
+        seen.push({ id, name, tool, input, reason: rejection?.reason, isOpen });
+        return { type: "run", input: { a: 10, b: 32 } };
       },
     });
     expect(seen).toEqual([
-      ["canUseTool", { a: 1, b: 2 }],
-      ["beforeCall", { a: 10, b: 20 }, "add", "call_1"],
+      { id: "call_1", name: "add", tool: add, input: { a: 1, b: 2 }, reason: undefined, isOpen: false },
+      { id: "call_2", name: "nowhere", tool: undefined, input: {}, reason: "unknown", isOpen: false },
     ]);
     expect(events).toContainEqual(expect.objectContaining({ type: "call.ready", input: { a: 10, b: 32 } }));
     expect(events).toContainEqual(expect.objectContaining({ type: "tool.finished", result: 42 }));
   });
 
-  test("that throw end the run", async () => {
+  test.each([
+    ["throws", () => Promise.reject(new Error("The decider failed."))],
+    ["speaks the language of another library", () => ({ continue: false }) as never],
+    ["rejects without a reason", () => ({ type: "reject" }) as never],
+    ["gives a word", () => "deny" as never],
+  ])("end the run when the decider %s", async (_, decideCall) => {
     using model = scriptedModel([{ text: "So.", calls: [callAdd] }]);
     const messages: Message[] = [];
-    const beforeCall = async () => {
-      throw new Error("hook failed");
-    };
     const options = {
       model,
       tools: [add],
-      beforeCall,
+      decideCall,
       onMessage: (message: Message) => void messages.push(message),
     };
-    await expect(eventsOf(prompt, options)).rejects.toThrow("hook failed");
+    await expect(eventsOf(prompt, options)).rejects.toThrow(/decide/);
     expect(flawsOf(messages)).toEqual([]);
   });
 

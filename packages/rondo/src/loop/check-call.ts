@@ -1,8 +1,9 @@
-// Decides whether a call may run. In this order: known, allowed, valid, approved, let through by the hook.
+// A call on its way to its tool: validated, then decided about. It runs here, is left open, or is rejected.
 
 import { hasLazy } from "../async/lazy.ts";
 import { untilAborted } from "../async/until-aborted.ts";
-import { checkBoolean, checkOptions, checkPlainObject } from "../error/check.ts";
+import { InvalidTypeError } from "../error/argument-errors.ts";
+import { isPlainObject } from "../error/check.ts";
 import { InvalidInputError } from "../error/input-error.ts";
 import { copyData } from "../json/copy.ts";
 import { objectIn } from "../json/object-in.ts";
@@ -10,7 +11,7 @@ import { parseArguments, quoteArguments } from "../model/parse-arguments.ts";
 import type { AnyTool } from "../tool/tool.ts";
 import type { RejectReason } from "./events.ts";
 import type { OfferedTools } from "./offered-tools.ts";
-import type { CallDecision, LoopOptions, PendingCall } from "./options.ts";
+import type { CallDecision, LoopOptions } from "./options.ts";
 
 /** A call as the model made it. */
 export interface RawCall {
@@ -20,71 +21,116 @@ export interface RawCall {
   readonly isTruncated: boolean;
 }
 
-export type CheckedCall =
-  | {
-      readonly raw: RawCall;
-      readonly tool: AnyTool;
-      readonly input: Record<string, unknown>;
-      /** Whether `decideOpenCall` chose the tool: it runs here whatever `runsHere` says. Default: false. */
-      readonly isDecided?: boolean;
-    }
-  /** One that the client answers, whether or not its tool is still offered. */
-  | { readonly raw: RawCall; readonly input: Record<string, unknown>; readonly isForClient: true }
-  | {
-      readonly raw: RawCall;
-      /** What the model wrote, where that can be read; else nothing. */
-      readonly input: Record<string, unknown>;
-      readonly reason: RejectReason;
-      readonly error: string;
-      readonly isDecided?: boolean;
-    };
+type Input = Record<string, unknown>;
 
-/** A call that will not run. */
-export function rejectCall(raw: RawCall, reason: RejectReason, error: string) {
-  return { raw, input: objectIn(raw.arguments) ?? {}, reason, error };
+/** A call that is left open: its tool may be gone since. */
+interface LeftCall {
+  readonly raw: RawCall;
+  readonly decision: "leave" | "ask";
+  readonly tool?: AnyTool | undefined;
+  readonly input: Input;
+}
+interface RunnableCall {
+  readonly raw: RawCall;
+  readonly decision: "run";
+  readonly tool: AnyTool;
+  readonly input: Input;
+}
+export interface RejectedCall {
+  readonly raw: RawCall;
+  readonly decision: "reject";
+  /** What can be read of the arguments. */
+  readonly input: Input;
+  readonly reason: RejectReason;
+  readonly error: string;
+  readonly endsRun?: boolean | undefined;
 }
 
-/** Checks a call that the conversation ends in, as `decideOpenCall` says. */
-export async function checkOpenCall(
+/** A call that the loop answers. */
+export type CallHere = RunnableCall | RejectedCall;
+export type CheckedCall = CallHere | LeftCall;
+
+export interface CheckOptions
+  extends Pick<LoopOptions, "decideCall" | "repairArguments">,
+    Partial<Pick<LoopOptions, "model">> {
+  readonly tools: OfferedTools;
+  readonly signal: AbortSignal;
+  /** Whether the conversation began with the call. Default: false. */
+  readonly isOpen?: boolean;
+}
+
+export function rejectCall(
   raw: RawCall,
-  tools: OfferedTools,
-  options: Pick<LoopOptions, "canUseTool" | "beforeCall" | "decideOpenCall">,
-  signal: AbortSignal,
-): Promise<CheckedCall> {
-  const decision = options.decideOpenCall?.({ id: raw.id, name: raw.name });
-  if (!decision) return checkCall(raw, tools, options, signal);
-  if ("error" in decision) return { ...rejectCall(raw, "denied", decision.error), isDecided: true };
-  if ("isForClient" in decision) return { raw, input: objectIn(raw.arguments) ?? {}, isForClient: true };
-  return { ...(await checkCall(raw, tools, options, signal, decision.tool)), isDecided: true };
+  reason: RejectReason,
+  error: string,
+  endsRun?: boolean,
+): RejectedCall {
+  return { raw, decision: "reject", input: objectIn(raw.arguments) ?? {}, reason, error, endsRun };
 }
 
-/** Who may keep a valid call from running, in the order in which they are asked. */
-const gates = [
-  ["canUseTool", "denied", "Tool use denied"],
-  ["beforeCall", "blocked", "Tool use blocked"],
-] as const;
+/** Throws only what `decideCall` throws, and for a decision that is none: that ends the run. */
+export async function checkCall(raw: RawCall, options: CheckOptions): Promise<CheckedCall> {
+  const { tools, decideCall, signal, isOpen = false } = options;
+  const tool = tools.find(raw.name);
+  const call = await validate(raw, tool, options);
+  if (!decideCall) return call;
+  const rejection = call.decision === "reject" ? { reason: call.reason, error: call.error } : undefined;
+  const { input } = call;
+  const name = tool?.name ?? raw.name;
+  const decided = decideCall({
+    id: raw.id,
+    name,
+    tool,
+    input,
+    ...(rejection && { rejection }),
+    isOpen,
+    signal,
+  });
+  // A person who is asked may never answer; that must not hold a run that was aborted.
+  const isPromise = typeof decided === "object" && decided !== null && "then" in decided;
+  const decision = isPromise ? await untilAborted(decided, signal) : decided;
+  if (decision === undefined || decision === null) return call;
+  checkDecision(decision);
+  if (decision.type === "reject")
+    return rejectCall(raw, decision.reason ?? "denied", decision.error, decision.endsRun);
+  if (decision.type === "ask") return { raw, decision: "ask", tool, input };
+  if (decision.type === "leave" && (rejection || decision.input === undefined))
+    return { raw, decision: "leave", tool, input: decision.input ?? input };
+  const chosen = "tool" in decision && decision.tool ? decision.tool : tool;
+  const own = chosen === tool ? call : await validate(raw, chosen, options);
+  if (own.decision === "reject" || !chosen || decision.input === undefined) return own;
+  const problem = await inputProblem(chosen, decision.input);
+  if (problem !== undefined) return rejectCall(raw, "invalid", problem);
+  return { raw, decision: decision.type, tool: chosen, input: decision.input };
+}
+
+/** A decision in the words of another library must not let a call pass that it means to stop. */
+function checkDecision(decision: CallDecision): void {
+  const { type } = decision as Partial<CallDecision>;
+  const isKnown = isPlainObject(decision) && ["run", "leave", "ask", "reject"].includes(type as string);
+  if (isKnown && (decision.type !== "reject" || typeof decision.error === "string")) return;
+  throw new InvalidTypeError({
+    field: "decideCall()",
+    expected: 'undefined or { type: "run" | "leave" | "ask" | "reject", … }, with an error to reject',
+    received: decision,
+  });
+}
 
 /**
- * After a check that took longer, timers and sockets have their turn: a hostile schema takes all of its budget, an
- * answer has many calls, and promises alone do not let anything else run.
+ * A longer check is followed by a pause for timers and sockets: a hostile schema takes all of its budget, an answer
+ * has many calls, and promises alone do not let anything else run.
  */
 const maxBlockMs = 10;
 
-/** `decided` is the tool, if the name is not to be looked up. Throws only what `canUseTool` and `beforeCall` throw: that ends the run. */
-export async function checkCall(
+async function validate(
   raw: RawCall,
-  tools: OfferedTools,
-  options: Pick<LoopOptions, "canUseTool" | "beforeCall" | "repairArguments"> &
-    Partial<Pick<LoopOptions, "model">>,
-  signal: AbortSignal,
-  decided?: AnyTool,
-): Promise<CheckedCall> {
+  tool: AnyTool | undefined,
+  { tools, repairArguments, model, signal }: CheckOptions,
+): Promise<CallHere> {
   const reject = (reason: RejectReason, error: string) => rejectCall(raw, reason, error);
-
-  const tool = decided ?? tools.find(raw.name);
   if (!tool)
     return reject("unknown", `Tool '${raw.name}' not found in registry. The tools are: ${tools.names}.`);
-  if (!tools.isAllowed(tool))
+  if (!tools.isOffered(tool))
     return reject("not_allowed", `Tool '${tool.name}' is not allowed. The tools are: ${tools.names}.`);
   if (raw.isTruncated)
     return reject(
@@ -92,15 +138,15 @@ export async function checkCall(
       `The arguments of '${tool.name}' were cut off and not run. Call it again with shorter arguments. They were: ${quoteArguments(raw.arguments)}`,
     );
 
-  /** What was wrong with inputs, as JSON: repair may come back to one. */
+  /** The problems of inputs, by their JSON: repair may come back to one. */
   const problems = new Map<string, string>();
-  const problemOf = async (value: Record<string, unknown>) => {
+  const problemOf = async (value: Input) => {
     const known = problems.size > 0 ? problems.get(JSON.stringify(value)) : undefined;
     if (known !== undefined) return known;
     const start = performance.now();
     const problem = await inputProblem(tool, value);
     if (problem !== undefined) problems.set(JSON.stringify(value), problem);
-    if (performance.now() - start > maxBlockMs) await untilAborted(nextTurnOfLoop(), signal);
+    if (performance.now() - start > maxBlockMs) await untilAborted(nextMacrotask(), signal);
     return problem;
   };
 
@@ -108,59 +154,32 @@ export async function checkCall(
   const written = objectIn(raw.arguments);
   let input = written && withoutFixed(tool, written);
   if (!input || (await problemOf(input)) !== undefined) {
-    const accepts = async (value: Record<string, unknown>) => (await problemOf(value)) === undefined;
-    const repair = options.repairArguments ?? options.model?.profile.repairArguments;
+    const accepts = async (value: Input) => (await problemOf(value)) === undefined;
+    const repair = repairArguments ?? model?.profile.repairArguments;
     const parsed = await parseArguments(raw.arguments, accepts, tool.metadata.inputSchema, { repair });
     if ("error" in parsed) return reject("invalid", `${parsed.error}\nCall the tool again with valid JSON.`);
     input = withoutFixed(tool, parsed.input);
     const problem = await problemOf(input);
     if (problem !== undefined) return reject("invalid", problem);
   }
-
-  for (const [gate, reason, words] of gates) {
-    const ask = options[gate];
-    if (!ask) continue;
-    const call: PendingCall = { id: raw.id, name: tool.name, input, tool, signal };
-    // Someone who is asked for approval may never answer; that must not hold a run that was aborted.
-    const decision = checkDecision(await untilAborted(Promise.resolve(ask(call)), signal));
-    if (decision?.continue === false)
-      return reject(reason, `${words}: ${decision.reason ?? "no reason was given"}`);
-    if (decision?.modifiedInput === undefined || decision.modifiedInput === null) continue;
-    input = decision.modifiedInput;
-    const newProblem = await inputProblem(tool, input);
-    if (newProblem !== undefined) return reject("invalid", newProblem);
-  }
-  return { raw, tool, input };
+  return { raw, decision: "run", tool, input };
 }
 
-/**
- * A decision in the words of another library must not let a call pass that it means to stop.
- * Throws: that ends the run.
- */
-function checkDecision(decision: CallDecision | undefined | null): CallDecision | undefined | null {
-  if (decision === undefined || decision === null) return decision;
-  checkOptions("decision", decision, ["continue", "modifiedInput", "modifiedPrompt", "reason"]);
-  if (decision.continue !== undefined) checkBoolean("decision.continue", decision.continue);
-  if (decision.modifiedInput !== undefined && decision.modifiedInput !== null)
-    checkPlainObject("decision.modifiedInput", decision.modifiedInput);
-  return decision;
-}
-
-function nextTurnOfLoop(): Promise<void> {
+function nextMacrotask(): Promise<void> {
   return new Promise((resolve) => {
     setTimeout(resolve);
   });
 }
 
-/** What is wrong with an input, if anything. The turn validates it again when it runs. */
-async function inputProblem(tool: AnyTool, input: Record<string, unknown>): Promise<string | undefined> {
+/** Why an input does not fit, if it does not. The turn validates it again when it runs. */
+export async function inputProblem(tool: AnyTool, input: Input): Promise<string | undefined> {
   if (hasLazy(tool.fixed)) return undefined; // asking for those values is only for a call that really runs
   const result = await tool.parseInput(copyData({ ...input, ...tool.fixed }));
   return "issues" in result ? new InvalidInputError(tool.name, result.issues).message : undefined;
 }
 
-/** A model sees no fixed arguments, so what it writes for them is none of its business. */
-function withoutFixed(tool: AnyTool, input: Record<string, unknown>): Record<string, unknown> {
+/** A model does not see fixed arguments, so that what it writes for them is dropped. */
+function withoutFixed(tool: AnyTool, input: Input): Input {
   if (Object.keys(tool.fixed).length === 0) return input;
   const kept = Object.entries(input).filter(([key]) => !Object.hasOwn(tool.fixed, key));
   return Object.fromEntries(kept);

@@ -3,6 +3,7 @@
 import type { JsonObject } from "../json/json-value.ts";
 import type { AssistantMessage, ToolMessage } from "../model/message.ts";
 import type { FinishReason, Usage } from "../model/provider.ts";
+import type { RunState } from "./state.ts";
 
 /** A call that passed all checks. */
 export interface ReadyCall {
@@ -22,20 +23,20 @@ export type RejectReason =
   | "blocked"
   | "repeated";
 
-/** Why a run has ended. */
+/** Why a run ended. */
 export type RunReason = "completed" | "client_calls" | "max_turns" | "max_tool_calls" | "length" | "aborted";
 
 export type LoopEvent =
-  /** The server has accepted the request: something of its answer has come. */
+  /** The server accepted the request: its answer began. */
   | { readonly type: "model.started"; readonly model: string }
   | { readonly type: "text.delta"; readonly text: string }
   | { readonly type: "thinking.delta"; readonly text: string }
-  /** The model has begun a call; its arguments follow in pieces, unchecked. */
+  /** The model began a call; its arguments follow in pieces, unchecked. */
   | { readonly type: "call.started"; readonly id: string; readonly name: string }
   | { readonly type: "call.delta"; readonly id: string; readonly text: string }
-  /** A call is complete and passed all checks. */
-  | ({ readonly type: "call.ready" } & ReadyCall)
-  /** A call is complete but will not run; the model is told `error`. */
+  /** A call is complete and passed all checks. It runs here, or is left to the client or until a person allows it. */
+  | ({ readonly type: "call.ready"; readonly decision: "run" | "leave" | "ask" } & ReadyCall)
+  /** A call is complete but will not run; the model reads `error`. */
   | {
       readonly type: "call.rejected";
       readonly id: string;
@@ -51,10 +52,11 @@ export type LoopEvent =
       readonly message: AssistantMessage;
       readonly finishReason: FinishReason;
       readonly usage: Usage | undefined;
+      readonly state: RunState;
     }
-  /** A tool is about to run: it starts when the next event is asked for. */
-  | ({ readonly type: "tool.started" } & ReadyCall)
-  /** A streaming tool has yielded a value. */
+  /** A tool is about to run: it starts when the next event is asked for. `state` is the same for a whole round. */
+  | ({ readonly type: "tool.started"; readonly state: RunState } & ReadyCall)
+  /** A streaming tool yielded a value. */
   | { readonly type: "tool.progress"; readonly id: string; readonly name: string; readonly value: unknown }
   /** A call has its answer, and `message` belongs to the conversation. In the order of the calls. */
   | {
@@ -63,12 +65,17 @@ export type LoopEvent =
       readonly name: string;
       readonly input: Record<string, unknown>;
       readonly message: ToolMessage;
-      /** What the tool gave, or what the model is told of its failure. */
+      /** The tool's result, or what the model reads of its failure. */
       readonly result: unknown;
       readonly isError: boolean;
     }
   | { readonly type: "warning"; readonly message: string }
   /** An event of the model's server, as it came: a tool that it runs itself, or a call it wants approved. */
   | { readonly type: "server.event"; readonly event: JsonObject }
-  /** Always the last, unless the run fails or is left. `usage` adds up what the server told. */
-  | { readonly type: "run.finished"; readonly reason: RunReason; readonly usage: Usage | undefined };
+  /** Always the last, unless the run fails or is left. `usage` adds up what the server reported. */
+  | {
+      readonly type: "run.finished";
+      readonly reason: RunReason;
+      readonly usage: Usage | undefined;
+      readonly state: RunState;
+    };

@@ -88,7 +88,7 @@ describe("an answer with calls of the client too", () => {
     const { end, results } = await resultsOf({
       model,
       tools: [note, theirs],
-      runsHere: (it) => it !== theirs,
+      decideCall: ({ tool }) => (tool === theirs ? { type: "leave" } : undefined),
       maxToolIterations: 1,
     });
     expect(runs).toEqual([1, 2]);
@@ -102,7 +102,7 @@ describe("an answer with calls of the client too", () => {
     const { end, results } = await resultsOf({
       model,
       tools: [note, theirs],
-      runsHere: (it) => it !== theirs,
+      decideCall: ({ tool }) => (tool === theirs ? { type: "leave" } : undefined),
       maxToolIterations: 0,
       maxToolCalls: 1,
     });

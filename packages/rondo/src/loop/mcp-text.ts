@@ -1,4 +1,4 @@
-// What a model reads of a result in the shape of MCP's: its texts, and for all else a note of what it was.
+// The text of an MCP result: its text blocks, and a note for each other block.
 
 import { isPlainObject } from "../error/check.ts";
 
@@ -14,7 +14,7 @@ export function isMcpResult(value: unknown): value is McpResult {
   return isPlainObject(value) && Array.isArray(value["content"]) && value["content"].every(isPlainObject);
 }
 
-/** The text of a result; nothing where a block is none of MCP's, so that the result is something else. */
+/** The text of a result; undefined if a block is not one of MCP's: then it is not an MCP result. */
 export function mcpText({ content, structuredContent }: McpResult): string | undefined {
   if (content.length === 0 && structuredContent !== undefined) return JSON.stringify(structuredContent);
   const texts = content.map(blockText);

@@ -4,18 +4,12 @@ import { InvalidArgumentError } from "../error/argument-errors.ts";
 import { matchToolName } from "../model/match-tool-name.ts";
 import type { AnyTool, OpenAITool } from "../tool/tool.ts";
 import { withSubtools } from "../turn/turn-options.ts";
-import type { LoopOptions } from "./options.ts";
 
 export class OfferedTools {
   readonly #all = new Map<string, AnyTool>();
-  readonly #allowed = new Map<string, AnyTool>();
-  readonly #offered: ReadonlyMap<string, AnyTool>;
+  readonly #offered = new Map<string, AnyTool>();
 
-  constructor(
-    tools: Iterable<AnyTool>,
-    { isAllowed = () => true, offersAll = false }: Pick<LoopOptions, "isAllowed" | "offersAll">,
-  ) {
-    this.#offered = offersAll ? this.#all : this.#allowed;
+  constructor(tools: Iterable<AnyTool>, isOffered: (tool: AnyTool) => boolean = () => true) {
     for (const tool of [...tools].flatMap(withSubtools)) {
       const other = this.#all.get(tool.wireName);
       if (other !== undefined && other !== tool)
@@ -26,18 +20,17 @@ export class OfferedTools {
           hint: `Duplicate tool name: ${other.name}${other.name === tool.name ? "" : ` and ${tool.name}`}.`,
         });
       this.#all.set(tool.wireName, tool);
-      if (isAllowed(tool)) this.#allowed.set(tool.wireName, tool);
+      if (isOffered(tool)) this.#offered.set(tool.wireName, tool);
     }
   }
 
-  /** What the model is offered. */
   get definitions(): OpenAITool[] {
     return Array.from(this.#offered.values(), (tool) => tool.toOpenAI());
   }
 
-  /** What the model may call, in words. */
+  /** The names that the model may call, as a list to read. */
   get names(): string {
-    return [...this.#allowed.keys()].join(", ") || "none";
+    return [...this.#offered.keys()].join(", ") || "none";
   }
 
   /** The tool that a model means, also where it wrote the name a little differently. */
@@ -46,7 +39,7 @@ export class OfferedTools {
     return wireName === undefined ? undefined : this.#all.get(wireName);
   }
 
-  isAllowed(tool: AnyTool): boolean {
-    return this.#allowed.has(tool.wireName);
+  isOffered(tool: AnyTool): boolean {
+    return this.#offered.has(tool.wireName);
   }
 }

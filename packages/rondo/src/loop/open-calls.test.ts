@@ -1,7 +1,7 @@
 // Calls that a conversation ends in, where someone decides about each of them.
 
 import { describe, expect, test } from "vitest";
-import { type Message, type OpenCallDecision, tool } from "../index.ts";
+import { type CallDecision, type Message, tool } from "../index.ts";
 import { scriptedModel } from "../testing/index.ts";
 import { eventsOf, last, prompt } from "./testkit/loop-kit.ts";
 
@@ -16,19 +16,18 @@ const open: Message[] = [
   { role: "assistant", content: "", tool_calls: [call("1", "here"), call("2", "here"), call("3", "gone")] },
 ];
 
-describe("decideOpenCall", () => {
+describe("a decision about an open call", () => {
   test("chooses the tool by the call's id, whatever its name means now", async () => {
-    const decisions: Record<string, OpenCallDecision> = {
-      1: { tool: there },
-      2: { error: "It is not known what this was." },
-      3: { tool: here },
+    const decisions: Record<string, CallDecision> = {
+      1: { type: "run", tool: there },
+      2: { type: "reject", error: "It is not known what this was." },
+      3: { type: "run", tool: here },
     };
     using model = scriptedModel(["Done."]);
     const events = await eventsOf(open, {
       model,
       tools: [here, there],
-      runsHere: () => false,
-      decideOpenCall: ({ id }) => decisions[id],
+      decideCall: ({ id, isOpen }) => (isOpen ? decisions[id] : { type: "leave" }),
     });
     const results = events.flatMap((it) =>
       it.type === "tool.finished" ? [[it.id, it.message.content]] : [],
@@ -46,32 +45,31 @@ describe("decideOpenCall", () => {
     const events = await eventsOf(open, {
       model,
       tools: [here],
-      decideOpenCall: ({ id }) => (id === "3" ? { isForClient: true } : undefined),
+      decideCall: ({ id }) => (id === "3" ? { type: "leave" } : undefined),
     });
     const answered = events.flatMap((it) => (it.type === "tool.finished" ? [it.id] : []));
     expect(answered).toEqual(["1", "2"]);
     expect(last(events)).toMatchObject({ reason: "client_calls" });
   });
 
-  test("is not asked about calls of later answers, though they have the same id", async () => {
+  test("is told from one about a later call with the same id", async () => {
     using model = scriptedModel([{ calls: [{ id: "1", name: "here", input: {} }] }]);
     const events = await eventsOf(open, {
       model,
       tools: [here],
-      runsHere: () => false,
-      decideOpenCall: () => ({ tool: here }),
+      decideCall: ({ isOpen }) => (isOpen ? { type: "run", tool: here } : { type: "leave" }),
     });
     expect(events.filter((it) => it.type === "tool.finished")).toHaveLength(3);
     expect(last(events)).toMatchObject({ reason: "client_calls" });
   });
 
-  test("does not lift what is not allowed", async () => {
+  test("does not run a tool that is not offered", async () => {
     using model = scriptedModel(["Done."]);
     const events = await eventsOf(open, {
       model,
       tools: [here, there],
-      isAllowed: ({ name }) => name === "here",
-      decideOpenCall: () => ({ tool: there }),
+      isOffered: ({ name }) => name === "here",
+      decideCall: () => ({ type: "run", tool: there }),
     });
     expect(events.filter((it) => it.type === "tool.started")).toEqual([]);
   });

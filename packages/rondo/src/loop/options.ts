@@ -1,65 +1,70 @@
-// What a run of the loop can be told.
+// The options of a run of the loop.
 
 import type { Agent } from "../agent/agent.ts";
 import type { Message } from "../model/message.ts";
 import type { ModelProvider, ModelSettings, OutputFormat } from "../model/provider.ts";
 import type { AnyTool } from "../tool/tool.ts";
-import type { ReadyCall } from "./events.ts";
+import type { RejectReason } from "./events.ts";
+import type { RunState } from "./state.ts";
 
-/** What a check of a call says: nothing to let it pass, or what is different. */
-export interface CallDecision {
-  /** `false` keeps the tool from running; the model is told why. Default: true. */
-  readonly continue?: boolean;
-  /** Replaces the input. It is validated again. */
-  readonly modifiedInput?: Record<string, unknown>;
-  /** Why, for the model to read. */
-  readonly reason?: string;
-}
-
-/** A call on its way to its tool. */
-export interface PendingCall extends ReadyCall {
-  readonly tool: AnyTool;
+/** A call that waits for a decision. */
+export interface PendingCall {
+  readonly id: string;
+  /** The full name of the tool, `parent.child` for a subtool; for an unknown tool the name that the model wrote. */
+  readonly name: string;
+  /** The tool that the name means, if there is one. */
+  readonly tool: AnyTool | undefined;
+  /** The input, valid unless there is a rejection; then what can be read of it. */
+  readonly input: Record<string, unknown>;
+  /** Why it cannot run: an unknown tool, an input that does not fit … Default: it can. */
+  readonly rejection?: { readonly reason: RejectReason; readonly error: string };
+  /** Whether the conversation began with it: its name may mean another tool by now. */
+  readonly isOpen: boolean;
   readonly signal: AbortSignal;
 }
 
-/** What becomes of a call that a conversation ends in: the tool that runs it here, the client's, or why it is not run. */
-export type OpenCallDecision =
-  | { readonly tool: AnyTool }
-  | { readonly isForClient: true }
-  | { readonly error: string };
+/** What becomes of a call. */
+export type CallDecision =
+  /**
+   * Runs it here, as a turn. `tool` is the one that runs it, whatever its name means; `input` replaces its input. Both
+   * are checked as those of the model are. A call that cannot run stays rejected.
+   */
+  | { readonly type: "run"; readonly tool?: AnyTool; readonly input?: Record<string, unknown> }
+  /** Leaves it to the client: it stays without an answer, and the run ends with `client_calls`. */
+  | { readonly type: "leave"; readonly input?: Record<string, unknown> }
+  /** Leaves it until a person allows it. For the loop that is the same. */
+  | { readonly type: "ask" }
+  /** Answers it with an error. With `endsRun` the model is not asked again if nothing of its answer ran. */
+  | {
+      readonly type: "reject";
+      readonly error: string;
+      /** Default: `denied`. */
+      readonly reason?: RejectReason;
+      /** Default: false. */
+      readonly endsRun?: boolean;
+    };
 
 export interface LoopOptions {
   model: ModelProvider;
   /** The tools that the model is offered, with their subtools. Default: none. */
   tools?: Iterable<AnyTool>;
+  /** Which of them it is offered and may call. Default: all. */
+  isOffered?: (tool: AnyTool) => boolean;
   settings?: ModelSettings;
   /** Default: the server's. `"required"` and a name hold for the first answer only, or the run would never end. */
   toolChoice?: "auto" | "none" | "required" | { name: string };
   /** The shape of the answer, for servers that can enforce it. */
   output?: OutputFormat;
-  /** Which tools run here. The calls of the others end the run with `client_calls`. Default: all. */
-  runsHere?: (tool: AnyTool) => boolean;
   /**
-   * Decides about each call that the conversation ends in, because its name may mean another tool by now. What it
-   * gives holds for that call alone, whatever `runsHere` says. Default: such calls are looked up by name.
+   * Decides about each call: one that can run, and one that cannot. A decider that throws, or gives anything but a
+   * decision or undefined, ends the run. Default, and for undefined: what can run runs here, the rest is rejected.
    */
-  decideOpenCall?: (call: { readonly id: string; readonly name: string }) => OpenCallDecision | undefined;
+  decideCall?: (call: PendingCall) => Promise<CallDecision | undefined> | CallDecision | undefined;
+  /** Continues where an earlier run of this conversation stopped. Default: nothing was done before. */
+  state?: RunState;
   /**
-   * Where every tool is the client's: whether the model is told what is wrong with calls that cannot run and is
-   * asked again, so that the client gets only calls that can. Default: false, the client decides.
-   */
-  correctsCalls?: boolean;
-  /** Which tools the model may use; the others are not offered. Default: all. */
-  isAllowed?: (tool: AnyTool) => boolean;
-  /** Offers also the tools that are not allowed, so that what the model reads stays the same. Default: false. */
-  offersAll?: boolean;
-  /** Asked for each valid call, before `beforeCall`: approval by a person, for example. */
-  canUseTool?: (call: PendingCall) => Promise<CallDecision | undefined | null>;
-  /** Asked for each approved call. One that throws ends the run. */
-  beforeCall?: (call: PendingCall) => Promise<CallDecision | undefined | null>;
-  /**
-   * Whether arguments that are not quite JSON are repaired; otherwise the model is asked for proper JSON. Default: what
-   * the model's profile says, which is true if it says nothing.
+   * Whether arguments that are not quite JSON are repaired; otherwise the model is asked for proper JSON. Default: as
+   * in the model's profile, where the default is true.
    */
   repairArguments?: boolean;
   /**
@@ -78,19 +83,19 @@ export interface LoopOptions {
    * the same call, and how many answers in a row may have no call that can run. `Infinity`: no limit. Default: 3.
    */
   maxRepeats?: number;
-  /** Whether calls are told while they are still being written: `call.started`, `call.delta`. Default: true. */
+  /** Whether calls are reported while they are being written: `call.started`, `call.delta`. Default: true. */
   tellsCallPieces?: boolean;
   /** Whether the calls of one answer run at the same time, within the tools' locks. Default: true. */
   parallelToolCalls?: boolean;
   /** On whose behalf the tools run: they get its context, and its turn hooks fire. */
   agent?: Agent;
-  /** Takes what a tool has produced out of the way of the model, and gives what the model is told instead. */
+  /** Takes a tool's value out of the model's sight, and gives the text that the model reads instead. */
   routeResult?: (value: unknown) => Promise<string | undefined>;
   /** The turn's identity for a call, and the tool's idempotency key. Default: random. */
   turnIdFor?: (callId: string) => string;
   /**
    * Called with each message as soon as it belongs to the conversation, also while a run is being left.
-   * `clientCalls` are the ids of the calls in it that the loop will not answer, because `runsHere` says so.
+   * `clientCalls` are the ids of the calls in it that the loop leaves open.
    */
   onMessage?: (message: Message, clientCalls: readonly string[]) => void;
   /** Ends the run with `aborted`. */

@@ -1,4 +1,4 @@
-// Runs the calls of one answer, each as a turn: at the same time or one after the other, answers in call order.
+// Runs the calls of one answer, each as a turn: in parallel or in sequence, with results in call order.
 
 import { Bell } from "../async/bell.ts";
 import { untilAborted } from "../async/until-aborted.ts";
@@ -7,9 +7,10 @@ import { Turn } from "../turn/turn.ts";
 import type { TurnOptions } from "../turn/turn-options.ts";
 import type { LoopEvent, ReadyCall } from "./events.ts";
 import type { LoopOptions } from "./options.ts";
+import type { RunState } from "./state.ts";
 import { type CallOutcome, errorText, failure, success, toToolMessage } from "./tool-result.ts";
 
-/** A call, with what is known of its answer before any tool runs. */
+/** A call that runs, or that has its outcome already. */
 export interface CallToAnswer extends ReadyCall {
   /** The tool's name as the model knows it. */
   readonly wireName: string;
@@ -21,14 +22,12 @@ export interface CallToAnswer extends ReadyCall {
 
 type ToolFinished = Extract<LoopEvent, { type: "tool.finished" }>;
 
-/**
- * Answers every call, whatever happens: `answers` gets one answer per call in their order, also when the run is
- * aborted or left in the middle.
- */
+/** Answers every call exactly once and in order, through `answers`, even if the run is aborted or left. */
 export async function* runCalls(
   calls: readonly CallToAnswer[],
   answers: (answer: ToolFinished) => void,
   options: LoopOptions,
+  state: RunState,
   signal: AbortSignal,
 ): AsyncGenerator<LoopEvent, void, void> {
   const outcomes = calls.map((call) => call.outcome);
@@ -65,12 +64,12 @@ export async function* runCalls(
   try {
     while (answered < calls.length) {
       const call = calls[started];
-      // One after the other: who keeps results has each before the next call starts.
+      // In sequence: each result is committed before the next call starts.
       if (call && (options.parallelToolCalls !== false || started === answered)) {
         const index = started++;
         if (!call.tool || signal.aborted) continue;
         const { id, name, input } = call;
-        yield { type: "tool.started", id, name, input };
+        yield { type: "tool.started", id, name, input, state };
         if (!signal.aborted) start(call, index);
         continue;
       }
@@ -82,20 +81,20 @@ export async function* runCalls(
       else await ring(bell);
     }
   } finally {
-    // Left in the middle: the signal is aborted, so that what runs ends soon. Each call still gets its answer.
+    // Left early: the signal is aborted, so that running tools end soon. Each call still gets its answer.
     await Promise.all(running);
     while (answered < calls.length) answerNext();
   }
 }
 
-/** Waits for news. An abort is news too, but it comes as the end of what is running. */
+/** Waits for progress or an outcome. An abort shows as the end of the running tools. */
 function ring(bell: Bell): Promise<void> {
   return bell.sleep(neverAborted);
 }
 
 const neverAborted = new AbortController().signal;
 
-/** Runs one call. A failure is an outcome too: the model is told, and nothing is thrown. */
+/** Runs one call. Never throws: a failure is an outcome too. */
 async function runCall(
   { id, input, name, tool }: CallToAnswer,
   { agent, graceMs, turnIdFor, routeResult }: LoopOptions,

@@ -4,6 +4,7 @@ import { tool } from "../index.ts";
 import type { Message } from "../model/message.ts";
 import { scriptedModel } from "../testing/index.ts";
 import { flawsOf } from "../testkit/flaws-of.ts";
+import type { PendingCall } from "./options.ts";
 import { add, callAdd, eventsOf, fail, last, prompt, types } from "./testkit/loop-kit.ts";
 
 beforeEach(() => setLogger({ warn: () => {} }));
@@ -46,6 +47,15 @@ describe("a run", () => {
       type: "run.finished",
       reason: "completed",
       usage: { inputTokens: 11, outputTokens: 22, totalTokens: 33 },
+      state: {
+        version: 1,
+        answers: 2,
+        rounds: 1,
+        callsRun: 1,
+        fruitlessAnswers: 0,
+        finishReason: "stop",
+        usage: { inputTokens: 11, outputTokens: 22, totalTokens: 33 },
+      },
     });
     expect(messages.slice(1)).toEqual([
       {
@@ -109,10 +119,12 @@ describe("a run", () => {
   });
 });
 
+const leaveValid = ({ rejection }: PendingCall) => (rejection ? undefined : ({ type: "leave" } as const));
+
 describe("calls of the client", () => {
   test("end the run without an answer", async () => {
     using model = scriptedModel([{ calls: [callAdd] }]);
-    const events = await eventsOf(prompt, { model, tools: [add], runsHere: () => false });
+    const events = await eventsOf(prompt, { model, tools: [add], decideCall: leaveValid });
     expect(types(events)).not.toContain("tool.started");
     expect(last(events)).toMatchObject({ reason: "client_calls" });
   });
@@ -124,7 +136,7 @@ describe("calls of the client", () => {
     const events = await eventsOf(prompt, {
       model,
       tools: [add, mine],
-      runsHere: (it) => it !== mine,
+      decideCall: ({ tool: it }) => (it === mine ? { type: "leave" } : undefined),
       onMessage: (message) => messages.push(message),
     });
     expect(messages.slice(1)).toMatchObject([{ tool_call_id: "call_2", content: "3" }]);
@@ -181,29 +193,22 @@ describe("at a limit, where a final answer is asked for", () => {
   });
 });
 
-test("tools that are not allowed can be offered all the same, and are not run", async () => {
-  using model = scriptedModel([{ calls: [{ name: "fail" }] }, "Sorry."]);
-  const events = await eventsOf(prompt, {
-    model,
-    tools: [add, fail],
-    isAllowed: (it) => it === add,
-    offersAll: true,
-  });
-  expect(model.requests[0]?.tools?.map((it) => it.function.name)).toEqual(["add", "fail"]);
-  expect(events).toContainEqual(
-    expect.objectContaining({
-      type: "call.rejected",
-      reason: "not_allowed",
-      error: "Tool 'fail' is not allowed. The tools are: add.",
-    }),
-  );
-});
-
-test("where every tool is the client's, the model can be told of its mistakes and asked again", async () => {
+test("where every tool is the client's, the model hears of its mistakes and is asked again", async () => {
   using model = scriptedModel([{ calls: [{ name: "add", input: { a: "x" } }] }, { calls: [callAdd] }]);
-  const events = await eventsOf(prompt, { model, tools: [add], runsHere: () => false, correctsCalls: true });
+  const events = await eventsOf(prompt, { model, tools: [add], decideCall: leaveValid });
   expect(events.at(-1)).toMatchObject({ type: "run.finished", reason: "client_calls" });
   expect(events.filter(({ type }) => type === "call.ready")).toHaveLength(1);
+});
+
+test("a rejection can end the run where nothing ran, and does not where something did", async () => {
+  const decideCall = ({ rejection }: PendingCall) =>
+    rejection && ({ type: "reject", ...rejection, endsRun: true } as const);
+  using stops = scriptedModel([{ calls: [{ name: "nowhere" }] }]);
+  const stopped = await eventsOf(prompt, { model: stops, tools: [add], decideCall });
+  expect(last(stopped)).toMatchObject({ reason: "client_calls" });
+  using goesOn = scriptedModel([{ calls: [{ name: "nowhere" }, callAdd] }, "Done."]);
+  const completed = await eventsOf(prompt, { model: goesOn, tools: [add], decideCall });
+  expect(last(completed)).toMatchObject({ reason: "completed" });
 });
 
 test("no call is run where the limit is 0, and each is answered", async () => {

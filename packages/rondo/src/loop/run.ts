@@ -4,12 +4,13 @@ import { Run } from "../async/run.ts";
 import { checkLimit } from "../error/check.ts";
 import type { AssistantMessage, Message, ToolCall, ToolMessage } from "../model/message.ts";
 import type { FinishReason, ModelRequest, Usage } from "../model/provider.ts";
-import { type CheckedCall, checkCall, checkOpenCall, type RawCall, rejectCall } from "./check-call.ts";
+import { type CallHere, type CheckedCall, checkCall, type RawCall, rejectCall } from "./check-call.ts";
 import type { LoopEvent, RunReason } from "./events.ts";
 import { OfferedTools } from "./offered-tools.ts";
 import type { LoopOptions } from "./options.ts";
 import { Repeats } from "./repeats.ts";
 import { type CallToAnswer, runCalls } from "./run-calls.ts";
+import { checkRunState, initialState, type RunState } from "./state.ts";
 import { failure, toToolMessage } from "./tool-result.ts";
 import { unansweredCalls } from "./unanswered.ts";
 import { addUsage } from "./usage.ts";
@@ -17,12 +18,13 @@ import { addUsage } from "./usage.ts";
 const defaultMaxRepeats = 3;
 
 /**
- * Runs the loop from any conversation. If that ends in calls without an answer, they are answered first.
+ * Runs the loop from any conversation. If that ends in calls without an answer, they are answered first. With the
+ * `state` of an earlier run of the conversation, it continues that run with its limits.
  *
- * Iterate what it gives for the events. Each message that belongs to the conversation comes with an event and
- * through `onMessage`; taken together they keep the conversation valid whatever happens: every call gets its
- * answer. An abort ends the run with `run.finished`; leaving the iteration ends it without; an error of the model
- * or of a check is thrown.
+ * Iterate it for the events. Each message that belongs to the conversation comes with an event and through
+ * `onMessage`; taken together they keep the conversation valid whatever happens: every call gets its answer. An
+ * abort ends the run with `run.finished`; leaving the iteration ends it without; an error of the model or of
+ * `decideCall` is thrown.
  */
 export function run(messages: readonly Message[], options: LoopOptions): Run<LoopEvent> {
   for (const field of ["maxToolIterations", "maxToolCalls", "maxRepeats"] as const) {
@@ -31,14 +33,15 @@ export function run(messages: readonly Message[], options: LoopOptions): Run<Loo
     if (limit !== undefined && limit !== Number.POSITIVE_INFINITY && !(mayBeZero && limit === 0))
       checkLimit(field, limit);
   }
-  const tools = new OfferedTools(options.tools ?? [], options);
+  if (options.state !== undefined) checkRunState(options.state);
+  const tools = new OfferedTools(options.tools ?? [], options.isOffered);
   return new Run((signal) => new Loop(messages, options, tools, signal).events(), {
     signal: options.signal,
     graceMs: options.graceMs,
   });
 }
 
-/** What is gathered of one answer of the model. */
+/** One answer of the model while it is read. */
 interface Answer {
   text: string;
   thinking: string;
@@ -47,24 +50,15 @@ interface Answer {
   usage: Usage | undefined;
 }
 
-/** A call that is answered here. */
-type CallHere = Exclude<CheckedCall, { readonly isForClient: true }>;
-
 class Loop {
   readonly #messages: Message[];
   readonly #options: LoopOptions;
   readonly #tools: OfferedTools;
   readonly #signal: AbortSignal;
   readonly #repeats: Repeats;
-  #iterations = 0;
-  #callsRun = 0;
-  /** Answers in a row of which no call could be run. A model that only makes mistakes is not asked forever. */
-  #fruitless = 0;
-  /** Whether the model has answered once: what was forced on it is then done. */
-  #hasAnswered = false;
+  #state: RunState;
   /** Whether the model is asked for the last time, and without tools. */
   #isFinalAnswer = false;
-  #usage: Usage | undefined;
   /** The calls of the last answer that are still without a result. */
   #open: CheckedCall[] = [];
 
@@ -73,39 +67,81 @@ class Loop {
     this.#options = options;
     this.#tools = tools;
     this.#signal = signal;
-    this.#repeats = new Repeats(this.#maxRepeats);
+    this.#state = options.state ?? initialState;
+    this.#repeats = new Repeats(this.#maxRepeats, this.#state.repeats);
   }
 
   async *events(): AsyncGenerator<LoopEvent, void, void> {
     try {
-      let reason: RunReason | undefined;
-      const open = unansweredCalls(this.#messages).map(toRawCall);
-      if (open.length > 0) {
-        this.#open = await this.#check(open, checkOpenCall);
-        for (const call of this.#open) yield toEvent(call);
-        reason = yield* this.#answer();
-      }
+      let reason = yield* this.#begin();
       while (!reason) {
-        const finishReason = this.#signal.aborted ? "unknown" : yield* this.#ask();
+        if (!this.#signal.aborted) yield* this.#ask();
         if (this.#open.length > 0 || this.#signal.aborted) reason = yield* this.#answer();
-        else reason = finishReason === "length" ? "length" : "completed";
+        else reason = this.#answered();
       }
-      if (this.#options.asksForFinalAnswer && (reason === "max_turns" || reason === "max_tool_calls")) {
+      const isLimit = reason === "max_turns" || reason === "max_tool_calls";
+      if (isLimit && this.#options.asksForFinalAnswer && !this.#state.isFinalAnswer) {
         this.#isFinalAnswer = true;
-        const finishReason = yield* this.#ask();
+        yield* this.#ask();
         yield* this.#answer();
-        reason = this.#signal.aborted ? "aborted" : finishReason === "length" ? "length" : "completed";
+        reason = this.#signal.aborted ? "aborted" : this.#answered();
       }
-      yield { type: "run.finished", reason, usage: this.#usage };
+      yield { type: "run.finished", reason, usage: this.#state.usage, state: this.#state };
     } finally {
-      // Left between an answer and its calls: each of them still gets a result, but for those of the client.
-      for (const call of this.#toAnswer(this.#openHere(), Number.POSITIVE_INFINITY))
+      // Left between an answer and its calls: each of them still gets a result, but for those that stay open.
+      for (const call of this.#open.filter(isAnsweredHere).map((it) => this.#toAnswer(it)))
         this.#commit(toToolMessage(call, (call.outcome ?? failure(call.name, "cancelled")).result));
     }
   }
 
+  /** Does what an earlier run left: answers its open calls. Gives why the run ends, if it is over already. */
+  async *#begin(): AsyncGenerator<LoopEvent, RunReason | undefined, void> {
+    const { state } = this.#options;
+    const open = new Set(unansweredCalls(this.#messages));
+    if (open.size > 0 || state) {
+      const calls = this.#lastCalls();
+      const repeated = this.#repeats.check(calls.map(toRawCall));
+      if (state) this.#noteResults(calls, repeated);
+      const problems = repeated.filter((_, index) => open.has(calls[index] as ToolCall));
+      this.#open = await this.#check([...open].map(toRawCall), problems, { isOpen: true });
+    }
+    if (open.size > 0) {
+      if (!state) this.#countRound();
+      for (const call of this.#open) yield toEvent(call);
+      const reason = yield* this.#answer();
+      return state?.isFinalAnswer && reason !== "aborted" ? this.#answered() : reason;
+    }
+    if (!state) return undefined;
+    if (state.isFinalAnswer) return this.#answered();
+    if (state.limit) return state.limit;
+    if (state.answers > 0 && this.#messages.at(-1)?.role === "assistant") return this.#answered();
+    return this.#isStuck ? "max_turns" : undefined;
+  }
+
+  /** Why a run ends whose last answer has no calls. */
+  #answered(): RunReason {
+    return this.#state.finishReason === "length" ? "length" : "completed";
+  }
+
+  /** The calls of the last answer, with and without a result. */
+  #lastCalls(): readonly ToolCall[] {
+    const answer = this.#messages.findLast(({ role }) => role === "assistant");
+    return answer?.role === "assistant" ? (answer.tool_calls ?? []) : [];
+  }
+
+  /** Notes the results that an earlier run had for calls of the last answer. */
+  #noteResults(calls: readonly ToolCall[], repeated: readonly (string | undefined)[]): void {
+    const results = new Map(
+      this.#messages.flatMap((it) => (it.role === "tool" ? [[it.tool_call_id, it.content]] : [])),
+    );
+    for (const [index, { id, function: call }] of calls.entries()) {
+      const result = results.get(id);
+      if (result !== undefined && repeated[index] === undefined) this.#repeats.note(call, result);
+    }
+  }
+
   /** Asks the model once. The message is in the conversation when this ends, however it ends. */
-  async *#ask(): AsyncGenerator<LoopEvent, FinishReason, void> {
+  async *#ask(): AsyncGenerator<LoopEvent, void, void> {
     const answer: Answer = { text: "", thinking: "", calls: [], finishReason: "unknown", usage: undefined };
     let isStarted = false;
     let isComplete = false;
@@ -140,120 +176,133 @@ class Loop {
             yield delta;
         }
       }
-      this.#hasAnswered = true;
-      this.#usage = addUsage(this.#usage, answer.usage);
-      this.#open = answer.calls.length > 0 ? await this.#check(answer.calls) : [];
+      this.#countAnswer(answer);
+      this.#open = [];
+      if (answer.calls.length > 0) {
+        this.#open = await this.#check(answer.calls, this.#repeats.check(answer.calls));
+        this.#countRound();
+      }
       isComplete = true;
     } catch (error) {
       if (!this.#signal.aborted || error !== this.#signal.reason) throw error;
-      if (!isStarted) return "unknown";
+      if (!isStarted) return;
       // Interrupted: what was said is kept, and calls that were complete are answered 'cancelled'.
       this.#open = answer.calls.map((raw) => rejectCall(raw, "denied", "cancelled"));
     } finally {
-      // Before anyone hears of the calls, so that their results find them. Where the stream was left or has
-      // failed, there are no calls, but what was said is kept.
+      // Before anyone hears of the calls, so that their results find them. Where the stream was left or failed,
+      // there are no calls, but what was said is kept.
       const hasContent = this.#open.length > 0 || answer.text !== "" || answer.thinking !== "";
       if (isComplete || (isStarted && hasContent)) {
-        const forClient = this.#open.filter((call) => this.#isForClient(call)).map(({ raw }) => raw.id);
+        const left = this.#open.filter((call) => !isAnsweredHere(call)).map(({ raw }) => raw.id);
         message = toMessage(answer, this.#open);
-        this.#commit(message, forClient);
+        this.#commit(message, left);
       }
     }
     for (const call of this.#open) yield toEvent(call);
     const { finishReason, usage } = answer;
-    if (message) yield { type: "model.finished", message, finishReason, usage };
-    return finishReason;
+    if (message) yield { type: "model.finished", message, finishReason, usage, state: this.#state };
   }
 
   /** Checks calls one after the other, so that hooks see them in order. */
-  async #check(calls: readonly RawCall[], check = checkCall): Promise<CheckedCall[]> {
+  async #check(
+    calls: readonly RawCall[],
+    repeated: readonly (string | undefined)[],
+    { isOpen = false }: { isOpen?: boolean } = {},
+  ): Promise<CheckedCall[]> {
+    const options = { ...this.#options, tools: this.#tools, signal: this.#signal, isOpen };
     const checked: CheckedCall[] = [];
-    const repeated = this.#repeats.check(calls);
     for (const [index, raw] of calls.entries()) {
       const problem = repeated[index];
       if (this.#isFinalAnswer) checked.push(rejectCall(raw, "not_allowed", "No tool may be used any more."));
       else if (problem !== undefined) checked.push(rejectCall(raw, "repeated", problem));
-      else checked.push(await check(raw, this.#tools, this.#options, this.#signal));
+      else checked.push(await checkCall(raw, options));
     }
     return checked;
   }
 
+  #countAnswer({ finishReason, usage }: Answer): void {
+    const { limit: _limit, overLimit: _overLimit, repeats: _repeats, ...state } = this.#state;
+    const total = addUsage(state.usage, usage);
+    this.#state = {
+      ...state,
+      answers: state.answers + 1,
+      finishReason,
+      ...(total && { usage: total }),
+      ...(this.#isFinalAnswer && { isFinalAnswer: true as const }),
+    };
+  }
+
+  /** Counts the round of the open calls before any of them runs: which may run, and which a limit stops. */
+  #countRound(): void {
+    const { maxToolIterations = Number.POSITIVE_INFINITY, maxToolCalls = Number.POSITIVE_INFINITY } =
+      this.#options;
+    const state = this.#state;
+    const here = this.#open.filter(isAnsweredHere);
+    const runnable = here.filter(({ decision }) => decision === "run");
+    const rounds = state.rounds + (here.length > 0 ? 1 : 0);
+    // The model is not asked again here after calls of the client, so that this is no further round.
+    const isLastRound = rounds > maxToolIterations && here.length === this.#open.length;
+    const mayRun = isLastRound ? 0 : Math.max(0, maxToolCalls - state.callsRun);
+    const overLimit = runnable.slice(mayRun).map(({ raw }) => raw.id);
+    const callsRun = runnable.length - overLimit.length;
+    const fruitlessAnswers = callsRun === 0 ? state.fruitlessAnswers + 1 : 0;
+    const limit = isLastRound ? "max_turns" : overLimit.length > 0 ? "max_tool_calls" : undefined;
+    const repeats = this.#repeats.toStored();
+    this.#state = {
+      ...state,
+      rounds,
+      callsRun: state.callsRun + callsRun,
+      fruitlessAnswers,
+      ...(limit && { limit }),
+      ...(overLimit.length > 0 && { overLimit }),
+      ...(repeats && { repeats }),
+    };
+  }
+
   /** Answers all calls that are answered here. Gives why the run ends, if it does. */
   async *#answer(): AsyncGenerator<LoopEvent, RunReason | undefined, void> {
-    const here = this.#openHere();
-    const isForClient = here.length < this.#open.length;
-    const wanted = here.filter((call) => "tool" in call).length;
-    const { mayRun, limit } = this.#limit(wanted, isForClient);
-    const calls = this.#toAnswer(here, mayRun);
-    const isDecided = this.#open.some((call) => "isDecided" in call && call.isDecided);
+    const here = this.#open.filter(isAnsweredHere);
+    const isLeft = here.length < this.#open.length;
+    const calls = here.map((call) => this.#toAnswer(call));
     this.#open = [];
-    const toRun = Math.min(wanted, mayRun);
-    this.#callsRun += toRun;
-    if (calls.length > 0) this.#iterations += 1;
-    this.#fruitless = toRun === 0 ? this.#fruitless + 1 : 0;
     let answered = 0;
     const take = ({ message }: { readonly message: ToolMessage }) => {
       const call = here[answered++] as CallHere;
-      // That a call is refused as repeated is not a new result of it.
+      // The refusal of a repeated call is not a new result of it.
       if (!("reason" in call && call.reason === "repeated")) this.#repeats.note(call.raw, message.content);
       this.#commit(message);
     };
-    yield* runCalls(calls, take, this.#options, this.#signal);
+    yield* runCalls(calls, take, this.#options, this.#state, this.#signal);
     if (this.#signal.aborted) return "aborted";
-    if (isForClient || !(isDecided || this.#options.correctsCalls || this.#runsAnythingHere()))
-      return "client_calls";
-    if (limit || this.#fruitless <= this.#maxRepeats) return limit;
+    const endsHere = here.some((call) => call.decision === "reject" && call.endsRun);
+    if (isLeft || (endsHere && !calls.some(({ tool }) => tool))) return "client_calls";
+    const { limit, fruitlessAnswers } = this.#state;
+    if (limit || !this.#isStuck) return limit;
     yield {
       type: "warning",
-      message: `In ${this.#fruitless} answers in a row, no call could be run; the run ends here.`,
+      message: `In ${fruitlessAnswers} answers in a row, no call could be run; the run ends here.`,
     };
     return "max_turns";
   }
 
-  /**
-   * How many of the calls that could run may run, the first ones, and which limit keeps the others from it.
-   * `maxToolIterations` limits how often the model is asked again, which it is not after calls of the client.
-   */
-  #limit(wanted: number, isForClient: boolean): { mayRun: number; limit: RunReason | undefined } {
-    const { maxToolIterations = Number.POSITIVE_INFINITY, maxToolCalls = Number.POSITIVE_INFINITY } =
-      this.#options;
-    if (this.#iterations >= maxToolIterations && !isForClient) return { mayRun: 0, limit: "max_turns" };
-    const mayRun = Math.max(0, maxToolCalls - this.#callsRun);
-    return { mayRun, limit: wanted > mayRun ? "max_tool_calls" : undefined };
+  /** A call that runs, or its outcome if it does not. */
+  #toAnswer(call: CallHere): CallToAnswer {
+    const { id, name } = call.raw;
+    const { input } = call;
+    if (call.decision === "reject")
+      return { id, name, wireName: name, input, outcome: failure(name, call.error) };
+    const ready = { id, name: call.tool.name, wireName: call.tool.wireName, input };
+    if (!this.#state.overLimit?.includes(id)) return { ...ready, tool: call.tool };
+    return { ...ready, outcome: failure(ready.name, "limit reached: this call was not run") };
   }
 
-  /** The open calls that are not the client's. */
-  #openHere(): CallHere[] {
-    return this.#open.filter((call): call is CallHere => !this.#isForClient(call));
-  }
-
-  /** The first `mayRun` calls that can run do. The others have their outcome already. */
-  #toAnswer(checked: readonly CallHere[], mayRun: number): CallToAnswer[] {
-    let running = 0;
-    return checked.map((call) => {
-      const { id, name } = call.raw;
-      const { input } = call;
-      if (!("tool" in call)) return { id, name, wireName: name, input, outcome: failure(name, call.error) };
-      const ready = { id, name: call.tool.name, wireName: call.tool.wireName, input };
-      if (running++ < mayRun) return { ...ready, tool: call.tool };
-      return { ...ready, outcome: failure(ready.name, "limit reached: this call was not run") };
-    });
-  }
-
-  #isForClient(call: CheckedCall): boolean {
-    const { runsHere } = this.#options;
-    if ("isForClient" in call) return true;
-    return "tool" in call && !call.isDecided && runsHere !== undefined && !runsHere(call.tool);
+  /** A model that only makes mistakes is not asked forever. */
+  get #isStuck(): boolean {
+    return this.#state.fruitlessAnswers > this.#maxRepeats;
   }
 
   get #maxRepeats(): number {
     return this.#options.maxRepeats ?? defaultMaxRepeats;
-  }
-
-  /** Where every tool is the client's, it decides itself when to ask again. */
-  #runsAnythingHere(): boolean {
-    const { runsHere, tools = [] } = this.#options;
-    return !runsHere || [...tools].some(runsHere);
   }
 
   #request(): ModelRequest {
@@ -262,17 +311,21 @@ class Loop {
     const tools = this.#isFinalAnswer ? [] : this.#tools.definitions;
     if (tools.length > 0) request.tools = tools;
     if (toolChoice !== undefined && !this.#isFinalAnswer)
-      request.toolChoice = this.#hasAnswered && toolChoice !== "none" ? "auto" : toolChoice;
+      request.toolChoice = this.#state.answers > 0 && toolChoice !== "none" ? "auto" : toolChoice;
     if (output) request.output = output;
     if (settings) request.settings = settings;
     if (asksForWholeAnswers) request.wholeAnswer = true;
     return request;
   }
 
-  #commit(message: Message, clientCalls: readonly string[] = []): void {
+  #commit(message: Message, leftCalls: readonly string[] = []): void {
     this.#messages.push(message);
-    this.#options.onMessage?.(message, clientCalls);
+    this.#options.onMessage?.(message, leftCalls);
   }
+}
+
+function isAnsweredHere(call: CheckedCall): call is CallHere {
+  return call.decision === "run" || call.decision === "reject";
 }
 
 function toRawCall({ id, function: { name, arguments: text } }: ToolCall): RawCall {
@@ -281,13 +334,14 @@ function toRawCall({ id, function: { name, arguments: text } }: ToolCall): RawCa
 
 function toEvent(call: CheckedCall): LoopEvent {
   const { id, name, arguments: raw } = call.raw;
-  if (!("error" in call))
-    return { type: "call.ready", id, name: "tool" in call ? call.tool.name : name, input: call.input };
-  return { type: "call.rejected", id, name, raw, reason: call.reason, error: call.error };
+  if (call.decision === "reject")
+    return { type: "call.rejected", id, name, raw, reason: call.reason, error: call.error };
+  const { decision, input, tool } = call;
+  return { type: "call.ready", id, name: tool?.name ?? name, input, decision };
 }
 
 function toToolCall(call: CheckedCall): ToolCall {
-  const name = "tool" in call ? call.tool.wireName : call.raw.name;
+  const name = "tool" in call && call.tool ? call.tool.wireName : call.raw.name;
   return { id: call.raw.id, type: "function", function: { name, arguments: JSON.stringify(call.input) } };
 }
 

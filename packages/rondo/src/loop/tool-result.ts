@@ -1,9 +1,9 @@
-// What a model is told about a tool's result.
+// The result of a call, as the model reads it.
 
 import type { ToolMessage } from "../model/message.ts";
 import { isMcpResult, mcpText } from "./mcp-text.ts";
 
-/** What a failed call is answered with, for the model to read. */
+/** The result of a failed call. */
 export interface ToolFailure {
   readonly error: string;
   readonly tool: string;
@@ -20,7 +20,7 @@ export function failure(tool: string, error: string): CallOutcome {
   return { result, isError: true };
 }
 
-/** The outcome of a tool that has returned; a result in the shape of MCP's says itself whether it failed. */
+/** The outcome of a tool that returned. An MCP result says itself whether it is an error. */
 export function success(result: unknown): CallOutcome {
   return { result, isError: isMcpResult(result) && result.isError === true };
 }
@@ -44,7 +44,7 @@ function toContent(result: unknown): string {
   }
 }
 
-/** Writes what JSON cannot: a bigint as text, and a thing within itself as a word. */
+/** A replacer for values that JSON cannot express: a bigint becomes text, a cycle a note. */
 function withoutLimits(): (this: unknown, key: string, value: unknown) => unknown {
   const parents: unknown[] = [];
   return function (_key, value) {
@@ -57,7 +57,7 @@ function withoutLimits(): (this: unknown, key: string, value: unknown) => unknow
   };
 }
 
-/** The words of whatever was thrown. */
+/** The message of a thrown value. */
 export function errorText(error: unknown): string {
   return error instanceof Error ? error.message : toContent(error);
 }

@@ -1,4 +1,4 @@
-// The conversation is the state: what it ends in says what is to be done next.
+// The calls that a conversation ends in.
 
 import type { Message, ToolCall } from "../model/message.ts";
 

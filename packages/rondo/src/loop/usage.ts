@@ -1,4 +1,4 @@
-// Adding up tokens. What no server told stays unknown.
+// Adds up token usage. Fields that no server reported stay unknown.
 
 import type { Usage } from "../model/provider.ts";
 

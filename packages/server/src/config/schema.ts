@@ -243,8 +243,9 @@ function isTool(value: unknown): boolean {
 }
 
 function isExecutor(value: unknown): boolean {
-  const { kind, canExecute, execute } = Object(value) as Partial<ToolExecutor>;
-  return typeof kind === "string" && typeof canExecute === "function" && typeof execute === "function";
+  const { kind, canExecute, execute, stream, offer } = Object(value) as Partial<ToolExecutor>;
+  const runs = [execute, stream, offer].some((method) => typeof method === "function");
+  return typeof kind === "string" && typeof canExecute === "function" && runs;
 }
 
 function isHost(value: string): boolean {

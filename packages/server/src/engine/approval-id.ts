@@ -1,6 +1,5 @@
-// The id of a request for approval proves what was asked: it signs the tool and the arguments for one owner.
-// Whatever way a request comes back, from the store, a conversation or the client, only what was asked can be
-// approved.
+// The id of an approval request signs the tool and the arguments for one owner. So only the original call can be
+// approved, whether the request comes back from the store, a conversation or the client.
 
 import { randomBytes } from "node:crypto";
 import type { ToolIdentity } from "../executor/tool-identity.ts";
@@ -8,7 +7,7 @@ import type { Sealer } from "./seal.ts";
 
 /** A call that a person is asked to allow. */
 export interface ApprovalRequest {
-  /** By which it is answered. In the conversation it is the id of the call. */
+  /** The id that an approval names. In the conversation it is the id of the call. */
   readonly id: string;
   readonly identity: ToolIdentity;
   readonly arguments: string;
@@ -22,7 +21,7 @@ export function approvalId(call: Omit<ApprovalRequest, "id">, { sign }: Pick<Sea
   return `mcpr_${random}.${sign("approval", signedText(random, call))}.${call.identity.host}`;
 }
 
-/** The request as it was made; undefined for one that this server has not made so for this owner. */
+/** The original request; undefined if this server did not make it for this owner, or it was changed. */
 export function readApproval(
   item: { readonly id: string; readonly label: string; readonly name: string; readonly arguments: string },
   { isSigned }: Pick<Sealer, "isSigned">,

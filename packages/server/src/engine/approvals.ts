@@ -1,16 +1,16 @@
-// Calls that a person has to allow: what was asked, what was answered, and what is to be run now.
+// Calls that a person has to allow: the requests, the answers, and the calls to run now.
 
-import type { JsonValue } from "rondo";
+import type { Executors, LabelledCall } from "../executor/executors.ts";
 import { serverName } from "../executor/mcp/server-name.ts";
 import type { Offer } from "../executor/offer.ts";
 import type { ToolIdentity } from "../executor/tool-identity.ts";
 import { invalidRequest } from "../protocol/api-error.ts";
 import type { InputItem } from "../protocol/items.ts";
 import { type ApprovalRequest, readApproval } from "./approval-id.ts";
-import { type Entry, outcomeOf } from "./conversation.ts";
+import type { Entry } from "./conversation.ts";
 import type { Sealer } from "./seal.ts";
 
-/** What the items of this page have of it; they were checked when they came in. */
+/** Fields of the items on this page, which were validated with the request. */
 interface Fields {
   readonly type: string;
   readonly id?: string;
@@ -22,30 +22,33 @@ interface Fields {
   readonly approval_request_id?: string | null;
   readonly approve?: boolean;
   readonly reason?: string | null;
-  readonly output?: JsonValue;
-  readonly error?: JsonValue;
 }
 
+const unknownResult = "The outcome of this call is not known.";
+
 /**
- * Calls of MCP servers in the form that a conversation is made of: under the names that the model has for the
- * tools, and those that had to be allowed as calls with their outcome, or without one if they are to run now.
- * `before` entries are of earlier requests: what was allowed there is over. Throws an `ApiError` for an answer
- * to a request that was never made.
+ * Rewrites items of executors as function calls with their outputs, under the model's names for the tools. Calls that
+ * a person allowed and that did not run yet have no output. `before` entries are of earlier requests: their approvals
+ * are over. Throws an `ApiError` for an answer to an unknown request.
  */
 export function withApprovals(
   before: readonly Entry[],
   own: readonly Entry[],
   offer: Offer,
-  sealer: Pick<Sealer, "isSigned">,
+  { sealer, executors }: { sealer: Pick<Sealer, "isSigned">; executors: Pick<Executors, "readCall"> },
 ): { entries: Entry[]; approved: ApprovalRequest[] } {
   const given = [...before, ...own];
-  if (!given.some(({ item }) => item.type.startsWith("mcp_"))) return { entries: given, approved: [] };
+  if (given.every(({ item }) => isPlain(item, executors))) return { entries: given, approved: [] };
   const all = byFirstIds(given.map(({ item }) => item as unknown as Fields));
+  const calls = all.map((item) => executors.readCall(item));
   const asked = new Set(all.filter(isRequest).map(approvalIdOf));
-  const run = new Set(all.filter(({ type }) => type === "mcp_call").map((item) => item.approval_request_id));
+  const run = new Set(calls.flatMap((call) => call?.approvalId ?? []));
   checkCallIds(all, before.length, asked);
   const answered = checkAnswers(all, before.length, asked);
-  const firstOwn = Math.max(before.length, all.findLastIndex(isOfModel));
+  const firstOwn = Math.max(
+    before.length,
+    all.findLastIndex((item, index) => calls[index] !== undefined || isOfModel(item)),
+  );
   const approved = new Map<string, ApprovalRequest>();
   for (const [index, { type, approve, approval_request_id: id }] of all.entries())
     if (type === "mcp_approval_response" && approve === true && id && index >= firstOwn && !run.has(id))
@@ -55,13 +58,15 @@ export function withApprovals(
       );
 
   const seen = new Set<string>();
+  const results: Entry[] = [];
   const entries = given.flatMap((entry, index): Entry[] => {
     const item = all[index] as Fields;
+    const call = calls[index];
     const { type, server_label: label, name, arguments: text } = item;
     if (type === "mcp_list_tools") return [];
     if (isRequest(item)) {
       const id = approvalIdOf(item);
-      // Clients send what the chain has already, or send it twice: it is one call all the same.
+      // Clients resend items of the chain, or send one twice: it is one call.
       if (seen.has(id)) return [];
       seen.add(id);
       const made = approved.get(id);
@@ -70,28 +75,33 @@ export function withApprovals(
         : { name: modelName(offer, { label, name }), arguments: text ?? "" };
       return [changed(entry, { type: "function_call", call_id: id, ...called })];
     }
-    const id = item.approval_request_id ?? "";
-    if (type === "mcp_call") {
-      if (asked.has(id)) return [changed(entry, output(id, outcomeOf(item)))];
-      const shown = { ...(entry.item as unknown as InputItem), name: modelName(offer, { label, name }) };
-      return [changed(entry, shown)];
+    if (call) {
+      const { approvalId, result = unknownResult } = call;
+      if (approvalId !== undefined && asked.has(approvalId))
+        return [changed(entry, output(approvalId, result))];
+      const id = item.id ?? `${type}_${index}`;
+      // At the end: a result between two calls would make them calls of two answers.
+      results.push({ item: output(id, result) });
+      return [changed(entry, toCall(id, call, offer))];
     }
     if (type !== "mcp_approval_response") return [entry];
+    const id = item.approval_request_id ?? "";
     if (item.approve !== true) return [changed(entry, output(id, denial(item.reason)))];
     if (run.has(id) || approved.has(id)) return [];
-    return [changed(entry, output(id, "The outcome of this call is not known."))];
+    return [changed(entry, output(id, unknownResult))];
   });
-  // Nobody has to answer: whoever goes on without it has not allowed it.
+  // Nobody has to answer: a client that continues without an answer has not allowed the call.
   const open = [...asked].filter((id) => !answered.has(id) && !run.has(id));
-  return {
-    entries: [
-      ...entries,
-      ...open.map((id) => ({
-        item: output(id, "Nobody has allowed this call, so it was not run."),
-      })),
-    ],
-    approved: [...approved.values()],
-  };
+  const denied = open.map((id) => ({ item: output(id, "Nobody has allowed this call, so it was not run.") }));
+  return { entries: [...entries, ...results, ...denied], approved: [...approved.values()] };
+}
+
+function isPlain(item: Entry["item"], executors: Pick<Executors, "readCall">): boolean {
+  return !item.type.startsWith("mcp_") && executors.readCall(item) === undefined;
+}
+
+function toCall(id: string, call: LabelledCall, offer: Offer): InputItem {
+  return { type: "function_call", call_id: id, name: modelName(offer, call), arguments: call.arguments };
 }
 
 interface Conversation {
@@ -112,7 +122,7 @@ function madeRequest(
     const { server_label: label, name, arguments: text = "" } = item;
     const made = readApproval({ id, label, name, arguments: text }, sealer);
     if (made) return made;
-    // Older versions did not sign. Of the output of a response the store knows that it was made here.
+    // Older versions did not sign. Output of a stored response was made here.
     if (given[index]?.group === undefined || !unsignedId.test(id)) continue;
     const identity = offer.findOn(label, name)?.identity ?? { host: "unknown", label, name };
     return { id, identity, arguments: text };
@@ -124,10 +134,10 @@ function madeRequest(
   );
 }
 
-/** The id of a request that an older version has made. */
+/** An id of an older version. */
 const unsignedId = /^mcpr_[0-9a-f]{32}$/;
 
-/** A request that is kept again is shown under another id. Whatever names it by that one means the first. */
+/** A request that is stored again gets another id: replaces that by the first one. */
 function byFirstIds(all: readonly Fields[]): readonly Fields[] {
   const firstIds = new Map(all.flatMap((item) => (isRequest(item) ? [[item.id, approvalIdOf(item)]] : [])));
   return all.map((item) => {
@@ -137,15 +147,18 @@ function byFirstIds(all: readonly Fields[]): readonly Fields[] {
   });
 }
 
-/** The name that the model has for a tool. One that is not offered must not look like another that is. */
-function modelName(offer: Offer, tool: Omit<ToolIdentity, "host"> & { readonly host?: string }): string {
+/** The name that the model has for a tool. A tool that is not offered must not get the name of another. */
+function modelName(
+  offer: Offer,
+  tool: Pick<ToolIdentity, "label" | "name"> & { readonly host?: string },
+): string {
   const { host, label, name } = tool;
   const found = host === undefined ? offer.findOn(label, name) : offer.findSame({ host, label, name });
   if (found) return found.tool.wireName;
   return offer.find(name) ? `${serverName(label)}__${name}`.replace(/[^\w-]/g, "_").slice(0, 64) : name;
 }
 
-/** A call of the client's under the id of a request would be taken for the one that was allowed. */
+/** Rejects client calls with the id of a request: they would be taken for the approved call. */
 function checkCallIds(all: readonly Fields[], ownFrom: number, asked: ReadonlySet<string>): void {
   const index = all.findIndex(({ call_id: id }) => id !== undefined && asked.has(id));
   if (index < 0) return;
@@ -182,18 +195,12 @@ function isRequest({ type }: Fields): boolean {
   return type === "mcp_approval_request";
 }
 
-/** One that came with a request is kept under another id. */
+/** A request that came as input is stored under another id. */
 function approvalIdOf({ id, approval_request_id: kept }: Fields): string {
   return kept ?? id ?? "";
 }
 
-const ofModel = new Set([
-  "reasoning",
-  "function_call",
-  "custom_tool_call",
-  "mcp_call",
-  "mcp_approval_request",
-]);
+const ofModel = new Set(["reasoning", "function_call", "custom_tool_call", "mcp_approval_request"]);
 
 function isOfModel({ type, role }: Fields): boolean {
   return ofModel.has(type) || (type === "message" && role === "assistant");

@@ -1,5 +1,5 @@
-// Items of clients in the form that the conversation is made of: calls under the names that the model has for the
-// tools, and what other servers have made as the calls and messages that it comes to.
+// Normalizes items of clients: calls get the model's names for their tools, and items of other servers become calls
+// and messages.
 
 import type { JsonValue } from "rondo";
 import { type ClientTool, clientTool, flatName } from "../protocol/client-tools.ts";
@@ -9,7 +9,7 @@ import type { Entry } from "./conversation.ts";
 
 type Fields = Readonly<Record<string, JsonValue | undefined>>;
 
-/** Entries that a conversation can be made of. `tools` are those that the model is offered. */
+/** Entries that `toMessages` can read. `tools` are those that the model is offered. */
 export function readableEntries(
   entries: readonly Entry[],
   tools: readonly ToolDefinition[],
@@ -17,7 +17,7 @@ export function readableEntries(
   if (entries.every(({ item }) => item.type === "message")) return entries;
   const items = entries.map(({ item }) => item as unknown as Fields);
   const answered = new Set(items.flatMap((item) => callIdOf(item, /_output$/)));
-  // Of a call without an output nothing can be told, and of an output without a call neither.
+  // A foreign call without its output, or an output without its call, tells the model nothing.
   const pairs = new Set(items.flatMap((item) => callIdOf(item, /_call$/)).filter((id) => answered.has(id)));
   return entries.map((entry) => {
     const fields = entry.item as unknown as Fields;
@@ -35,7 +35,6 @@ function readable(item: Fields, tools: readonly ToolDefinition[], pairs: Readonl
     case "message":
     case "function_call_output":
     case "custom_tool_call_output":
-    case "mcp_call":
       return item;
     case "agent_message":
       return { type: "message", role: "user", content: item["content"] ?? "" };
@@ -47,7 +46,7 @@ function readable(item: Fields, tools: readonly ToolDefinition[], pairs: Readonl
   }
 }
 
-/** The name that the model has for a tool of a namespace. Of one that it has no more, the full name. */
+/** The model's name for a tool of a namespace; the full name if the tool is no longer offered. */
 function modelName({ type, name }: Fields, namespace: string, tools: readonly ToolDefinition[]): string {
   const kind: ClientTool["type"] = type === "custom_tool_call" ? "custom" : "function";
   const found = tools.find((tool) => {
@@ -57,7 +56,7 @@ function modelName({ type, name }: Fields, namespace: string, tools: readonly To
   return found?.name ?? flatName(namespace, typeof name === "string" ? name : "");
 }
 
-/** A call that this server does not know, such as `local_shell_call`, as one of a function. */
+/** A call of an unknown type, such as `local_shell_call`, as a function call. */
 function foreignCall(item: Fields, callId: string): Fields {
   const { type, id: _id, call_id: _callId, status: _status, ...rest } = item;
   return {

@@ -1,8 +1,8 @@
-// The contents of messages and tool outputs: text, or parts, of which models read text and images.
+// Contents of messages and tool outputs: text, or parts. Models read text and images.
 
 import type { ContentPart, JsonValue } from "rondo";
 
-/** All text of a content, as one. */
+/** The text of all parts, joined. */
 export function contentText(content: JsonValue): string {
   if (typeof content === "string") return content;
   if (!Array.isArray(content)) return content === null ? "" : JSON.stringify(content);
@@ -11,7 +11,7 @@ export function contentText(content: JsonValue): string {
   return text;
 }
 
-/** A content for a user's message: text alone as a string, else parts. */
+/** Content for a user message: a string if it is text only, else parts. */
 export function userContent(content: JsonValue, onIgnored: (what: string) => void): string | ContentPart[] {
   if (!Array.isArray(content)) return contentText(content);
   const parts = content.flatMap((part) => toPart(part, onIgnored));

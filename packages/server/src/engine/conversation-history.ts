@@ -1,4 +1,4 @@
-// What came before a request in its conversation.
+// The history of a request's conversation.
 
 import { type ApiError, notFound } from "../protocol/api-error.ts";
 import type { ConversationEntry, ConversationHistory } from "../store/conversation-store.ts";
@@ -11,7 +11,7 @@ export interface LoadedConversation extends Omit<ConversationHistory, "entries">
   readonly entries: readonly Entry[];
 }
 
-/** Throws 404 when there is no such conversation, or it is another's. */
+/** Throws 404 for an unknown conversation, or one of another owner. */
 export async function loadConversation(store: Store, owner: string, id: string): Promise<LoadedConversation> {
   const found = await store.readConversation(owner, id);
   if (!found) throw unknownConversation(id);

@@ -3,15 +3,21 @@
 import fc from "fast-check";
 import type { Message } from "rondo";
 import { describe, expect, test } from "vitest";
+import { Executors } from "../executor/executors.ts";
+import { emptyOffer } from "../executor/offer.ts";
 import type { InputItem } from "../protocol/items.ts";
+import { withApprovals } from "./approvals.ts";
 import { type ConversationOptions, type Entry, toMessages } from "./conversation.ts";
 import { sealer } from "./seal.ts";
 
-const messagesOf = (items: readonly object[], options?: ConversationOptions) =>
-  toMessages(
-    items.map((item) => ({ item: item as InputItem })),
+const messagesOf = (items: readonly object[], options?: ConversationOptions) => {
+  const entries = items.map((item) => ({ item: item as InputItem }));
+  const executors = new Executors({});
+  return toMessages(
+    withApprovals([], entries, emptyOffer, { sealer: sealer(["key"], "ada"), executors }).entries,
     options,
   );
+};
 const user = (content: unknown) => ({ type: "message", role: "user", content });
 const said = (content: unknown) => ({ type: "message", role: "assistant", content });
 const called = (id: string, name = "f", text = "{}") => ({

@@ -1,5 +1,5 @@
-// Items become the messages that a model reads: text, thoughts and calls of one answer as one message, then the
-// results in the order of the calls.
+// Turns items into messages: text, thinking and calls of one answer become one message, followed by the results in the
+// order of the calls.
 
 import type { ContentPart, JsonValue, Message, ToolCall } from "rondo";
 import { invalidRequest } from "../protocol/api-error.ts";
@@ -11,42 +11,42 @@ import type { Sealer } from "./seal.ts";
 export interface Entry {
   readonly item: InputItem | OutputItem;
   readonly group?: string;
-  /** Whether a call in it may stay unanswered, because nobody was to answer it. */
+  /** Whether its calls may stay without an output. */
   readonly isClosed?: boolean;
 }
 
 export interface ConversationOptions {
   /** Goes first, as a system message. */
   readonly instructions?: string | undefined;
-  /** Reads what this server has sealed; undefined if it cannot be read. */
+  /** Opens sealed content; undefined if it cannot be opened. */
   readonly unseal?: Sealer["unseal"] | undefined;
-  /** The calls that are to run now: they have no output yet, and what came after them is put before. */
+  /** Calls that run now: they have no output yet, and later messages move before them. */
   readonly openCalls?: ReadonlySet<string> | undefined;
-  /** Told of what is left out. */
+  /** Called with what is left out, for the log. */
   readonly onIgnored?: ((what: string) => void) | undefined;
 }
 
-/** Throws an `ApiError` where a call has no output, or an output no call. */
+/** Throws an `ApiError` for a call without output, or an output without a call. */
 export function toMessages(entries: readonly Entry[], options: ConversationOptions = {}): Message[] {
   return new Builder(entries, options).build();
 }
 
 type Fields = Readonly<Record<string, JsonValue | undefined>>;
 
-/** One answer of the model while its items come in. */
+/** One answer of the model while its items are read. */
 interface Draft {
   readonly group: string | undefined;
   text: string;
   reasoning: string;
   readonly calls: ToolCall[];
   isClosed: boolean;
-  /** Whether an output has come since: what follows is the next answer. */
+  /** Whether an output followed: the next item starts a new answer. */
   hasOutput: boolean;
 }
 
 interface Result {
   readonly content: string;
-  /** What a tool message cannot hold. */
+  /** Images, which a tool message cannot hold. */
   readonly images: readonly ContentPart[];
 }
 
@@ -66,7 +66,7 @@ class Builder {
   }
 
   build(): Message[] {
-    // First the results: they may stand anywhere after their call.
+    // Results first: they may come anywhere after their call.
     for (const { item } of this.#entries) this.#noteResult(item as unknown as Fields);
     for (const entry of this.#entries) this.#add(entry);
     this.#endAnswer();
@@ -80,7 +80,7 @@ class Builder {
     return this.#withOpenLast();
   }
 
-  /** The model is asked when its calls have answers, and those follow them at once. */
+  /** Moves the answer with open calls to the end: results must follow their calls directly. */
   #withOpenLast(): Message[] {
     const { openCalls } = this.#options;
     const messages = this.#messages;
@@ -112,7 +112,7 @@ class Builder {
     switch (item.type) {
       case "message":
         if (fields["role"] === "assistant") {
-          // A text after the calls is the next answer.
+          // Text after calls starts the next answer.
           const target = this.#answer(group, (draft) => draft.calls.length > 0);
           target.text += contentText(fields["content"] ?? "");
         } else this.#addMessage(fields);
@@ -128,13 +128,6 @@ class Builder {
       case "custom_tool_call": {
         const text = JSON.stringify({ input: fields["input"] ?? "" });
         this.#call(group, isClosed, fields["call_id"], fields["name"], text);
-        return;
-      }
-      case "mcp_call": {
-        const place = `${this.#messages.length}_${this.#draft?.calls.length ?? 0}`;
-        const id = asText(fields["id"] ?? `mcp_${place}`);
-        this.#addResult(id, { content: outcomeOf(fields), images: [] });
-        this.#call(group, isClosed, id, fields["name"], fields["arguments"]);
         return;
       }
       case "function_call_output":
@@ -158,12 +151,12 @@ class Builder {
       this.#endSystem();
       this.#messages.push({ role, content: userContent(content, this.#ignored) });
     } else if (this.#messages.length === 0) {
-      // Many chat templates know one system message only, at the start.
+      // Many chat templates allow only one system message, at the start.
       this.#system.push(contentText(content));
     } else this.#messages.push({ role: "system", content: contentText(content) });
   }
 
-  /** What a compaction stands for. Without it the model would not know what the conversation is about. */
+  /** Adds the summary of a compaction. Without it, the model would lose the conversation. */
   #addSummary({ encrypted_content: sealed }: Fields): void {
     const summary = typeof sealed === "string" ? this.#options.unseal?.("compaction", sealed) : undefined;
     if (summary === undefined)
@@ -196,7 +189,7 @@ class Builder {
     this.#results.set(id, [...(this.#results.get(id) ?? []), result]);
   }
 
-  /** The answer that an item belongs to. Where no group tells, `isOver` does. */
+  /** The answer that an item belongs to. Without groups, `isOver` says where the next begins. */
   #answer(group: string | undefined, isOver: (draft: Draft) => boolean): Draft {
     const draft = this.#draft;
     if (draft && draft.group === group && (group !== undefined || !isOver(draft))) return draft;
@@ -248,24 +241,6 @@ class Builder {
 
 function asText(value: JsonValue | undefined): string {
   return typeof value === "string" ? value : JSON.stringify(value ?? null);
-}
-
-/** What a call that the server has run has given, for the model to read. */
-export function outcomeOf({
-  output,
-  error,
-}: {
-  output?: JsonValue | undefined;
-  error?: JsonValue | undefined;
-}): string {
-  return asText(errorText(error) ?? output ?? "The outcome of this call is not known.");
-}
-
-/** The error of a call, as this server words it or as another does. */
-function errorText(error: JsonValue | undefined): JsonValue | undefined {
-  if (typeof error !== "object" || error === null || Array.isArray(error)) return error ?? undefined;
-  const text = contentText(error["content"] ?? "");
-  return text === "" ? (error["message"] ?? error) : text;
 }
 
 const notRun: Result = { content: "This call was not run.", images: [] };

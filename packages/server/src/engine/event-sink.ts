@@ -1,8 +1,8 @@
-// Where the events of a run go while it runs: a stream to a client, or nowhere.
+// Where the events of a run go: to a client's stream.
 
 export interface EventSink {
-  /** Takes one event: its type, and the whole event as JSON. Never throws: a client that has gone is a signal's business. */
+  /** Sends one event: its type, and the whole event as JSON. Never throws: disconnects are reported by a signal. */
   send(type: string, json: string): void;
-  /** Set while the reader cannot keep up: resolves when it can again, or has gone. */
+  /** Set while the reader is too slow: resolves when it has caught up or disconnected. */
   readonly drained: Promise<void> | undefined;
 }

@@ -1,4 +1,4 @@
-// What a client is told when a run has failed: the status over HTTP, and the error in the response.
+// Maps errors of a run to what the client gets: the HTTP status, and the error in the response.
 
 import {
   ModelAuthError,
@@ -14,14 +14,14 @@ import { ApiError } from "../protocol/api-error.ts";
 import type { ResponseError } from "../protocol/response.ts";
 import { StoreError } from "../store/store-error.ts";
 
-/** Any error as one for the client. What is nobody's but ours says nothing of the inside. */
+/** Any error as an API error. Internal errors reveal nothing. */
 export function toApiError(error: unknown): ApiError {
   if (error instanceof ApiError) return error;
   const make = (status: number, type: string, code: string, retryAfterMs?: number) =>
     new ApiError((error as Error).message, { status, type, code, retryAfterMs, cause: error });
   if (error instanceof ModelRequestError) return make(400, "invalid_request_error", error.code);
   if (error instanceof ModelAuthError)
-    // In our own words: what the model server says may hold the key.
+    // Not the model server's message: it may contain the key.
     return new ApiError(
       "The model server does not accept the key that this server has for it. Whoever runs this server has to set the right apiKey.",
       { status: 502, type: "server_error", code: "model_auth", cause: error },
@@ -35,7 +35,7 @@ export function toApiError(error: unknown): ApiError {
   if (error instanceof ModelError) return make(502, "server_error", error.code);
   if (error instanceof TimeoutError) return make(504, "server_error", error.code);
   if (error instanceof StoreError)
-    // Only the first of what the store says: what follows names files, which are the operator's business alone.
+    // Only the first sentence: the rest names files, which are for the operator.
     return new ApiError(`The response could not be kept: ${error.message.split(/[.:](?:\s|$)/, 1)[0]}.`, {
       status: 503,
       type: "server_error",

@@ -1,13 +1,14 @@
-// Fits a conversation to its model: into its context window, and with words for what its server cannot enforce.
+// Fits a conversation to its model: truncated to the context window, and with instructions for the output format if
+// the server cannot enforce it.
 
 import { ContextBudgetError, type Message, type ModelProfile, truncateToBudget } from "rondo";
 import { invalidRequest } from "../protocol/api-error.ts";
 import type { RequestOptions } from "../protocol/stored-request.ts";
 
-/** What is left for the answer, if the request does not say. */
-const usualAnswer = 1024;
+/** Tokens reserved for the answer by default. */
+const defaultAnswerTokens = 1024;
 
-/** Throws an `ApiError` when not even the newest question fits. */
+/** Throws an `ApiError` if not even the newest input fits. */
 export function fitMessages(
   messages: readonly Message[],
   request: Pick<RequestOptions, "text" | "truncation" | "max_output_tokens">,
@@ -15,8 +16,11 @@ export function fitMessages(
 ): Message[] {
   const instructed = withShape(messages, request.text.format, profile);
   if (request.truncation !== "auto" || profile.contextWindow === undefined) return instructed;
-  // A window that is hardly larger than the answer is still shared by both.
-  const answer = Math.min(request.max_output_tokens ?? usualAnswer, Math.floor(profile.contextWindow / 2));
+  // The answer gets at most half of a small window.
+  const answer = Math.min(
+    request.max_output_tokens ?? defaultAnswerTokens,
+    Math.floor(profile.contextWindow / 2),
+  );
   try {
     return truncateToBudget(instructed, { maxTokens: profile.contextWindow - answer, cutNewestTurn: true });
   } catch (error) {
@@ -29,7 +33,7 @@ export function fitMessages(
   }
 }
 
-/** Servers that can enforce a shape are told it with the request; a model behind another has to be asked. */
+/** Adds instructions for the output format if the model server cannot enforce it. */
 function withShape(
   messages: readonly Message[],
   format: RequestOptions["text"]["format"],

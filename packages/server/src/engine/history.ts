@@ -1,12 +1,13 @@
-// What came before a request: its chain of responses, and the items that it refers to.
+// The history of a request: its chain of responses, and the items that it refers to.
 
+import type { Executors } from "../executor/executors.ts";
 import { invalidRequest, notFound } from "../protocol/api-error.ts";
 import type { InputItem } from "../protocol/items.ts";
 import { isTerminal } from "../protocol/status.ts";
 import type { ChainLink, Store } from "../store/store.ts";
 import type { Entry } from "./conversation.ts";
 
-/** The chain that ends in `previousId`, oldest first. Throws 404 when it is not whole, or another's. */
+/** The chain that ends in `previousId`, oldest first. Throws 404 if a response of it is missing or of another owner. */
 export async function loadChain(
   store: Store | undefined,
   owner: string,
@@ -32,15 +33,20 @@ export async function loadChain(
 }
 
 /**
- * Puts the stored items in the place of references to them. Throws 404 for one that does not exist. A call of the
- * server without its output is looked up too, because some clients drop what they have no use for, and so is a
- * request for approval, because only what was asked can be approved.
+ * Replaces references by the stored items. Throws 404 for an unknown one. Also loads calls of executors without their
+ * result, which some clients drop, and approval requests, because only the original can be approved.
  */
 export async function resolveReferences(
   store: Store | undefined,
   owner: string,
   input: readonly InputItem[],
+  executors: Pick<Executors, "readCall">,
 ): Promise<Entry[]> {
+  const refersToStored = (item: InputItem) => {
+    if (item.type === "item_reference" || item.type === "mcp_approval_request") return true;
+    const call = executors.readCall(item);
+    return call !== undefined && call.result === undefined;
+  };
   const ids = input.flatMap((item) => (refersToStored(item) && item.id ? [item.id] : []));
   if (ids.length === 0) return input.map((item) => ({ item }));
   const found = new Map(((await store?.items(owner, ids)) ?? []).map((item) => [item.id, item]));
@@ -56,19 +62,14 @@ export async function resolveReferences(
   });
 }
 
-function refersToStored({ type, output, error }: InputItem): boolean {
-  if (type === "item_reference" || type === "mcp_approval_request") return true;
-  return type === "mcp_call" && (output ?? error ?? null) === null;
-}
+const entriesByLink = new WeakMap<ChainLink, readonly Entry[]>();
 
-const known = new WeakMap<ChainLink, readonly Entry[]>();
-
-/** A store may give the same links again and again; what they come to is then the same too. */
+/** A store may give the same links again and again, so the derived entries can be cached. */
 function entriesOf(link: ChainLink): readonly Entry[] {
-  const before = known.get(link);
+  const before = entriesByLink.get(link);
   if (before) return before;
   const entries = linkEntries(link);
-  known.set(link, entries);
+  entriesByLink.set(link, entries);
   return entries;
 }
 
@@ -88,7 +89,7 @@ interface Cuttable {
   readonly item: { readonly type: string; readonly status?: unknown };
 }
 
-/** An answer that a crash has cut was made again: only the last one of a response can be meant as it is. */
+/** Drops answers that a crash cut off and that were made again: only the last of a response may be incomplete. */
 export function withoutCutAnswers<T extends Cuttable>(output: readonly T[]): T[] {
   const last = output.at(-1)?.turn;
   const cut = new Set(

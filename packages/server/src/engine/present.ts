@@ -1,4 +1,4 @@
-// The response object of a run, at any moment of it.
+// The response object, from a running response or from the store.
 
 import type { OutputItem } from "../protocol/items.ts";
 import type { ResponseObject } from "../protocol/response.ts";
@@ -9,16 +9,16 @@ import type { StoredOutput, StoredResponse } from "../store/store.ts";
 import type { Plan } from "./plan.ts";
 
 /** Makes the object that clients see. */
-export type Present = (parts: ResponseParts) => ResponseObject;
+export type ResponsePresenter = (parts: ResponseParts) => ResponseObject;
 
 /** `saysRequiresAction: false` is for clients that do not know that status: they see `completed`. */
-export function presenter({ saysRequiresAction }: { saysRequiresAction: boolean }): Present {
+export function presenter({ saysRequiresAction }: { saysRequiresAction: boolean }): ResponsePresenter {
   if (saysRequiresAction) return responseObject;
   return (parts) =>
     responseObject(parts.status === "requires_action" ? { ...parts, status: "completed" } : parts);
 }
 
-/** The parts of a response that has not ended. */
+/** The parts of a response in progress. */
 export function planParts(
   plan: Pick<Plan, "id" | "request" | "model" | "createdAtMs">,
   status: ResponseStatus,
@@ -40,7 +40,7 @@ export function planParts(
   };
 }
 
-/** The parts of a response from the store. */
+/** The parts of a stored response. */
 export function storedParts(response: StoredResponse, output: readonly StoredOutput[]): ResponseParts {
   const { request, ...rest } = response;
   return { ...rest, request: fromStoredRequest(request), output: output.map(({ item }) => item) };

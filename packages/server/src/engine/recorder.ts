@@ -1,68 +1,61 @@
-// Turns what happens in the loop into items of the output and steps of the run.
+// Turns the events of the loop into items of the output and steps of the run.
 
-import type { FinishReason, LoopEvent, Message, RunReason } from "rondo";
-import { localLabel, type Offer, type Offered } from "../executor/offer.ts";
-import { type ClientTool, clientTool } from "../protocol/client-tools.ts";
+import type { JsonObject, JsonValue, LoopEvent, Message, RunReason, RunState } from "rondo";
+import type { CallItems, CallUpdate } from "../executor/executor.ts";
+import { functionItems } from "../executor/function/function-items.ts";
+import { localLabel } from "../executor/local/local-executor.ts";
 import { newId } from "../protocol/ids.ts";
 import type { IncompleteReason, ResponseUsage } from "../protocol/response.ts";
 import type { ResponseStatus } from "../protocol/status.ts";
-import type { ToolDefinition } from "../protocol/tools.ts";
 import type { ApprovalRequest } from "./approval-id.ts";
 import type { Journal } from "./journal.ts";
 import type { Output } from "./output.ts";
 import type { Plan } from "./plan.ts";
-import { type RunStep, type TurnCall, toStep } from "./steps.ts";
+import { type NewStep, type StoredCall, toStep } from "./steps.ts";
 import { addUsage, estimateUsage, toUsage } from "./usage.ts";
 
 export interface RecorderOptions {
   readonly journal: Journal;
   readonly output: Output;
-  readonly offer: Offer;
-  /** The tools of the request. */
-  readonly tools: readonly ToolDefinition[];
-  /** The conversation as the model was given it; grows with the run. */
+  readonly plan: Pick<Plan, "offer" | "executors" | "request" | "approvalIdFor">;
+  /** The conversation as the model sees it; grows with the run. */
   readonly messages: Message[];
-  /** Whether calls come back as they are, and nothing runs. */
-  readonly runsNothing: boolean;
-  /** The id by which a person is asked to allow a call. Default: nobody is asked. */
-  readonly approvalIdFor?: Plan["approvalIdFor"];
   readonly signal: AbortSignal;
-  /** What an earlier start of the run has left: calls without an answer, and tokens. */
-  readonly openCalls?: readonly TurnCall[] | undefined;
-  readonly usage?: ResponseUsage | undefined;
-  /** How the last answer of an earlier start has ended. */
-  readonly finishReason?: FinishReason | undefined;
+  /** What an earlier start of the run left. */
+  readonly progress?:
+    | {
+        readonly openCalls: readonly StoredCall[];
+        readonly usage: ResponseUsage | undefined;
+        readonly state: RunState | undefined;
+      }
+    | undefined;
 }
 
-/** How a run has ended. */
+/** How a run ended. */
 export interface Outcome {
   readonly status: ResponseStatus;
   readonly incompleteReason: IncompleteReason | null;
 }
 
-type Call = Omit<TurnCall, "shown"> & { readonly found: Offered | undefined };
+type AnswerCall = Omit<StoredCall, "shown"> & { readonly decision: "run" | "leave" | "ask" | "reject" };
 
 export class Recorder {
   readonly #options: RecorderOptions;
   /** The calls of the answer that is being read. */
-  #calls: Call[] = [];
+  #calls: AnswerCall[] = [];
   /** The calls of the last answer that are still without a result. */
-  #open: Map<string, TurnCall>;
-  /** Calls of an earlier start of the run that cannot be run any more. */
-  readonly #refused = new Set<string>();
+  #open: Map<string, StoredCall>;
   #usage: ResponseUsage | undefined;
-  #finishReason: FinishReason;
+  /** The state of the loop, and whether the steps have it. */
+  #state: RunState | undefined;
+  #isStateStored = true;
 
   constructor(options: RecorderOptions) {
+    const { progress } = options;
     this.#options = options;
-    this.#open = new Map(options.openCalls?.map((call) => [call.callId, call]));
-    this.#usage = options.usage;
-    this.#finishReason = options.finishReason ?? "unknown";
-  }
-
-  /** How the last answer of the model has ended. */
-  get finishReason(): FinishReason {
-    return this.#finishReason;
+    this.#open = new Map(progress?.openCalls.map((call) => [call.callId, call]));
+    this.#usage = progress?.usage;
+    this.#state = progress?.state;
   }
 
   get usage(): ResponseUsage | undefined {
@@ -71,9 +64,13 @@ export class Recorder {
 
   accept(event: LoopEvent): void {
     const { output } = this.#options;
+    if ("state" in event && event.state !== this.#state) {
+      this.#state = event.state;
+      this.#isStateStored = false;
+    }
     switch (event.type) {
       case "model.started":
-        output.turn += 1;
+        output.answer += 1;
         return;
       case "text.delta":
         output.addText("message", event.text);
@@ -82,10 +79,10 @@ export class Recorder {
         output.addText("reasoning", event.text);
         return;
       case "call.ready":
-        this.#noteCall(event.id, event.name, JSON.stringify(event.input));
+        this.#noteCall(event.id, event.name, JSON.stringify(event.input), event.decision);
         return;
       case "call.rejected":
-        this.#noteCall(event.id, event.name, event.raw, event.error);
+        this.#noteCall(event.id, event.name, event.raw, "reject", event.error);
         return;
       case "model.finished":
         this.#endAnswer(event);
@@ -93,45 +90,74 @@ export class Recorder {
       case "tool.started":
         this.#step({ type: "call.started", callId: event.id });
         return;
-      case "tool.finished": {
-        const { id, message, isError } = event;
-        this.#answer(id, message, isError ? errorOf(event.result) : undefined);
+      case "tool.progress":
+        this.#update(event.id, event.value);
         return;
-      }
+      case "tool.finished":
+        this.#answer(event);
+        return;
       default:
-      // Pieces of a call are shown when the whole is known to be right; a tool's progress is not shown.
+      // Pieces of a call are shown when the whole is known to be valid.
     }
   }
 
-  /** Shows calls of an earlier answer that are about to run, because a person has allowed them. */
+  /** Shows calls of an earlier answer that are about to run, because a person allowed them. */
   begin(approved: readonly ApprovalRequest[]): void {
     if (approved.length === 0) return;
-    const calls = approved.map(({ id, identity, arguments: text }): TurnCall => {
+    const calls = approved.map(({ id, identity, arguments: text }): StoredCall => {
       const { label, name } = identity;
-      const item = this.#options.output.beginCall({ label, name, arguments: text, approvalId: id });
-      return { callId: id, name, arguments: text, identity, isRejected: false, shown: { item } };
+      const items = this.#itemsOf(this.#options.plan.offer.findSame(identity));
+      const shown = this.#beginCall(items, { label, name, arguments: text, approvalId: id });
+      return { callId: id, name, arguments: text, identity, isRejected: false, shown };
     });
     this.#open = new Map(calls.map((call) => [call.callId, call]));
     this.#step({ type: "approved", calls });
   }
 
-  /** Answers a call of the server: `error` if it has failed. */
-  #answer(callId: string, message: Extract<Message, { role: "tool" }>, error: string | undefined): void {
+  /** Shows an update of a running call. Values of other tools are not shown. */
+  #update(callId: string, value: unknown): void {
     const call = this.#open.get(callId);
-    this.#options.messages.push(message);
-    const isRefused = this.#refused.delete(callId);
-    this.#step({ type: "call.finished", callId, message, ...(isRefused && { isRefused }) });
-    this.#open.delete(callId);
-    if (!call || !("item" in call.shown)) return;
-    this.#options.output.finishCall(
-      call.shown.item,
-      error === undefined ? { output: message.content } : { error },
+    const update = readUpdate(value);
+    if (!call || !update || !("item" in call.shown)) return;
+    const { event, item, keep } = update;
+    if (item) {
+      const shown = {
+        ...call.shown,
+        item: { ...call.shown.item, fields: { ...call.shown.item.fields, ...item } },
+      };
+      this.#open.set(callId, { ...call, shown });
+    }
+    if (event) this.#options.output.emitFor(call.shown.item, [event]);
+    if (item || keep !== undefined)
+      this.#step({
+        type: "call.updated",
+        callId,
+        ...(item && { item }),
+        ...(keep !== undefined && { keep }),
+      });
+  }
+
+  /** Answers a call of the server. */
+  #answer({ id, message, result, isError }: Extract<LoopEvent, { type: "tool.finished" }>): void {
+    const { output, messages, plan } = this.#options;
+    const shown = this.#open.get(id)?.shown;
+    messages.push(message);
+    this.#step({ type: "call.finished", callId: id, message });
+    this.#open.delete(id);
+    if (!shown || !("item" in shown)) return;
+    const { item } = Object(result) as { item?: JsonObject };
+    const fields = { ...shown.item.fields, ...(isPlain(item) && item) };
+    output.finishCall(
+      plan.executors.itemsOf(shown.type ?? "mcp_call"),
+      { ...shown.item, fields },
+      isError ? { error: errorOf(result) } : { output: message.content },
     );
   }
 
-  /** Shows the calls that wait for the client, and says how the run has ended. */
+  /** Shows the calls that wait for the client, and gives how the run ended. */
   finish(reason: RunReason): Outcome {
-    const { output, runsNothing } = this.#options;
+    const { output, plan } = this.#options;
+    const runsNothing = plan.request.tool_choice === "none";
     const ended = (status: ResponseStatus, incompleteReason: IncompleteReason | null = null) => ({
       status,
       incompleteReason,
@@ -139,12 +165,7 @@ export class Recorder {
     switch (reason) {
       case "client_calls":
         for (const { name, arguments: text, shown } of this.#open.values())
-          if ("clientCallId" in shown)
-            output.addClientCall({
-              callId: shown.clientCallId,
-              arguments: text,
-              tool: this.#clientTool(name),
-            });
+          if ("clientCallId" in shown) this.#addClientCall(name, text, shown.clientCallId);
         for (const { identity, arguments: text, shown } of this.#open.values())
           if ("approvalId" in shown && identity)
             output.addApprovalRequest({
@@ -163,16 +184,18 @@ export class Recorder {
       case "aborted":
         return ended("cancelled", "cancelled");
       default:
-        if (this.#finishReason === "content_filter") return ended("incomplete", "content_filter");
+        if (this.#state?.finishReason === "content_filter") return ended("incomplete", "content_filter");
         return ended("completed");
     }
   }
 
-  /** Ends what is still open at the end: text that was cut off, and calls that will get no answer. */
+  /** Finishes open text and calls at the end of a run. */
   abandon(why: string): void {
     this.#options.output.closeText("incomplete");
+    const { output, plan } = this.#options;
     for (const { shown } of this.#open.values())
-      if ("item" in shown) this.#options.output.finishCall(shown.item, { error: why });
+      if ("item" in shown)
+        output.finishCall(plan.executors.itemsOf(shown.type ?? "mcp_call"), shown.item, { error: why });
     this.#open.clear();
   }
 
@@ -180,29 +203,34 @@ export class Recorder {
     return [...this.#open.values()].some(({ shown }) => "clientCallId" in shown);
   }
 
-  /** A tool as the client knows it, by the name that models see. */
-  #clientTool(wireName: string): ClientTool {
-    const { tools, offer } = this.#options;
-    const name = offer.find(wireName)?.tool.name ?? wireName;
-    const definition = tools.find((it) => it.name === name);
-    return (definition && clientTool(definition)) ?? { type: "function", name: wireName };
+  /** Shows a call that the client runs, as the client knows the tool. */
+  #addClientCall(wireName: string, text: string, callId: string): void {
+    const { output, plan } = this.#options;
+    const offered = plan.offer.find(wireName);
+    // Where nothing runs here, the client also gets calls of tools that are not its own.
+    const items =
+      offered && !offered.runsHere ? offered.items : functionItems({ type: "function", name: wireName });
+    const call = { label: "", name: wireName, arguments: text, callId };
+    output.finishCall(items, output.beginCall(items, call), { output: "" });
   }
 
-  #noteCall(callId: string, name: string, text: string, error?: string): void {
-    if (this.#open.has(callId)) {
-      // Of an earlier start of the run, and shown already.
-      if (error !== undefined) this.#refused.add(callId);
-      return;
-    }
-    const found = this.#options.offer.find(name);
+  #noteCall(
+    callId: string,
+    name: string,
+    text: string,
+    decision: AnswerCall["decision"],
+    error?: string,
+  ): void {
+    if (this.#open.has(callId)) return; // of an earlier start of the run, and shown already
+    const found = this.#options.plan.offer.find(name);
     this.#calls.push({
       callId,
       name: found?.tool.wireName ?? name,
       arguments: text,
       ...(found && { identity: found.identity }),
-      isRejected: error !== undefined,
+      isRejected: decision === "reject",
       ...(error !== undefined && { error }),
-      found,
+      decision,
     });
   }
 
@@ -214,32 +242,56 @@ export class Recorder {
     output.closeText(isCut ? "incomplete" : "completed");
     const cost = usage ? toUsage(usage) : estimateUsage(messages, message);
     this.#usage = addUsage(this.#usage, cost);
-    this.#finishReason = finishReason;
     messages.push(message);
     const shown = calls.map((call) => this.#show(call));
     this.#open = new Map(shown.map((call) => [call.callId, call]));
-    this.#step({ type: "turn", turn: output.turn, message, finishReason, usage: cost, calls: shown });
+    this.#step({ type: "answer", answer: output.answer, message, usage: cost, calls: shown });
   }
 
-  #show({ found, ...call }: Call): TurnCall {
-    const { output, runsNothing, approvalIdFor } = this.#options;
-    const isForClient = !call.isRejected && found !== undefined && (runsNothing || !found.runsHere);
-    if (isForClient) return { ...call, shown: { clientCallId: newId("call") } };
-    if (found?.needsApproval && !call.isRejected && approvalIdFor)
-      return {
-        ...call,
-        shown: { approvalId: approvalIdFor({ identity: found.identity, arguments: call.arguments }) },
-      };
-    const { label, name } = found?.runsHere ? found.identity : { label: localLabel, name: call.name };
-    return { ...call, shown: { item: output.beginCall({ label, name, arguments: call.arguments }) } };
+  #show({ decision, ...call }: AnswerCall): StoredCall {
+    const { offer, approvalIdFor } = this.#options.plan;
+    const { identity, arguments: text } = call;
+    if (decision === "leave") return { ...call, shown: { clientCallId: newId("call") } };
+    if (decision === "ask" && identity && approvalIdFor)
+      return { ...call, shown: { approvalId: approvalIdFor({ identity, arguments: text }) } };
+    const offered = identity && offer.findSame(identity);
+    const { label, name } = offered?.runsHere ? offered.identity : { label: localLabel, name: call.name };
+    return { ...call, shown: this.#beginCall(this.#itemsOf(offered), { label, name, arguments: text }) };
   }
 
-  #step(step: RunStep): void {
-    this.#options.journal.step(toStep(step));
+  #beginCall(items: CallItems, call: Parameters<Output["beginCall"]>[1]) {
+    return { item: this.#options.output.beginCall(items, call), type: items.type };
+  }
+
+  /** The items of calls that are answered here, also of those that cannot run. */
+  #itemsOf(offered: { readonly runsHere: boolean; readonly items: CallItems } | undefined): CallItems {
+    return offered?.runsHere ? offered.items : this.#options.plan.executors.itemsOf("mcp_call");
+  }
+
+  #step(step: NewStep): void {
+    const state = this.#isStateStored ? undefined : this.#state;
+    this.#isStateStored = true;
+    this.#options.journal.step(toStep(state ? { ...step, state } : step));
   }
 }
 
-/** What is told of a failed call. */
+function isPlain(value: unknown): value is JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** The update of an executor; undefined for a value of any other streaming tool. */
+function readUpdate(value: unknown): CallUpdate | undefined {
+  if (!isPlain(value)) return undefined;
+  const { event, item, keep } = value as { event?: JsonValue; item?: JsonValue; keep?: JsonValue };
+  const isEvent = isPlain(event) && typeof event["type"] === "string";
+  return {
+    ...(isEvent && { event: event as NonNullable<CallUpdate["event"]> }),
+    ...(isPlain(item) && { item }),
+    ...(keep !== undefined && { keep }),
+  };
+}
+
+/** The text of a failed result. */
 function errorOf(result: unknown): string {
   const { error, content } = Object(result) as { error?: unknown; content?: unknown };
   if (typeof error === "string") return error;

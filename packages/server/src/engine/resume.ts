@@ -1,87 +1,87 @@
 // Reads from the log where a run was when its process ended.
 
-import type { FinishReason, Message } from "rondo";
+import type { JsonValue, Message, RunState } from "rondo";
 import type { ToolIdentity } from "../executor/tool-identity.ts";
 import type { StreamEvent } from "../protocol/events.ts";
 import type { OutputItem } from "../protocol/items.ts";
 import type { ResponseUsage } from "../protocol/response.ts";
 import type { StoredEvent, StoredOutput } from "../store/store.ts";
 import type { OpenText } from "./output.ts";
-import type { RunStep, TurnCall } from "./steps.ts";
+import type { RunStep, StoredCall } from "./steps.ts";
+import { turnId } from "./turn-id.ts";
 import { addUsage } from "./usage.ts";
 
-/** What an earlier start of a run has left. */
+/** A call without an answer. */
+export interface OpenCall extends StoredCall {
+  readonly isStarted: boolean;
+}
+
+/** What an earlier start of a run left. */
 export interface Progress {
-  /** What was said and answered since the run began. */
+  /** The messages since the run began. */
   readonly messages: readonly Message[];
   /** By output index, with gaps for calls that have no answer yet. */
   readonly items: readonly (OutputItem | undefined)[];
   /** Text that was cut off. */
   readonly openText: OpenText | undefined;
   /** Calls of the last answer without a result. */
-  readonly openCalls: readonly (TurnCall & { readonly isStarted: boolean })[];
-  /** The tools that the model has called so far, by the names that it has for them. */
+  readonly openCalls: readonly OpenCall[];
+  /** What interrupted calls kept, by their idempotency keys. */
+  readonly kept: ReadonlyMap<string, JsonValue>;
+  /** The tools that the model called so far, by the names that it has for them. */
   readonly names: ReadonlyMap<string, ToolIdentity>;
-  /** How many answers the model has given, and how the last one ended. */
-  readonly turns: number;
-  readonly lastAnswer: { readonly finishReason: FinishReason; readonly hasCalls: boolean } | undefined;
-  /** How many calls were started. */
-  readonly callsStarted: number;
-  /** Whether calls of the last answer were not run because of a limit; `final`: that is the answer after them. */
-  readonly limit: "none" | "reached" | "final";
+  /** The loop's state; undefined if it has counted nothing yet. */
+  readonly state: RunState | undefined;
   /** The number of the last answer of which something was shown; -1 for none. */
-  readonly turn: number;
+  readonly answer: number;
   readonly usage: ResponseUsage | undefined;
-  /** Whether the start of the run was told. */
+  /** Whether the start of the run was announced. */
   readonly isAnnounced: boolean;
 }
 
 export function readProgress(
+  id: string,
   steps: readonly RunStep[],
   output: readonly StoredOutput[],
   events: readonly StoredEvent[],
 ): Progress {
   const messages: Message[] = [];
   const names = new Map<string, ToolIdentity>();
-  let open = new Map<string, TurnCall & { isStarted: boolean }>();
+  const kept = new Map<string, JsonValue>();
+  let open = new Map<string, OpenCall>();
   let usage: ResponseUsage | undefined;
-  let lastAnswer: Progress["lastAnswer"];
-  let turns = 0;
-  let callsStarted = 0;
-  let limit: Progress["limit"] = "none";
-  let turn = Math.max(-1, ...output.map((it) => it.turn));
+  let state: RunState | undefined;
+  let lastAnswer = -1;
   for (const step of steps) {
-    if (step.type === "turn") {
-      messages.push(step.message);
-      for (const { name, identity } of step.calls) if (identity) names.set(name, identity);
-      if (limit === "reached") limit = "final";
-      open = new Map(step.calls.map((call) => [call.callId, { ...call, isStarted: false }]));
-      usage = addUsage(usage, step.usage);
-      lastAnswer = { finishReason: step.finishReason, hasCalls: step.calls.length > 0 };
-      turns += 1;
-      turn = Math.max(turn, step.turn);
-    } else if (step.type === "approved") {
-      open = new Map(step.calls.map((call) => [call.callId, { ...call, isStarted: false }]));
-    } else if (step.type === "call.started") {
-      const call = open.get(step.callId);
-      if (!call || call.isStarted) continue; // started again after a crash
-      open.set(step.callId, { ...call, isStarted: true });
-      callsStarted += 1;
-    } else {
-      messages.push(step.message);
-      const call = open.get(step.callId);
-      // Nothing but a limit keeps a right call from being run, or that its server is gone since.
-      if (
-        call &&
-        limit === "none" &&
-        turns > 0 &&
-        !step.isRefused &&
-        "item" in call.shown &&
-        !call.isRejected &&
-        !call.isStarted
-      )
-        limit = "reached";
-      open.delete(step.callId);
+    state = step.state ?? state;
+    switch (step.type) {
+      case "answer":
+        messages.push(step.message);
+        for (const { name, identity } of step.calls) if (identity) names.set(name, identity);
+        open = openCalls(step.calls);
+        usage = addUsage(usage, step.usage);
+        lastAnswer = step.answer;
+        break;
+      case "approved":
+        open = openCalls(step.calls);
+        break;
+      case "call.started": {
+        const call = open.get(step.callId);
+        if (call) open.set(step.callId, { ...call, isStarted: true });
+        break;
+      }
+      case "call.updated": {
+        const call = open.get(step.callId);
+        if (call && step.item && "item" in call.shown) {
+          const item = { ...call.shown.item, fields: { ...call.shown.item.fields, ...step.item } };
+          open.set(step.callId, { ...call, shown: { ...call.shown, item } });
+        }
+        if (step.keep !== undefined) kept.set(turnId(id, lastAnswer, step.callId), step.keep);
+        break;
+      }
+      case "call.finished":
+        messages.push(step.message);
+        open.delete(step.callId);
     }
   }
 
@@ -89,26 +89,24 @@ export function readProgress(
   const items: (OutputItem | undefined)[] = Array.from({ length: shown.itemCount });
   for (const { index, item } of output) items[index] = item;
   const openText = shown.texts.find(({ index }) => items[index] === undefined);
-  // Text that was cut belongs to an answer of its own, which is made again.
-  if (openText) turn = Math.max(turn, lastTurnOf(steps) + 1);
+  const lastShown = Math.max(lastAnswer, ...output.map((it) => it.turn));
   return {
     messages,
     items,
     openText,
     openCalls: [...open.values()],
+    kept,
     names,
-    turns,
-    lastAnswer,
-    callsStarted,
-    limit,
-    turn,
+    state,
+    // Text that was cut off belongs to an answer of its own, which is made again.
+    answer: openText ? Math.max(lastShown, lastAnswer + 1) : lastShown,
     usage,
     isAnnounced: shown.isAnnounced,
   };
 }
 
-function lastTurnOf(steps: readonly RunStep[]): number {
-  return steps.reduce((last, step) => (step.type === "turn" ? step.turn : last), -1);
+function openCalls(calls: readonly StoredCall[]): Map<string, OpenCall> {
+  return new Map(calls.map((call) => [call.callId, { ...call, isStarted: false }]));
 }
 
 function readEvents(events: readonly StoredEvent[]) {

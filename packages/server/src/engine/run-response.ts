@@ -1,43 +1,42 @@
-// Runs a response: the one path for plain, streamed and background requests, from the start or from where a
-// crash has left it.
+// Runs a response: the one path for plain, streamed and background requests, from the start or after a crash.
 
 import { type LoopEvent, type Message, type RunReason, run } from "rondo";
 import type { ApiError } from "../protocol/api-error.ts";
 import type { ResponseObject } from "../protocol/response.ts";
+import { callDecider } from "./decide-call.ts";
 import { toApiError, toResponseError } from "./failure.ts";
 import type { Journal } from "./journal.ts";
-import { openCallDecider } from "./open-calls.ts";
 import { Output } from "./output.ts";
 import { loopOptions, type Plan } from "./plan.ts";
-import { type Present, planParts } from "./present.ts";
+import { planParts, type ResponsePresenter } from "./present.ts";
 import { type Outcome, Recorder } from "./recorder.ts";
-import { restOf, unforced } from "./rest.ts";
 import type { Progress } from "./resume.ts";
+import { turnId } from "./turn-id.ts";
 import { noUsage } from "./usage.ts";
 
 export interface RunContext {
   readonly journal: Journal;
-  /** Aborted when the client has gone, or the response is cancelled; at least one. */
+  /** At least one. Aborted when the client disconnects, or the response is cancelled. */
   readonly signals: readonly AbortSignal[];
-  readonly present: Present;
-  /** Whether nobody hears of the run before its end. Default: false. */
-  readonly isUnheard?: boolean | undefined;
-  /** Whether `response.created` has been sent. Default: false, but true for a run that goes on. */
+  readonly present: ResponsePresenter;
+  /** Whether nobody follows the run before its end. Default: false. */
+  readonly isSilent?: boolean | undefined;
+  /** Whether `response.created` was sent. Default: false, but true for a resumed run. */
   readonly isCreatedTold?: boolean | undefined;
-  /** What an earlier start of this run has left. */
+  /** What an earlier start of this run left. */
   readonly progress?: Progress | undefined;
-  /** Told of everything that happens, for logs and metrics. */
+  /** Receives every event, for logs and metrics. */
   readonly onEvent?: ((event: LoopEvent) => void) | undefined;
   readonly now: () => number;
 }
 
 export interface RunEnd {
   readonly response: ResponseObject;
-  /** Why it has failed, if it has. */
+  /** Why it failed, if it did. */
   readonly failure: ApiError | undefined;
 }
 
-/** What is known of a response before there is a plan for it. */
+/** The part of a plan that is known before planning. */
 export type RunHead = Pick<
   Plan,
   | "id"
@@ -48,16 +47,17 @@ export type RunHead = Pick<
   | "approvalIdFor"
   | "messages"
   | "offer"
-  | "lists"
+  | "executors"
+  | "announcements"
   | "approved"
 >;
 
 /**
- * Runs to the end, and gives the response as it then is. Faults of the model are an end like any other; throws
- * only when the run cannot be kept: the store fails, or the run belongs to another worker.
+ * Runs to the end, and returns the final response, also if the model failed. Throws only if the run cannot be stored:
+ * the store fails, or another worker took the run over.
  */
 export async function runResponse(plan: Plan, context: RunContext): Promise<RunEnd> {
-  const release = plan.hold?.();
+  const release = plan.offer.hold?.();
   try {
     return await record(plan, context, (parts) => runLoop(plan, context, parts));
   } finally {
@@ -65,7 +65,7 @@ export async function runResponse(plan: Plan, context: RunContext): Promise<RunE
   }
 }
 
-/** Ends a response that cannot be run (again): `why` is the reason, or that it was cancelled. */
+/** Ends a response without running it: with an error, or as cancelled. */
 export async function endResponse(
   head: RunHead,
   context: RunContext,
@@ -77,7 +77,7 @@ export async function endResponse(
   });
 }
 
-/** Announces the run, lets it work, and records its end. */
+/** Announces the run, does the work, and records the end. */
 async function record(
   plan: RunHead,
   context: RunContext,
@@ -89,38 +89,26 @@ async function record(
     sealThought: plan.sealThought,
     items: progress?.items,
     openText: progress?.openText,
-    turn: progress?.turn,
+    answer: progress?.answer,
   });
-  if (!progress?.isAnnounced && !context.isUnheard) {
+  if (!progress?.isAnnounced && !context.isSilent) {
     const response = present(planParts(plan, "in_progress", output.items));
     if (!progress && !context.isCreatedTold) journal.emit({ type: "response.created", response });
     if (plan.request.background) journal.update({ status: "in_progress" });
     journal.emit({ type: "response.in_progress", response });
   }
-  // What is not stored cannot fail to be.
+  // Without a store there are no failed writes.
   const signal = anyOf(plan.request.store ? [...context.signals, journal.broken] : context.signals);
   const messages = [...plan.messages, ...(progress?.messages ?? [])];
-  const recorder = new Recorder({
-    journal,
-    output,
-    offer: plan.offer,
-    tools: plan.request.tools,
-    messages,
-    runsNothing: plan.request.tool_choice === "none",
-    approvalIdFor: plan.approvalIdFor,
-    signal,
-    openCalls: progress?.openCalls,
-    usage: progress?.usage,
-    finishReason: progress?.lastAnswer?.finishReason,
-  });
+  const recorder = new Recorder({ journal, output, plan, messages, signal, progress });
 
   let outcome: Outcome;
   let failure: ApiError | undefined;
   try {
-    // What a crash has cut off is closed; the model is asked again.
+    // Text that a crash cut off is closed; the model is asked again.
     output.closeText("incomplete");
     if (!progress?.isAnnounced) {
-      for (const list of plan.lists ?? []) output.addList(list);
+      for (const item of plan.announcements ?? []) output.announce(item);
       recorder.begin(plan.approved ?? []);
     }
     const reason = await work({ recorder, output, messages, signal });
@@ -161,7 +149,7 @@ async function record(
   return { response, failure };
 }
 
-/** Aborted when one of them is. To follow a signal costs more than many requests do otherwise. */
+/** Aborted when one of them is. `AbortSignal.any` costs more than the rest of a small request. */
 function anyOf(signals: readonly AbortSignal[]): AbortSignal {
   const [first, second] = signals;
   return first && !second ? first : AbortSignal.any([...signals]);
@@ -174,29 +162,27 @@ interface LoopParts {
   readonly signal: AbortSignal;
 }
 
-/** Runs the loop to its end, and gives why it has ended. */
+/** Runs the loop to its end, and gives why it ended. */
 async function runLoop(plan: Plan, context: RunContext, parts: LoopParts): Promise<RunReason> {
-  const { journal, onEvent } = context;
+  const { journal, onEvent, progress } = context;
   const { recorder, output, messages, signal } = parts;
-  const rest = restOf(plan, context.progress);
-  if (rest.reason) return rest.reason;
   const events = run(messages, {
-    ...loopOptions(context.progress?.lastAnswer ? unforced(plan) : plan),
-    ...rest.options,
-    decideOpenCall: openCallDecider(plan, context.progress),
-    asksForWholeAnswers: context.isUnheard === true,
+    ...loopOptions(plan),
+    decideCall: callDecider(plan, progress),
+    ...(progress?.state && { state: progress.state }),
+    asksForWholeAnswers: context.isSilent === true,
     tellsCallPieces: false,
-    turnIdFor: (callId) => `${plan.id}:${output.turn}:${callId}`,
+    turnIdFor: (callId) => turnId(plan.id, output.answer, callId),
     signal,
   });
   let reason: RunReason = "aborted";
   for await (const event of events) {
     onEvent?.(event);
+    recorder.accept(event);
     if (event.type === "run.finished") {
-      reason = rest.toReason(event.reason, recorder.finishReason);
+      reason = event.reason;
       continue; // the last event; to leave the loop here would be to abort a run that is over
     }
-    recorder.accept(event);
     // The end of an answer is written with what follows at once: the start of a tool, or the end of the run.
     if (event.type === "tool.started" || event.type === "tool.finished") await journal.settle();
     else if (event.type !== "model.finished" && journal.isHeldBack) await journal.settle();

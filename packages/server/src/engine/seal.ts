@@ -1,5 +1,5 @@
-// What clients keep for this server, and what it keeps itself but nobody shall read: only this server can read or
-// make it. A seal holds for one owner and one kind of content, so that nothing can be passed off as something else.
+// Encrypts and signs content that clients keep for this server, or that is stored but must stay secret. A seal is valid
+// for one owner and one kind of content.
 
 import {
   createCipheriv,
@@ -13,27 +13,24 @@ import {
 const algorithm = "aes-256-gcm";
 const version = "r2";
 
-/** What is sealed: a thought, the summary of a conversation, headers for MCP servers. */
+/** Encrypted content: thinking, the summary of a conversation, headers for MCP servers. */
 export type SealedKind = "reasoning" | "compaction" | "credentials";
 
-/** What is signed: a request for approval. */
+/** Signed content: approval requests. */
 export type SignedKind = "approval";
 
 export interface Sealer {
   readonly seal: (kind: SealedKind, text: string) => string;
-  /** Undefined if it was not sealed as this kind with these secrets, or was changed. */
+  /** Undefined if it was changed, or sealed as another kind or with other secrets. */
   readonly unseal: (kind: SealedKind, sealed: string) => string | undefined;
   /** A signature for a text that others may read but not change. */
   readonly sign: (kind: SignedKind, text: string) => string;
   readonly isSigned: (kind: SignedKind, text: string, signature: string) => boolean;
 }
 
-/**
- * Seals with a key that is derived from the first secret, and reads what was sealed with any of them: so a secret
- * can be replaced. The owner is part of the seal, so nobody reads another's.
- */
+/** Seals with a key derived from the first secret, and opens with any of them, so that secrets can be rotated. */
 export function sealer(secrets: readonly string[], owner: string): Sealer {
-  // Not before one is needed: to derive a key takes longer than most of a request.
+  // Lazily: deriving a key takes longer than most of a request.
   const sealerAt = (index: number) => sealerOf(secrets[index] as string, owner);
   return {
     seal: (kind, text) => sealerAt(0).seal(kind, text),

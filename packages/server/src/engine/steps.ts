@@ -1,58 +1,77 @@
-// How far a run has come, as it is written down: enough to go on after a crash.
+// How far a run has come, as it is stored: enough to continue after a crash.
 
-import type { FinishReason, Message } from "rondo";
+import type { JsonObject, JsonValue, Message, RunState } from "rondo";
+import type { ShownCall } from "../executor/executor.ts";
 import type { ToolIdentity } from "../executor/tool-identity.ts";
 import type { ResponseUsage } from "../protocol/response.ts";
 import type { Step } from "../store/store.ts";
-import type { OpenCall } from "./output.ts";
+import { type OldStep, type StepLimits, upgradeSteps } from "./old-steps.ts";
 
 /** A call of one answer of the model. */
-export interface TurnCall {
+export interface StoredCall {
   /** The model's own id for it; another answer may use it again. */
   readonly callId: string;
   readonly name: string;
   readonly arguments: string;
-  /** The tool that it belongs to. None for a tool that there is not; older steps have none either. */
+  /** The tool that it belongs to. None for an unknown tool; older steps have none either. */
   readonly identity?: ToolIdentity;
-  /** Whether it could not be run: the model is told why. */
+  /** Whether it could not be run: the model reads why. */
   readonly isRejected: boolean;
-  /** What the model is told then; older steps do not have it. */
+  /** What the model reads then; older steps do not have it. */
   readonly error?: string;
-  /** How the client sees it: an id of ours for a call that it runs, an item for one that the server answers. */
-  readonly shown:
+  /** How the client sees it. */
+  readonly shown: /** A call that the client runs: our id for it. */
     | { readonly clientCallId: string }
-    | { readonly item: OpenCall }
-    /** One that waits for a person: what it is asked by. */
+    /** A call that the server answers: its item. Older steps have no type: `mcp_call`. */
+    | { readonly item: ShownCall; readonly type?: string }
+    /** A call that waits for a person: the id of the request. */
     | { readonly approvalId: string };
 }
 
-export type RunStep =
-  /** The model has answered, and all that it said is in the output. */
-  | {
-      readonly type: "turn";
-      readonly turn: number;
-      readonly message: Message;
-      readonly finishReason: FinishReason;
-      readonly usage: ResponseUsage;
-      readonly calls: readonly TurnCall[];
-    }
-  /** The run begins with calls of an earlier answer, which a person has allowed. */
-  | { readonly type: "approved"; readonly calls: readonly TurnCall[] }
-  /** A tool is about to run. If nothing follows, nobody knows whether it has. */
-  | { readonly type: "call.started"; readonly callId: string }
-  /** A call has its answer. */
-  | {
-      readonly type: "call.finished";
-      readonly callId: string;
-      readonly message: Message;
-      /** Set if it could not be run after a crash, and not because of a limit. */
-      readonly isRefused?: true;
-    };
+/** The version of the steps that are written. Steps without one are older. */
+export const stepVersion = 2;
 
-export function toStep(step: RunStep): Step {
-  return step as unknown as Step;
+type StepBody =
+  /** The model answered, and all that it said is in the output. */
+  | {
+      readonly type: "answer";
+      /** Its number among the answers of the response, from 0. */
+      readonly answer: number;
+      readonly message: Message;
+      readonly usage: ResponseUsage;
+      readonly calls: readonly StoredCall[];
+    }
+  /** The run begins with calls of an earlier answer, which a person allowed. */
+  | { readonly type: "approved"; readonly calls: readonly StoredCall[] }
+  /** A tool is about to run. If nothing follows, nobody knows whether it did. */
+  | { readonly type: "call.started"; readonly callId: string }
+  /** A running call changed its item, or asked to keep something for a crash. */
+  | {
+      readonly type: "call.updated";
+      readonly callId: string;
+      readonly item?: JsonObject;
+      readonly keep?: JsonValue;
+    }
+  /** A call has its answer. */
+  | { readonly type: "call.finished"; readonly callId: string; readonly message: Message };
+
+/** A fact about a run. `state` is the loop's, with the first step after it changed. */
+export type RunStep = { readonly version: number; readonly state?: RunState } & StepBody;
+export type NewStep = StepBody & { readonly state?: RunState };
+
+export function toStep(step: NewStep): Step {
+  return { version: stepVersion, ...step } as unknown as Step;
 }
 
-export function readSteps(steps: readonly Step[]): RunStep[] {
-  return steps as unknown as RunStep[];
+/** Steps of any version. Throws for those of a later one. */
+export function readSteps(steps: readonly Step[], limits: StepLimits): RunStep[] {
+  const newest = Math.max(0, ...steps.map(({ version }) => (typeof version === "number" ? version : 1)));
+  if (newest > stepVersion)
+    throw new Error(
+      `This run was stored by a later version of the server (steps of version ${newest}, this one reads ${stepVersion}). Update the server.`,
+    );
+  const read = steps as unknown as (RunStep | OldStep)[];
+  const isOld = (step: RunStep | OldStep): step is OldStep => !("version" in step);
+  const old = read.filter(isOld);
+  return [...upgradeSteps(old, limits), ...read.filter((step): step is RunStep => !isOld(step))];
 }

@@ -1,9 +1,9 @@
-// Tokens in the words of the API. What the model server did not tell is estimated: the API wants numbers.
+// Token usage in the API's format. Usage that the model server did not report is estimated.
 
 import { estimateTokens, type Message, type Usage } from "rondo";
 import type { ResponseUsage } from "../protocol/response.ts";
 
-/** Of a run in which the model has not answered. */
+/** Of a run without an answer. */
 export const noUsage: ResponseUsage = {
   input_tokens: 0,
   input_tokens_details: { cached_tokens: 0 },
@@ -39,7 +39,7 @@ export function addUsage(total: ResponseUsage | undefined, more: ResponseUsage):
   };
 }
 
-/** What an answer has cost, by our own count. */
+/** The estimated usage of an answer. */
 export function estimateUsage(conversation: readonly Message[], answer: Message): ResponseUsage {
   const inputTokens = estimateTokens(conversation);
   const outputTokens = estimateTokens([answer]);

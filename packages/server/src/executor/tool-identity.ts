@@ -1,5 +1,5 @@
-// What a call belongs to, from the moment it is read: it runs there, or not at all. Names that models see are not
-// enough, because the same name means another tool when a server is missing.
+// The tool that a call belongs to, from the moment it is read. Names that models see are not enough: the same name
+// may mean another tool when a server is missing.
 
 import { createHash } from "node:crypto";
 
@@ -8,11 +8,11 @@ export interface ToolIdentity {
   readonly host: string;
   /** The label of its server. */
   readonly label: string;
-  /** Its name there. */
+  /** Its name on that server. */
   readonly name: string;
 }
 
-/** As a key of a map. */
+/** A key for maps. */
 export function identityKey({ host, label, name }: ToolIdentity): string {
   return JSON.stringify([host, label, name]);
 }
@@ -22,7 +22,7 @@ export function isOfServer({ host }: ToolIdentity): boolean {
   return host === "config" || host.startsWith("url:");
 }
 
-/** The host of an MCP server that a request names by its URL, which may hold secrets. */
+/** The host of an MCP server by URL. Hashed, because the URL may contain secrets. */
 export function urlHost({ origin, pathname, search }: URL): string {
   const digest = createHash("sha256").update(`${origin}${pathname}${search}`).digest("base64url");
   return `url:${digest.slice(0, 22)}`;

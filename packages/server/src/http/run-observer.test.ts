@@ -24,8 +24,10 @@ test("tokens and tool calls are counted as the loop tells them", async () => {
   const { metrics, observer } = observed();
   const usage = { inputTokens: 10, outputTokens: 4, totalTokens: 14 };
   const message = { role: "assistant" as const, content: "" };
-  observer.loopEvent({ type: "model.finished", message, finishReason: "stop", usage });
-  observer.loopEvent({ type: "model.finished", message, finishReason: "stop", usage: undefined });
+  const counts = { answers: 1, rounds: 0, callsRun: 0, fruitlessAnswers: 0 };
+  const state = { version: 1, finishReason: "stop", ...counts } as const;
+  observer.loopEvent({ type: "model.finished", message, finishReason: "stop", usage, state });
+  observer.loopEvent({ type: "model.finished", message, finishReason: "stop", usage: undefined, state });
   const call = { id: "1", name: "add", input: {} };
   const answer = { role: "tool" as const, tool_call_id: "1", content: "" };
   observer.loopEvent({ type: "tool.finished", ...call, message: answer, result: 1, isError: false });

@@ -5,7 +5,8 @@ import { checkExposure, isLoopback } from "../config/exposure.ts";
 import { ConfiguredModels, type Models } from "../config/models.ts";
 import { packageVersion } from "../config/package-version.ts";
 import type { ConfigInput, ServerConfig } from "../config/schema.ts";
-import { McpTools } from "../executor/mcp/mcp-tools.ts";
+import { Executors } from "../executor/executors.ts";
+import { McpExecutor } from "../executor/mcp/mcp-executor.ts";
 import { openapiDocument } from "../protocol/openapi.ts";
 import { Conversations } from "../run/conversations.ts";
 import { Responses } from "../run/responses.ts";
@@ -57,7 +58,8 @@ export async function startServer(input: ConfigInput, options: StartOptions = {}
   const metrics = new Metrics();
   const exchanges = new Exchanges();
   const store = openStore(config.store, { onWarning: (message) => logger.warn(message) });
-  const mcp = new McpTools({ ...config.mcp, onWarning: (message) => logger.warn(message) });
+  const mcp = new McpExecutor({ ...config.mcp, onWarning: (message) => logger.warn(message) });
+  const executors = new Executors({ tools: config.tools, executors: config.executors, mcp });
   let responses: Responses | undefined;
   let stopWatchdog: (() => Promise<void>) | undefined;
   try {
@@ -65,7 +67,7 @@ export async function startServer(input: ConfigInput, options: StartOptions = {}
     if (options.hasWatchdog)
       stopWatchdog = startWatchdog({ ...config.watchdog, notePath: crashNotePath(config.store) });
     const models = new ConfiguredModels(config, { onWarning: (message) => logger.warn(message) });
-    responses = await startResponses(config, { store, models, mcp, logger, metrics });
+    responses = await startResponses(config, { store, models, executors, logger, metrics });
     const shared = {
       responses,
       logger,
@@ -81,6 +83,7 @@ export async function startServer(input: ConfigInput, options: StartOptions = {}
       ...shared,
       conversations: new Conversations({
         store,
+        executors,
         limits: { maxItems: config.limits.items, urls: config.urls },
       }),
       urls: config.urls,
@@ -96,11 +99,11 @@ export async function startServer(input: ConfigInput, options: StartOptions = {}
     const webSockets = new WebSockets({ ...shared, ...socketLimits, stallMs, requestMs, kept });
     const limits = { stallMs, connections, headersMs, requestMs };
     const listening = await listen({ app, exchanges, webSockets, logger, host, port, ...limits });
-    mcp.start();
-    return runningServer(config, { store, responses, mcp, listening, logger, stopWatchdog });
+    executors.start();
+    return runningServer(config, { store, responses, executors, listening, logger, stopWatchdog });
   } catch (error) {
     await responses?.drain(0);
-    await mcp.close();
+    await executors.close();
     await stopWatchdog?.();
     await store.close();
     throw error;
@@ -109,17 +112,14 @@ export async function startServer(input: ConfigInput, options: StartOptions = {}
 
 function startResponses(
   config: ServerConfig,
-  parts: Pick<Parts, "store" | "logger" | "mcp"> & { models: Models; metrics: Metrics },
+  parts: Pick<Parts, "store" | "logger" | "executors"> & { models: Models; metrics: Metrics },
 ): Promise<Responses> {
-  const { store, models, mcp, logger, metrics } = parts;
-  const { tools, executors, conversations, maxAgenticTurns, maxRepeats, onLimit, limits, compat, runs } =
-    config;
+  const { store, models, executors, logger, metrics } = parts;
+  const { conversations, maxAgenticTurns, maxRepeats, onLimit, limits, compat, runs } = config;
   return Responses.start({
     store,
     models,
-    tools,
     executors,
-    mcp,
     maxAgenticTurns,
     maxRepeats,
     asksForFinalAnswer: onLimit === undefined ? undefined : onLimit === "final_answer",
@@ -144,14 +144,14 @@ function startResponses(
 interface Parts {
   store: Store;
   responses: Responses;
-  mcp: McpTools;
+  executors: Executors;
   listening: Listening;
   logger: Logger;
   stopWatchdog: (() => Promise<void>) | undefined;
 }
 
 function runningServer(config: ServerConfig, parts: Parts): RunningServer {
-  const { store, responses, mcp, listening, logger, stopWatchdog } = parts;
+  const { store, responses, executors, listening, logger, stopWatchdog } = parts;
   const { url, port } = listening;
   const stopExpiry = expireOld(store, config.keepDays, logger);
   let closing: Promise<void> | undefined;
@@ -162,7 +162,7 @@ function runningServer(config: ServerConfig, parts: Parts): RunningServer {
       .catch((error: unknown) => logger.error("Runs could not be left in good order.", {}, error));
     await listening.close({ graceMs: config.shutdownMs, released });
     await released;
-    await mcp.close();
+    await executors.close();
     await stopWatchdog?.();
     await store.close();
     logger.info("The server has stopped.", { url });

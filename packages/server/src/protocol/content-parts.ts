@@ -1,7 +1,7 @@
 // The parts that the content of a message, or the output of a tool, may have.
 
 import { z } from "zod";
-import { orOther } from "./or-other.ts";
+import { openUnion } from "./open-union.ts";
 
 const inputText = z.looseObject({ type: z.literal("input_text"), text: z.string() });
 const outputText = z.looseObject({ type: z.literal("output_text"), text: z.string() });
@@ -33,6 +33,6 @@ const inputFile = z.looseObject({
 const knownParts = [inputText, outputText, plainText, refusal, inputImage, inputFile] as const;
 
 /** A part of a content. Types that are not known are kept as they are. */
-export const contentPart = orOther(z.discriminatedUnion("type", knownParts));
+export const contentPart = openUnion(z.discriminatedUnion("type", knownParts));
 
 export const content = z.union([z.string(), z.array(contentPart)]);

@@ -2,7 +2,6 @@
 
 import { z } from "zod";
 import { input } from "./input-items.ts";
-import type { ServiceTier } from "./response.ts";
 import { reasoning, text } from "./text-format.ts";
 import { allowedTools, toolChoice } from "./tool-choice.ts";
 import { tool } from "./tools.ts";
@@ -66,17 +65,6 @@ export const createRequestSchema = z.looseObject({
   safety_identifier: word,
   prompt_cache_key: word,
 });
-
-/** The tiers that the API knows. They mean nothing here, and are echoed. */
-export const serviceTiers = [
-  "auto",
-  "default",
-  "flex",
-  "scale",
-  "priority",
-  "fast",
-  "ultrafast",
-] as const satisfies ServiceTier[];
 
 /** What `include` may ask for. Of these, this server has the reasoning. */
 export const includables = [

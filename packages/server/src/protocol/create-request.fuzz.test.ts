@@ -9,8 +9,8 @@ import {
 } from "./create-request.ts";
 import { credentialsOf, itemWithoutCredentials, withCredentials } from "./credentials.ts";
 import { parseListQuery, parseRetrieveQuery } from "./query.ts";
+import { responseSchema } from "./response.ts";
 import { responseObject } from "./response-object.ts";
-import { responseSchema } from "./response-schema.ts";
 import { fromStoredRequest, toStoredRequest } from "./stored-request.ts";
 import { change, fields, json, mutated, nasty, places, whole } from "./testkit/wild-bodies.ts";
 

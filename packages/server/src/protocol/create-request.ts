@@ -4,14 +4,14 @@ import type { JsonObject, JsonValue } from "rondo";
 import { z } from "zod";
 import { invalidRequest } from "./api-error.ts";
 import { addTools, toolsOfItem } from "./client-tools.ts";
-import { createRequestSchema, inputTokensSchema, serviceTiers } from "./create-request-schema.ts";
+import { createRequestSchema, inputTokensSchema } from "./create-request-schema.ts";
 import { fieldError } from "./field-error.ts";
 import { inputItem, toItems } from "./input-items.ts";
 import { checkUrls, defaultUrlRules, type UrlRules } from "./input-urls.ts";
 import type { InputItem } from "./items.ts";
 import { checkSize } from "./json-size.ts";
 import { toMetadata } from "./metadata.ts";
-import type { ServiceTier } from "./response.ts";
+import { serviceTiers } from "./response.ts";
 import { checkSchemaSizes, defaultSchemaLimits, type SchemaLimits } from "./schema-limits.ts";
 import { type ReasoningOptions, type TextOptions, toReasoningOptions, toTextOptions } from "./text-format.ts";
 import { echoChoice, type NamedTool, type ToolChoice, toChoice } from "./tool-choice.ts";
@@ -58,7 +58,7 @@ export interface CreateRequest {
   metadata: Record<string, string>;
   /** Default: `disabled`. */
   truncation: "auto" | "disabled";
-  service_tier: ServiceTier | undefined;
+  service_tier: (typeof serviceTiers)[number] | undefined;
   user: string | undefined;
   safety_identifier: string | undefined;
   prompt_cache_key: string | undefined;

@@ -1,58 +1,109 @@
-// The events of a stream, as they stand on the wire. `sequence_number` is given to them by whoever sends them.
+// The events of a stream, as schemas and as the types that follow from them. Events are built by the types alone and
+// never validated.
 
-import type { OutputItem, OutputText } from "./items.ts";
-import type { ResponseError, ResponseObject } from "./response.ts";
+import type { JsonValue } from "rondo";
+import { z } from "zod";
+import { type ExtensionType, empty, outputItemSchema, outputText, reasoningText } from "./items.ts";
+import { openUnion } from "./open-union.ts";
+import { responseErrorSchema, responseSchema } from "./response.ts";
 
-interface InItem {
+const inItem = { item_id: z.string(), output_index: z.int() };
+const inPart = { ...inItem, content_index: z.int() };
+
+const knownBodies = [
+  z.object({
+    type: z.enum([
+      "response.created",
+      "response.queued",
+      "response.in_progress",
+      "response.completed",
+      "response.incomplete",
+      "response.failed",
+    ]),
+    response: responseSchema,
+  }),
+  z.object({
+    type: z.enum(["response.output_item.added", "response.output_item.done"]),
+    output_index: z.int(),
+    item: outputItemSchema,
+  }),
+  z.object({
+    type: z.enum(["response.content_part.added", "response.content_part.done"]),
+    part: z.discriminatedUnion("type", [outputText, reasoningText]),
+    ...inPart,
+  }),
+  z.object({
+    type: z.literal("response.output_text.delta"),
+    delta: z.string(),
+    logprobs: empty,
+    ...inPart,
+  }),
+  z.object({ type: z.literal("response.output_text.done"), text: z.string(), logprobs: empty, ...inPart }),
+  z.object({ type: z.literal("response.reasoning_text.delta"), delta: z.string(), ...inPart }),
+  z.object({ type: z.literal("response.reasoning_text.done"), text: z.string(), ...inPart }),
+  z.object({
+    type: z.enum([
+      "response.function_call_arguments.delta",
+      "response.custom_tool_call_input.delta",
+      "response.mcp_call_arguments.delta",
+    ]),
+    delta: z.string(),
+    ...inItem,
+  }),
+  z.object({
+    type: z.literal("response.function_call_arguments.done"),
+    name: z.string(),
+    arguments: z.string(),
+    ...inItem,
+  }),
+  z.object({ type: z.literal("response.custom_tool_call_input.done"), input: z.string(), ...inItem }),
+  z.object({ type: z.literal("response.mcp_call_arguments.done"), arguments: z.string(), ...inItem }),
+  z.object({
+    type: z.enum([
+      "response.mcp_call.in_progress",
+      "response.mcp_call.completed",
+      "response.mcp_call.failed",
+      "response.mcp_list_tools.in_progress",
+      "response.mcp_list_tools.completed",
+      "response.mcp_list_tools.failed",
+    ]),
+    ...inItem,
+  }),
+  // The same facts twice: flat as the API has them, and nested as some clients look for them.
+  z.object({
+    type: z.literal("error"),
+    code: z.string(),
+    message: z.string(),
+    param: z.string().nullable(),
+    error: responseErrorSchema,
+  }),
+  z.object({ type: z.literal("keepalive") }),
+] as const;
+
+/** The events that the server itself sends, without `sequence_number`. */
+export type KnownEventBody = z.infer<(typeof knownBodies)[number]>;
+
+/** What all events about an executor's items have. Readers need no more to tell them from the known ones. */
+interface ExtensionEventBase {
+  type: `response.${ExtensionType}.${string}` | `response.code_interpreter_call_code.${string}`;
   item_id: string;
   output_index: number;
 }
 
-interface InPart extends InItem {
-  content_index: number;
+/** An event about an item that an executor makes, such as `response.acme.web_search_call.searching`. */
+export interface ExtensionEvent extends ExtensionEventBase {
+  [key: string]: JsonValue;
 }
 
-type ContentPart = OutputText | { type: "reasoning_text"; text: string };
-
 /** An event before it has its place in the stream. */
-export type EventBody =
-  | {
-      type:
-        | "response.created"
-        | "response.queued"
-        | "response.in_progress"
-        | "response.completed"
-        | "response.incomplete"
-        | "response.failed";
-      response: ResponseObject;
-    }
-  | {
-      type: "response.output_item.added" | "response.output_item.done";
-      output_index: number;
-      item: OutputItem;
-    }
-  | ({ type: "response.content_part.added" | "response.content_part.done"; part: ContentPart } & InPart)
-  | ({ type: "response.output_text.delta"; delta: string; logprobs: never[] } & InPart)
-  | ({ type: "response.output_text.done"; text: string; logprobs: never[] } & InPart)
-  | ({ type: "response.reasoning_text.delta"; delta: string } & InPart)
-  | ({ type: "response.reasoning_text.done"; text: string } & InPart)
-  | ({ type: "response.function_call_arguments.delta"; delta: string } & InItem)
-  | ({ type: "response.function_call_arguments.done"; name: string; arguments: string } & InItem)
-  | ({ type: "response.custom_tool_call_input.delta"; delta: string } & InItem)
-  | ({ type: "response.custom_tool_call_input.done"; input: string } & InItem)
-  | ({ type: "response.mcp_call_arguments.delta"; delta: string } & InItem)
-  | ({ type: "response.mcp_call_arguments.done"; arguments: string } & InItem)
-  | ({
-      type: "response.mcp_call.in_progress" | "response.mcp_call.completed" | "response.mcp_call.failed";
-    } & InItem)
-  | ({
-      type:
-        | "response.mcp_list_tools.in_progress"
-        | "response.mcp_list_tools.completed"
-        | "response.mcp_list_tools.failed";
-    } & InItem)
-  /** The same facts twice: flat as the API has them, and nested as some clients look for them. */
-  | { type: "error"; code: string; message: string; param: string | null; error: ResponseError }
-  | { type: "keepalive" };
+export type EventBody = KnownEventBody | ExtensionEventBase;
 
 export type StreamEvent = EventBody & { sequence_number: number };
+
+const sequence = { sequence_number: z.int().describe("Counts from 0 without gaps.") };
+const [first, ...others] = knownBodies;
+
+export const streamEventSchema = openUnion(
+  z.discriminatedUnion("type", [first.extend(sequence), ...others.map((body) => body.extend(sequence))]),
+  { ...inItem, ...sequence },
+);

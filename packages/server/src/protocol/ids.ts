@@ -2,22 +2,19 @@
 
 import { randomFillSync } from "node:crypto";
 
+/** The prefixes of the server's own ids; executors bring theirs. */
 export type IdPrefix =
   | "resp"
   | "msg"
-  | "fc"
-  | "ctc"
   | "rs"
-  | "mcp"
-  | "mcpl"
   | "mcpr"
-  | "ci"
   | "conv"
   | "req"
   | "in"
   | "call"
   | "chatcmpl"
-  | "cmp";
+  | "cmp"
+  | (string & {});
 
 // To ask for random bytes costs ten times as much as to use them, so there is a store of them.
 const store = Buffer.alloc(16 * 256);

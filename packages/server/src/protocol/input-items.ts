@@ -4,7 +4,7 @@ import type { JsonObject, JsonValue } from "rondo";
 import { z } from "zod";
 import { content, contentPart } from "./content-parts.ts";
 import type { InputItem } from "./items.ts";
-import { orOther } from "./or-other.ts";
+import { openUnion } from "./open-union.ts";
 import { tool } from "./tools.ts";
 
 const name = z.string().min(1);
@@ -150,7 +150,7 @@ const bareReference = z.looseObject({
   id: z.string().min(1),
 });
 
-export const inputItem = z.union([orOther(knownItems), bareReference]);
+export const inputItem = z.union([openUnion(knownItems), bareReference]);
 
 /** Text, or a list of items. */
 export const input = z.union([z.string(), z.array(inputItem)]);

@@ -1,113 +1,172 @@
-// The items that this server puts into a response, as they stand on the wire, and the ones that it is given.
+// The items of a response's output, as schemas and as the types that follow from them. Output is built by the types
+// alone and never validated; the schemas describe it in the OpenAPI document.
 
-import type { JsonObject } from "rondo";
-import type { ItemStatus } from "./status.ts";
+import type { JsonObject, JsonValue } from "rondo";
+import { z } from "zod";
+import { openUnion } from "./open-union.ts";
+import { type ItemStatus, itemStatuses } from "./status.ts";
 
-export interface OutputText {
-  type: "output_text";
-  text: string;
-  annotations: never[];
-  logprobs: never[];
-}
+/** Any JSON. */
+export const json = z.json() as z.ZodType<JsonValue>;
+export const jsonObject = z.record(z.string(), json) as z.ZodType<JsonObject>;
 
-/** What the model has said. */
-export interface MessageItem {
-  type: "message";
-  id: string;
-  role: "assistant";
-  status: ItemStatus;
-  content: OutputText[];
-}
+/** A list that is always empty. */
+export const empty = z.array(z.never());
 
-/** What the model has thought. */
-export interface ReasoningItem {
-  type: "reasoning";
-  id: string;
-  summary: never[];
-  content: { type: "reasoning_text"; text: string }[];
-  /** The thought in a form that only this server can read, for clients that keep the conversation themselves. */
-  encrypted_content?: string;
-  status: ItemStatus;
-}
+const status = z.enum(itemStatuses);
 
-/** A call that the client is to run. */
-export interface FunctionCallItem {
-  type: "function_call";
-  id: string;
-  call_id: string;
-  name: string;
-  /** Of a tool that the client has put into one. */
-  namespace?: string;
-  arguments: string;
-  status: ItemStatus;
-}
+export const outputText = z.object({
+  type: z.literal("output_text"),
+  text: z.string(),
+  annotations: empty,
+  logprobs: empty,
+});
 
-/** A call of a custom tool, which takes plain text, that the client is to run. */
-export interface CustomToolCallItem {
-  type: "custom_tool_call";
-  id: string;
-  call_id: string;
-  name: string;
-  namespace?: string;
-  input: string;
-}
+export const reasoningText = z.object({ type: z.literal("reasoning_text"), text: z.string() });
 
-/** Why a call of the server has failed, in the shape that MCP gives to the results of tools. */
-export interface McpCallError {
-  type: "mcp_tool_execution_error";
-  content: { type: "text"; text: string }[];
-}
+/** Text of the model. */
+const message = z.object({
+  type: z.literal("message"),
+  id: z.string(),
+  role: z.literal("assistant"),
+  status,
+  content: z.array(outputText),
+});
 
-/** A call that the server has run, or has refused to run. */
-export interface McpCallItem {
-  type: "mcp_call";
-  id: string;
+/** Thinking of the model. */
+const reasoning = z.object({
+  type: z.literal("reasoning"),
+  id: z.string(),
+  summary: empty,
+  content: z.array(reasoningText),
+  /** The thinking sealed by this server, for clients that keep the conversation themselves. */
+  encrypted_content: z.string().exactOptional(),
+  status,
+});
+
+/** A call that the client runs. */
+const functionCall = z.object({
+  type: z.literal("function_call"),
+  id: z.string(),
+  call_id: z.string(),
+  name: z.string(),
+  /** The namespace that the client has put the tool into. */
+  namespace: z.string().exactOptional(),
+  arguments: z.string(),
+  status,
+});
+
+/** A call of a custom tool, which takes plain text. The client runs it. */
+const customToolCall = z.object({
+  type: z.literal("custom_tool_call"),
+  id: z.string(),
+  call_id: z.string(),
+  name: z.string(),
+  namespace: z.string().exactOptional(),
+  input: z.string(),
+});
+
+/** Why a call of the server failed, in the shape of MCP tool results. */
+const mcpCallError = z.object({
+  type: z.literal("mcp_tool_execution_error"),
+  content: z.array(z.object({ type: z.literal("text"), text: z.string() })),
+});
+
+/** A call that the server has run or rejected. */
+const mcpCall = z.object({
+  type: z.literal("mcp_call"),
+  id: z.string(),
   /** `local` for the tools of the config file. */
-  server_label: string;
-  name: string;
-  arguments: string;
-  output: string | null;
-  error: McpCallError | null;
-  status: ItemStatus;
-  /** The request by which a person has allowed it, if it needed that. */
-  approval_request_id: string | null;
-}
+  server_label: z.string(),
+  name: z.string(),
+  arguments: z.string(),
+  output: z.string().nullable(),
+  error: mcpCallError.nullable(),
+  status,
+  /** The request by which a person approved it, if it needed approval. */
+  approval_request_id: z.string().nullable(),
+});
 
 /** A tool of an MCP server, as the server describes it. */
-export interface McpListedTool {
-  name: string;
-  description: string | null;
-  input_schema: JsonObject;
-  annotations: JsonObject | null;
-}
+const mcpListedTool = z.object({
+  name: z.string(),
+  description: z.string().nullable(),
+  input_schema: jsonObject,
+  annotations: jsonObject.nullable(),
+});
 
-/** The tools of an MCP server, or why it has not told them. */
-export interface McpListToolsItem {
-  type: "mcp_list_tools";
+/** The tools of an MCP server, or why they could not be listed. */
+const mcpListTools = z.object({
+  type: z.literal("mcp_list_tools"),
+  id: z.string(),
+  server_label: z.string(),
+  tools: z.array(mcpListedTool),
+  error: z.string().nullable(),
+});
+
+/** A call that the server runs once a person approves it. */
+const mcpApprovalRequest = z.object({
+  type: z.literal("mcp_approval_request"),
+  /** Signs the rest of the item: it approves nothing else. */
+  id: z.string(),
+  server_label: z.string(),
+  name: z.string(),
+  arguments: z.string(),
+});
+
+const knownOutputItem = z.discriminatedUnion("type", [
+  message,
+  reasoning,
+  functionCall,
+  customToolCall,
+  mcpCall,
+  mcpListTools,
+  mcpApprovalRequest,
+]);
+
+export type OutputText = z.infer<typeof outputText>;
+export type MessageItem = z.infer<typeof message>;
+export type ReasoningItem = z.infer<typeof reasoning>;
+export type FunctionCallItem = z.infer<typeof functionCall>;
+export type CustomToolCallItem = z.infer<typeof customToolCall>;
+export type McpCallError = z.infer<typeof mcpCallError>;
+export type McpCallItem = z.infer<typeof mcpCall>;
+export type McpListedTool = z.infer<typeof mcpListedTool>;
+export type McpListToolsItem = z.infer<typeof mcpListTools>;
+export type McpApprovalRequestItem = z.infer<typeof mcpApprovalRequest>;
+
+/** The items that the server itself makes. */
+export type KnownOutputItem = z.infer<typeof knownOutputItem>;
+
+/**
+ * The type of an item that an executor makes: one of the API's types for hosted tools, or a name of the executor's own
+ * after that of its vendor, such as `acme.web_search_call`. Never the type of a known item, so that comparing `type`
+ * narrows an `OutputItem`.
+ */
+export type ExtensionType =
+  | `${string}.${string}`
+  | `${string}:${string}`
+  | "code_interpreter_call"
+  | "shell_call"
+  | "shell_call_output"
+  | "file_search_call"
+  | "web_search_call"
+  | "image_generation_call";
+
+/** An item that an executor makes. It is stored, shown and taken back as input as it is. */
+export interface ExtensionItem {
+  type: ExtensionType;
   id: string;
-  server_label: string;
-  tools: McpListedTool[];
-  error: string | null;
+  status?: ItemStatus;
+  [key: string]: JsonValue;
 }
 
-/** A call that the server runs when a person allows it. */
-export interface McpApprovalRequestItem {
-  type: "mcp_approval_request";
-  /** Signs the rest of the item: nothing else can be approved by it. */
-  id: string;
-  server_label: string;
-  name: string;
-  arguments: string;
-}
+export type OutputItem = KnownOutputItem | ExtensionItem;
 
-export type OutputItem =
-  | MessageItem
-  | ReasoningItem
-  | FunctionCallItem
-  | CustomToolCallItem
-  | McpCallItem
-  | McpListToolsItem
-  | McpApprovalRequestItem;
+export const outputItemSchema = openUnion(knownOutputItem, {
+  id: z.string(),
+  status: status.exactOptional(),
+}) as unknown as z.ZodType<OutputItem>;
 
 /** An item of a request, after validation: known ones have the fields of their type, others are as they came. */
 export type InputItem = JsonObject & { type: string; id?: string };

@@ -3,11 +3,12 @@ import type { InputTokenCountParams } from "openai/resources/responses/input-tok
 import { describe, expectTypeOf, test } from "vitest";
 import type { z } from "zod";
 import type { createRequestSchema, inputTokensSchema } from "./create-request-schema.ts";
-import type { streamEventSchema } from "./event-schema.ts";
-import type { StreamEvent } from "./events.ts";
+import type { EventBody, ExtensionEvent, KnownEventBody, StreamEvent } from "./events.ts";
 import type { inputItem, knownItems } from "./input-items.ts";
 import type {
+  ExtensionItem,
   FunctionCallItem,
+  KnownOutputItem,
   McpApprovalRequestItem,
   McpCallItem,
   McpListToolsItem,
@@ -16,7 +17,6 @@ import type {
   ReasoningItem,
 } from "./items.ts";
 import type { IncompleteReason, ResponseError, ResponseObject, ResponseUsage } from "./response.ts";
-import type { outputItemSchema, responseSchema } from "./response-schema.ts";
 import type { ResponseStatus } from "./status.ts";
 import type { knownTools } from "./tools.ts";
 
@@ -74,7 +74,7 @@ describe("what is emitted fits the public types, but for", () => {
     >();
     type PublicStatus = OpenAI.Responses.ResponseOutputMessage["status"];
     expectTypeOf<
-      Exclude<Extract<OutputItem, { status: unknown }>["status"], PublicStatus>
+      Exclude<Extract<KnownOutputItem, { status: unknown }>["status"], PublicStatus>
     >().toEqualTypeOf<"failed">();
     expectTypeOf<Misfits<McpCallItem, OpenAI.Responses.ResponseOutputItem.McpCall>>().toEqualTypeOf<never>();
     type ListMisfits = Misfits<McpListToolsItem, OpenAI.Responses.ResponseOutputItem.McpListTools>;
@@ -84,11 +84,12 @@ describe("what is emitted fits the public types, but for", () => {
     >;
     expectTypeOf<[ListMisfits, ApprovalMisfits]>().toEqualTypeOf<[never, never]>();
     type PublicType = OpenAI.Responses.ResponseOutputItem["type"];
-    expectTypeOf<Exclude<OutputItem["type"], PublicType>>().toEqualTypeOf<never>();
+    expectTypeOf<Exclude<KnownOutputItem["type"], PublicType>>().toEqualTypeOf<never>();
   });
 
   test("in the events: keepalive, the error's second form, and the name of a finished call", () => {
-    type Other = Exclude<StreamEvent["type"], PublicEvent["type"]>;
+    type KnownEvent = KnownEventBody & { sequence_number: number };
+    type Other = Exclude<KnownEvent["type"], PublicEvent["type"]>;
     expectTypeOf<Other>().toEqualTypeOf<"keepalive">();
     /** One event may stand for several types. */
     type NamedIn<E, T> = E extends { type: infer Types }
@@ -96,7 +97,7 @@ describe("what is emitted fits the public types, but for", () => {
         ? Omit<E, "type">
         : never
       : never;
-    type Named<T> = NamedIn<StreamEvent, T>;
+    type Named<T> = NamedIn<KnownEvent, T>;
     type PublicNamed<T> = Extract<PublicEvent, { type: T }>;
     type Differing<T> = T extends PublicEvent["type"]
       ? Exclude<Misfits<Named<T>, PublicNamed<T>>, Checked> | Missing<Named<T>, Omit<PublicNamed<T>, "type">>
@@ -105,7 +106,7 @@ describe("what is emitted fits the public types, but for", () => {
     type Checked = "response" | "item";
     expectTypeOf<Differing<"error">>().toEqualTypeOf<"error">();
     expectTypeOf<Differing<"response.function_call_arguments.done">>().toEqualTypeOf<"name">();
-    type Others = Exclude<StreamEvent["type"], "error" | "response.function_call_arguments.done">;
+    type Others = Exclude<KnownEvent["type"], "error" | "response.function_call_arguments.done">;
     expectTypeOf<Differing<Others>>().toEqualTypeOf<never>();
   });
 });
@@ -116,15 +117,34 @@ test("the comparison sees what differs", () => {
   expectTypeOf<Missing<Omit<Delta, "item_id">, Delta>>().toEqualTypeOf<"item_id">();
 });
 
-describe("what is described is what is emitted", () => {
-  test("in the response, its items and its events", () => {
-    expectTypeOf<ResponseObject>().toExtend<z.input<typeof responseSchema>>();
-    expectTypeOf<Omit<z.output<typeof responseSchema>, "text" | "output">>().toExtend<
-      Omit<ResponseObject, "text" | "output">
-    >();
-    expectTypeOf<OutputItem>().toExtend<z.input<typeof outputItemSchema>>();
-    expectTypeOf<StreamEvent>().toExtend<z.input<typeof streamEventSchema>>();
-    expectTypeOf<z.input<typeof streamEventSchema>["type"]>().toEqualTypeOf<StreamEvent["type"]>();
+describe("items and events of executors", () => {
+  test("leave the known ones to be told by their type", () => {
+    type Narrowed<T, Type> = T extends { type: infer Own } ? (Type extends Own ? T : never) : never;
+    expectTypeOf<Narrowed<OutputItem, "message">>().toEqualTypeOf<MessageItem>();
+    expectTypeOf<Narrowed<EventBody, "response.output_item.done">>().toExtend<{ item: OutputItem }>();
+    const read = (item: OutputItem, event: StreamEvent) => {
+      if (item.type === "message") expectTypeOf(item).toEqualTypeOf<MessageItem>();
+      if (event.type === "response.output_text.delta") expectTypeOf(event.delta).toEqualTypeOf<string>();
+      if ("response" in event) expectTypeOf(event.response.id).toEqualTypeOf<string>();
+    };
+    expectTypeOf(read).toBeFunction();
+    expectTypeOf<Extract<ExtensionItem["type"], KnownOutputItem["type"]>>().toEqualTypeOf<never>();
+    expectTypeOf<Extract<ExtensionEvent["type"], KnownEventBody["type"]>>().toEqualTypeOf<never>();
+  });
+
+  test("have a type of their vendor's, or one that the API has for hosted tools", () => {
+    expectTypeOf<{ type: "acme.search_call"; id: "s_1"; hits: [] }>().toExtend<ExtensionItem>();
+    expectTypeOf<{ type: "search_call"; id: "s_1" }>().not.toExtend<ExtensionItem>();
+    type Hosted = Exclude<ExtensionItem["type"], `${string}.${string}` | `${string}:${string}`>;
+    expectTypeOf<Exclude<Hosted, OpenAI.Responses.ResponseOutputItem["type"]>>().toEqualTypeOf<never>();
+    const searching = {
+      type: "response.acme.search_call.searching",
+      item_id: "s_1",
+      output_index: 0,
+      query: "q",
+    } as const;
+    expectTypeOf(searching).toExtend<ExtensionEvent>();
+    expectTypeOf<ExtensionEvent>().toExtend<EventBody>();
   });
 });
 

@@ -10,17 +10,12 @@ import {
   updateConversationSchema,
 } from "./conversation.ts";
 import { createRequestSchema, inputTokensSchema } from "./create-request-schema.ts";
-import { streamEventSchema } from "./event-schema.ts";
+import { streamEventSchema } from "./events.ts";
 import { inputItem } from "./input-items.ts";
+import { json, outputItemSchema } from "./items.ts";
 import { openapiPaths } from "./openapi-paths.ts";
 import { schemaOptions } from "./openapi-schema.ts";
-import {
-  json,
-  outputItemSchema,
-  responseErrorSchema,
-  responseSchema,
-  usageSchema,
-} from "./response-schema.ts";
+import { responseErrorSchema, responseSchema, usageSchema } from "./response.ts";
 import { tool } from "./tools.ts";
 
 export interface OpenapiInfo {

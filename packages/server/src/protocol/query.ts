@@ -2,7 +2,7 @@
 
 import { z } from "zod";
 import { fieldError } from "./field-error.ts";
-import type { ResponseStatus } from "./status.ts";
+import { type ResponseStatus, responseStatuses } from "./status.ts";
 
 /** A page of a list. */
 export interface PageQuery {
@@ -24,16 +24,6 @@ export interface RetrieveQuery {
   starting_after?: number;
   include: string[];
 }
-
-export const responseStatuses = [
-  "queued",
-  "in_progress",
-  "completed",
-  "incomplete",
-  "failed",
-  "cancelled",
-  "requires_action",
-] as const satisfies ResponseStatus[];
 
 const pageShape = {
   limit: z.int().min(1).max(100).default(20).describe("How many to give."),

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
+import { responseSchema } from "./response.ts";
 import { type ResponseParts, responseObject } from "./response-object.ts";
-import { responseSchema } from "./response-schema.ts";
 import { fromStoredRequest, toStoredRequest } from "./stored-request.ts";
 import { read } from "./testkit/requests.ts";
 

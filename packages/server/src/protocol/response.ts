@@ -1,70 +1,78 @@
-// The response object: all keys that the Responses API has, always, with null where there is nothing to say.
+// The response object, as a schema and as the type that follows from it: all keys of the API, always, with null where
+// there is no value.
 
-import type { JsonObject, JsonValue } from "rondo";
-import type { OutputItem } from "./items.ts";
-import type { ResponseStatus } from "./status.ts";
-import type { ReasoningOptions, TextOptions } from "./text-format.ts";
+import { z } from "zod";
+import { json, jsonObject, outputItemSchema } from "./items.ts";
+import { responseStatuses } from "./status.ts";
+import { reasoningEcho, textEcho } from "./text-format.ts";
 
-/** What OpenAI charges by. */
-export type ServiceTier = "auto" | "default" | "flex" | "scale" | "priority" | "fast" | "ultrafast";
+/** The tiers of the API. They have no effect here, and are echoed. */
+export const serviceTiers = ["auto", "default", "flex", "scale", "priority", "fast", "ultrafast"] as const;
 
-/** Why a response has failed, as it stands in the response. */
-export interface ResponseError {
-  type: string;
-  code: string;
-  message: string;
-  param: string | null;
-}
+export const responseErrorSchema = z.object({
+  type: z.string(),
+  code: z.string(),
+  message: z.string(),
+  param: z.string().nullable(),
+});
 
-export interface ResponseUsage {
-  input_tokens: number;
-  input_tokens_details: { cached_tokens: number };
-  output_tokens: number;
-  output_tokens_details: { reasoning_tokens: number };
-  total_tokens: number;
-}
+export const usageSchema = z.object({
+  input_tokens: z.int(),
+  input_tokens_details: z.object({ cached_tokens: z.int() }),
+  output_tokens: z.int(),
+  output_tokens_details: z.object({ reasoning_tokens: z.int() }),
+  total_tokens: z.int(),
+});
 
-/** Why a response has ended before the model was done. The first two are the API's own words. */
-export type IncompleteReason =
-  | "max_output_tokens"
-  | "content_filter"
-  | "max_agentic_turns"
-  | "max_tool_calls"
-  | "cancelled";
+/** Why a response ended before the model was done. The first two are the API's own. */
+const incompleteReason = z.enum([
+  "max_output_tokens",
+  "content_filter",
+  "max_agentic_turns",
+  "max_tool_calls",
+  "cancelled",
+]);
 
-export interface ResponseObject {
-  id: string;
-  object: "response";
-  /** Seconds, as the API has them. */
-  created_at: number;
-  completed_at: number | null;
-  status: ResponseStatus;
-  background: boolean;
-  error: ResponseError | null;
-  incomplete_details: { reason: IncompleteReason } | null;
-  instructions: string | JsonValue[] | null;
-  max_output_tokens: number | null;
-  max_tool_calls: number | null;
-  model: string;
-  output: OutputItem[];
-  parallel_tool_calls: boolean;
-  previous_response_id: string | null;
+const seconds = z.int();
+
+export const responseSchema = z.object({
+  id: z.string(),
+  object: z.literal("response"),
+  created_at: seconds,
+  completed_at: seconds.nullable(),
+  status: z.enum(responseStatuses),
+  incomplete_details: z.object({ reason: incompleteReason }).nullable(),
+  model: z.string(),
+  previous_response_id: z.string().nullable(),
   /** The conversation that its items are added to, if there is one. */
-  conversation?: { id: string };
-  prompt_cache_key: string | null;
-  reasoning: ReasoningOptions;
-  safety_identifier: string | null;
-  service_tier: ServiceTier;
-  store: boolean;
-  temperature: number;
-  text: TextOptions;
-  tool_choice: JsonValue;
-  tools: JsonObject[];
-  top_logprobs: number;
-  top_p: number;
-  presence_penalty: number;
-  frequency_penalty: number;
-  truncation: "auto" | "disabled";
-  usage: ResponseUsage | null;
-  metadata: Record<string, string>;
-}
+  conversation: z.object({ id: z.string() }).exactOptional(),
+  instructions: z.union([z.string(), z.array(json)]).nullable(),
+  output: z.array(outputItemSchema),
+  error: responseErrorSchema.nullable(),
+  tools: z.array(jsonObject),
+  tool_choice: json,
+  truncation: z.enum(["auto", "disabled"]),
+  parallel_tool_calls: z.boolean(),
+  text: textEcho,
+  top_p: z.number(),
+  presence_penalty: z.number(),
+  frequency_penalty: z.number(),
+  top_logprobs: z.int(),
+  temperature: z.number(),
+  reasoning: reasoningEcho,
+  usage: usageSchema.nullable(),
+  max_output_tokens: z.int().nullable(),
+  max_tool_calls: z.int().nullable(),
+  store: z.boolean(),
+  background: z.boolean(),
+  service_tier: z.enum(serviceTiers),
+  metadata: z.record(z.string(), z.string()),
+  safety_identifier: z.string().nullable(),
+  prompt_cache_key: z.string().nullable(),
+});
+
+/** Why a response failed. */
+export type ResponseError = z.infer<typeof responseErrorSchema>;
+export type ResponseUsage = z.infer<typeof usageSchema>;
+export type IncompleteReason = z.infer<typeof incompleteReason>;
+export interface ResponseObject extends z.infer<typeof responseSchema> {}

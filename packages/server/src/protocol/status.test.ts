@@ -1,6 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { responseStatuses } from "./query.ts";
-import { canMove, isTerminal } from "./status.ts";
+import { canMove, isTerminal, responseStatuses } from "./status.ts";
 
 describe("the states of a response", () => {
   test("follow each other as the contract says, and in no other way", () => {

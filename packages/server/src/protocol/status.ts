@@ -1,13 +1,21 @@
 // The states of a response and of an item, and which may follow which.
 
-export type ResponseStatus =
-  | "queued"
-  | "in_progress"
-  | "completed"
-  | "incomplete"
-  | "failed"
-  | "cancelled"
-  | "requires_action";
+export const responseStatuses = [
+  "queued",
+  "in_progress",
+  "completed",
+  "incomplete",
+  "failed",
+  "cancelled",
+  "requires_action",
+] as const;
+
+export type ResponseStatus = (typeof responseStatuses)[number];
+
+/** An item goes from `in_progress` to one of the others, and is then frozen. */
+export const itemStatuses = ["in_progress", "completed", "incomplete", "failed"] as const;
+
+export type ItemStatus = (typeof itemStatuses)[number];
 
 const followers: Readonly<Record<ResponseStatus, readonly ResponseStatus[]>> = {
   queued: ["in_progress", "cancelled", "failed"],
@@ -25,10 +33,7 @@ export function canMove(from: ResponseStatus | undefined, to: ResponseStatus): b
   return followers[from].includes(to);
 }
 
-/** Whether nothing can follow: the response is over. */
+/** Whether no state can follow: the response is over. */
 export function isTerminal(status: ResponseStatus): boolean {
   return followers[status].length === 0;
 }
-
-/** An item goes from `in_progress` to one of the others, and is then frozen. */
-export type ItemStatus = "in_progress" | "completed" | "incomplete" | "failed";

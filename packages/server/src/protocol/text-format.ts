@@ -1,22 +1,6 @@
-// How the answer is to look (`text`) and how much the model is to think (`reasoning`).
+// The format of the answer (`text`) and the amount of thinking (`reasoning`).
 
-import type { JsonSchema } from "rondo";
 import { z } from "zod";
-
-export type TextFormat =
-  | { type: "text" }
-  | { type: "json_object" }
-  | { type: "json_schema"; name: string; schema: JsonSchema; strict?: boolean; description?: string };
-
-export interface TextOptions {
-  format: TextFormat;
-  verbosity?: "low" | "medium" | "high";
-}
-
-export interface ReasoningOptions {
-  effort: (typeof efforts)[number] | null;
-  summary: (typeof summaries)[number] | null;
-}
 
 const format = z.discriminatedUnion("type", [
   z.looseObject({ type: z.literal("text") }),
@@ -35,7 +19,7 @@ export const text = z.looseObject({
   verbosity: z.enum(["low", "medium", "high"]).nullish(),
 });
 
-/** As the response shows it. */
+/** As the response echoes it. */
 export const textEcho = z.object({
   format: z.discriminatedUnion("type", [
     z.object({ type: z.literal("text") }),
@@ -44,12 +28,14 @@ export const textEcho = z.object({
       type: z.literal("json_schema"),
       name: z.string(),
       schema: z.record(z.string(), z.unknown()),
-      strict: z.boolean().optional(),
-      description: z.string().optional(),
+      strict: z.boolean().exactOptional(),
+      description: z.string().exactOptional(),
     }),
   ]),
-  verbosity: z.enum(["low", "medium", "high"]).optional(),
+  verbosity: z.enum(["low", "medium", "high"]).exactOptional(),
 });
+
+export type TextOptions = z.infer<typeof textEcho>;
 
 const efforts = ["none", "minimal", "low", "medium", "high", "xhigh", "max"] as const;
 const summaries = ["auto", "concise", "detailed"] as const;
@@ -61,11 +47,13 @@ export const reasoning = z.looseObject({
   generate_summary: z.enum(summaries).nullish(),
 });
 
-/** As the response shows it. */
+/** As the response echoes it. */
 export const reasoningEcho = z.object({
   effort: z.enum(efforts).nullable(),
   summary: z.enum(summaries).nullable(),
 });
+
+export type ReasoningOptions = z.infer<typeof reasoningEcho>;
 
 /** The text options with plain text as the default, and without nulls. */
 export function toTextOptions(given: z.infer<typeof text> | null | undefined): TextOptions {
@@ -74,7 +62,7 @@ export function toTextOptions(given: z.infer<typeof text> | null | undefined): T
   return options;
 }
 
-function toFormat(given: z.infer<typeof format> | null | undefined): TextFormat {
+function toFormat(given: z.infer<typeof format> | null | undefined): TextOptions["format"] {
   if (!given) return { type: "text" };
   if (given.type !== "json_schema") return { type: given.type };
   const { type, name, schema, strict, description } = given;
@@ -87,7 +75,7 @@ function toFormat(given: z.infer<typeof format> | null | undefined): TextFormat 
   };
 }
 
-/** The reasoning options, with null for what was not said. */
+/** The reasoning options, with null for absent ones. */
 export function toReasoningOptions(given: z.infer<typeof reasoning> | null | undefined): ReasoningOptions {
   return { effort: given?.effort ?? null, summary: given?.summary ?? given?.generate_summary ?? null };
 }

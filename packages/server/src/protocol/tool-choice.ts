@@ -3,7 +3,7 @@
 import type { JsonValue } from "rondo";
 import { z } from "zod";
 import { invalidRequest } from "./api-error.ts";
-import { orOther } from "./or-other.ts";
+import { openUnion } from "./open-union.ts";
 
 export type ToolChoice = "auto" | "none" | "required" | { name: string; server_label?: string };
 
@@ -32,7 +32,7 @@ const allowedChoice = z.looseObject({
 
 const knownChoices = z.discriminatedUnion("type", [functionChoice, customChoice, mcpChoice, allowedChoice]);
 
-export const toolChoice = z.union([z.enum(["auto", "none", "required"]), orOther(knownChoices)]);
+export const toolChoice = z.union([z.enum(["auto", "none", "required"]), openUnion(knownChoices)]);
 
 /** The top-level list: names, or tools by name. */
 export const allowedTools = z.array(z.union([name, allowedTool]));

@@ -5,7 +5,7 @@ import { z } from "zod";
 import { invalidRequest } from "./api-error.ts";
 import { type ClientTool, flatName } from "./client-tools.ts";
 import { withoutCredentials } from "./credentials.ts";
-import { orOther } from "./or-other.ts";
+import { openUnion } from "./open-union.ts";
 
 /**
  * A tool as the engine gets it: a `type`, and the fields that this type has. One that its client knows in another
@@ -59,7 +59,7 @@ const namespaceTool = z.looseObject({
   type: z.literal("namespace"),
   name,
   description,
-  tools: z.array(orOther(z.discriminatedUnion("type", [functionTool, customTool, mcpTool]))).nullish(),
+  tools: z.array(openUnion(z.discriminatedUnion("type", [functionTool, customTool, mcpTool]))).nullish(),
 });
 
 const codeInterpreterTool = z.looseObject({
@@ -76,7 +76,7 @@ export const knownTools = z.discriminatedUnion("type", [
   codeInterpreterTool,
 ]);
 
-export const tool = orOther(knownTools);
+export const tool = openUnion(knownTools);
 
 /** A tool, where it stands in the request, and the namespace that it is in. */
 interface Placed {

@@ -2,10 +2,11 @@
 
 import type { JsonObject, JsonValue } from "rondo";
 import { invalidRequest } from "./api-error.ts";
-import { createRequestSchema, harmlessFields, includables, serviceTiers } from "./create-request-schema.ts";
+import { createRequestSchema, harmlessFields, includables } from "./create-request-schema.ts";
 import { describeValue, formatPath } from "./field-error.ts";
 import { knownItems } from "./input-items.ts";
-import { fieldsByType } from "./or-other.ts";
+import { fieldsByType } from "./open-union.ts";
+import { serviceTiers } from "./response.ts";
 import { knownTools, type ToolDefinition } from "./tools.ts";
 
 interface Options {

@@ -3,7 +3,7 @@
 import { type ScriptedStep, scriptedModel } from "rondo/testing";
 import { describe, expect, onTestFinished, test } from "vitest";
 import type { McpServerSettings } from "../executor/mcp/configured-server.ts";
-import { McpTools } from "../executor/mcp/mcp-tools.ts";
+import { McpExecutor } from "../executor/mcp/mcp-executor.ts";
 import { startNotebook } from "../executor/mcp/testkit/notebook-server.ts";
 import type { OutputItem } from "../protocol/items.ts";
 import type { ResponseObject } from "../protocol/response.ts";
@@ -18,7 +18,7 @@ import { collector, lastResponse, never, plain, startService } from "./testkit/s
 import { inShort } from "./testkit/tools.ts";
 
 function mcpTools(servers: Record<string, McpServerSettings>) {
-  const mcp = new McpTools({ servers, allowPrivate: ["127.0.0.1"], onWarning: () => {}, patienceMs: 500 });
+  const mcp = new McpExecutor({ servers, allowPrivate: ["127.0.0.1"], onWarning: () => {}, patienceMs: 500 });
   onTestFinished(() => mcp.close());
   return mcp;
 }

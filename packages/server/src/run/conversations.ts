@@ -2,6 +2,7 @@
 
 import { unknownConversation } from "../engine/conversation-history.ts";
 import { resolveReferences } from "../engine/history.ts";
+import { Executors } from "../executor/executors.ts";
 import { type ApiError, notFound } from "../protocol/api-error.ts";
 import {
   type ConversationLimits,
@@ -23,6 +24,8 @@ import { withNewId } from "./new-item.ts";
 export interface ConversationsOptions {
   readonly store: Store;
   readonly limits: ConversationLimits;
+  /** Whose items may refer to stored ones. Default: the built-in executors. */
+  readonly executors?: Executors;
   /** Default: `Date.now`. */
   readonly now?: () => number;
 }
@@ -31,11 +34,13 @@ export interface ConversationsOptions {
 export class Conversations {
   readonly #store: Store;
   readonly #limits: ConversationLimits;
+  readonly #executors: Executors;
   readonly #now: () => number;
 
-  constructor({ store, limits, now = Date.now }: ConversationsOptions) {
+  constructor({ store, limits, executors = new Executors({}), now = Date.now }: ConversationsOptions) {
     this.#store = store;
     this.#limits = limits;
+    this.#executors = executors;
     this.#now = now;
   }
 
@@ -99,7 +104,7 @@ export class Conversations {
 
   /** References become copies of what they refer to: a conversation must not lose what another deletes. */
   async #toKept(owner: string, items: readonly InputItem[]): Promise<(InputItem & { id: string })[]> {
-    const entries = await resolveReferences(this.#store, owner, items);
+    const entries = await resolveReferences(this.#store, owner, items, this.#executors);
     return entries.map(({ item }) => withNewId(itemWithoutCredentials(item)));
   }
 }

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { scriptedModel } from "rondo/testing";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { streamFlaws } from "../conformance/testkit/stream-checker.ts";
-import { McpTools } from "../executor/mcp/mcp-tools.ts";
+import { McpExecutor } from "../executor/mcp/mcp-executor.ts";
 import { startNotebook } from "../executor/mcp/testkit/notebook-server.ts";
 import { storeAround } from "../store/testkit/store-around.ts";
 import { memoryDisk } from "./testkit/crash.ts";
@@ -98,7 +98,7 @@ describe("a background run whose process ends", () => {
     });
     const disk = memoryDisk();
     const makeMcp = () => {
-      const mcp = new McpTools({ servers: {}, allowPrivate: ["*"], onWarning: () => {} });
+      const mcp = new McpExecutor({ servers: {}, allowPrivate: ["*"], onWarning: () => {} });
       onTestFinished(() => mcp.close());
       return mcp;
     };

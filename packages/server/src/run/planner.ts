@@ -1,6 +1,6 @@
 // Makes a plan of a request: which model, which conversation, which tools.
 
-import type { AnyTool } from "rondo";
+import type { JsonObject } from "rondo";
 import type { Models } from "../config/models.ts";
 import { approvalId } from "../engine/approval-id.ts";
 import { withApprovals } from "../engine/approvals.ts";
@@ -10,11 +10,11 @@ import { loadConversation } from "../engine/conversation-history.ts";
 import { fitMessages } from "../engine/fit-messages.ts";
 import { loadChain, resolveReferences } from "../engine/history.ts";
 import type { Plan } from "../engine/plan.ts";
+import type { Progress } from "../engine/resume.ts";
 import { sealer } from "../engine/seal.ts";
-import type { ToolExecutor } from "../executor/executor.ts";
-import type { McpTools } from "../executor/mcp/mcp-tools.ts";
-import { offerTools } from "../executor/offer.ts";
-import type { ToolIdentity } from "../executor/tool-identity.ts";
+import type { Announcement } from "../executor/executor.ts";
+import type { Executors } from "../executor/executors.ts";
+import { offeredChoice } from "../executor/named-tools.ts";
 import { invalidRequest } from "../protocol/api-error.ts";
 import { addTools, toolsOfItem } from "../protocol/client-tools.ts";
 import type { InputItem, OutputItem } from "../protocol/items.ts";
@@ -22,15 +22,11 @@ import type { RequestOptions } from "../protocol/stored-request.ts";
 import { checkForcedTool } from "../protocol/tool-choice.ts";
 import { type ToolDefinition, toTools } from "../protocol/tools.ts";
 import type { Store } from "../store/store.ts";
-import { newLists, offeredChoice, offerServers } from "./mcp-offer.ts";
 
 export interface PlannerOptions {
   readonly store: Store;
   readonly models: Models;
-  readonly tools: readonly AnyTool[];
-  readonly executors: readonly ToolExecutor[];
-  /** The tools of MCP servers. Default: none. */
-  readonly mcp?: McpTools | undefined;
+  readonly executors: Executors;
   readonly maxAgenticTurns: number;
   /** How often a call may repeat itself. */
   readonly maxRepeats: number;
@@ -51,8 +47,8 @@ export interface Wanted {
   readonly waits?: boolean;
   /** Looks for what ends in a response that is not in the store. Default: there is nothing else. */
   readonly recall?: Recall | undefined;
-  /** The names that the model has for tools since the run began. Default: none yet. */
-  readonly names?: ReadonlyMap<string, ToolIdentity> | undefined;
+  /** What an earlier start of the run left. Default: it has not begun. */
+  readonly progress?: Pick<Progress, "names" | "kept"> | undefined;
   /** Whether the model is not asked now, so that there may be nothing for it to read yet. Default: false. */
   readonly isWarmUp?: boolean | undefined;
 }
@@ -75,7 +71,7 @@ export interface Planned {
 /** Throws an `ApiError` for what does not fit together. */
 export async function planRun(wanted: Wanted, options: PlannerOptions): Promise<Planned> {
   const { id, owner, createdAtMs } = wanted;
-  const { store, models, tools, executors } = options;
+  const { store, models, executors } = options;
   const { name, provider } = await models.resolve(wanted.request.model);
   const { previous_response_id: previous, conversation } = wanted.request;
   const talk = conversation === undefined ? undefined : await loadConversation(store, owner, conversation);
@@ -84,16 +80,12 @@ export async function planRun(wanted: Wanted, options: PlannerOptions): Promise<
       ? (talk?.entries ?? [])
       : (wanted.recall?.(previous) ?? (await loadChain(store, owner, previous)));
   const asked = withTools(wanted.request, before);
-  const { mcp, isServer } = await offerServers(asked, owner, options);
-  const offer = offerTools({
-    requested: asked.tools,
-    local: tools,
-    executors,
-    mcp: mcp?.offered,
-    isServer,
-    names: wanted.names,
-    responseId: id,
+  const offer = await executors.offer({
+    definitions: asked.tools,
     owner,
+    responseId: id,
+    names: wanted.progress?.names,
+    kept: wanted.progress?.kept,
   });
   const choice = offeredChoice(asked.tool_choice, offer);
   const request = choice === asked.tool_choice ? asked : { ...asked, tool_choice: choice };
@@ -103,13 +95,13 @@ export async function planRun(wanted: Wanted, options: PlannerOptions): Promise<
   );
   // What those who run first will add is not known yet, so nothing can be said of what follows it.
   const isEarly = wanted.waits === true && talk?.isBusy === true;
-  const own = await resolveReferences(store, owner, wanted.input);
+  const own = await resolveReferences(store, owner, wanted.input, executors);
   const history = [...before, ...own];
-  const ignored = [...offer.ignored.map((it) => `the tool '${it}'`), ...(mcp?.ignored ?? [])];
+  const ignored = [...offer.ignored];
   const seals = sealer(options.secrets, owner);
   const { entries, approved } = isEarly
     ? { entries: [], approved: [] }
-    : withApprovals(before, own, offer, seals);
+    : withApprovals(before, own, offer, { sealer: seals, executors });
   const messages = isEarly
     ? []
     : toMessages(readableEntries(entries, request.tools), {
@@ -129,9 +121,9 @@ export async function planRun(wanted: Wanted, options: PlannerOptions): Promise<
     provider,
     messages: fitMessages(messages, request, provider.profile),
     offer,
-    lists: newLists(mcp?.lists ?? [], history),
+    executors,
+    announcements: newAnnouncements(offer.announcements, history),
     approved,
-    hold: mcp?.hold,
     maxTurns: Math.min(request.max_agentic_turns ?? Number.POSITIVE_INFINITY, options.maxAgenticTurns),
     maxRepeats: options.maxRepeats,
     asksForFinalAnswer: options.asksForFinalAnswer ?? !offer.isAgentic,
@@ -142,6 +134,13 @@ export async function planRun(wanted: Wanted, options: PlannerOptions): Promise<
   };
   const version = isEarly ? undefined : talk?.version;
   return { plan, input: own.map(({ item }) => item), ignored, history, version };
+}
+
+/** The items that the conversation does not have yet. */
+function newAnnouncements(all: readonly Announcement[], history: readonly Entry[]): readonly Announcement[] {
+  if (all.length === 0) return all;
+  const items = history.map(({ item }) => item as unknown as JsonObject);
+  return all.filter((announcement) => !announcement.isKnown(items));
 }
 
 /** The request with the tools that earlier items have brought; its own win. */

@@ -1,15 +1,19 @@
 // A process may die at any commit: whoever goes on from the store loses nothing and does nothing twice.
 
 import fc from "fast-check";
-import type { Message } from "rondo";
+import type { JsonObject, Message } from "rondo";
 import { describe, expect, test } from "vitest";
 import { streamFlaws } from "../conformance/testkit/stream-checker.ts";
 import type { StreamEvent } from "../protocol/events.ts";
+import type { Step, StoredRun } from "../store/store.ts";
+import { storeAround } from "../store/testkit/store-around.ts";
 import {
   type CrashResult,
   type CrashScript,
   type CrashSetup,
   type Cut,
+  type Disk,
+  memoryDisk,
   runWithCrashes,
 } from "./testkit/crash.ts";
 import { toFrames } from "./testkit/service.ts";
@@ -178,6 +182,15 @@ describe.each(Object.entries(setups))("%s", { timeout: 60_000 }, (_name, setup) 
     expect(at).toBeGreaterThan(3);
   });
 
+  test("ends as if nothing had happened when it was begun by the first version", async () => {
+    const whole = await runWithCrashes(setup, []);
+    for (let at = 1, isOver = false; !isOver; at += 1) {
+      const cut = await runWithCrashes(setup, [{ at, isKept: true }], firstVersionDisk());
+      expect({ at, flaws: await flawsOf(cut, whole, setup.script) }).toEqual({ at, flaws: [] });
+      isOver = cut.cuts === 0;
+    }
+  });
+
   test("ends as if nothing had happened, however often the processes die", async () => {
     const whole = await runWithCrashes(setup, []);
     const cut = fc.record({ at: fc.integer({ min: 1, max: 12 }), isKept: fc.boolean() });
@@ -190,6 +203,28 @@ describe.each(Object.entries(setups))("%s", { timeout: 60_000 }, (_name, setup) 
     );
   });
 });
+
+/** A disk whose next process finds the steps as the first version of the server wrote them. */
+function firstVersionDisk(): Disk {
+  const disk = memoryDisk();
+  return {
+    ...disk,
+    restart: async () =>
+      storeAround(await disk.restart(), async (method, call) => {
+        const result = await call();
+        if (method !== "resume") return result;
+        const run = result as StoredRun;
+        return { ...run, steps: run.steps.map(toFirstVersion) };
+      }),
+  };
+}
+
+function toFirstVersion({ version: _version, state, ...step }: Step): Step {
+  if (step["type"] !== "answer") return step;
+  const { answer = null, ...rest } = step;
+  const { finishReason = null } = state as JsonObject;
+  return { ...rest, type: "turn", turn: answer, finishReason };
+}
 
 /** What is not as it must be after a crash. `whole` is the same run without one. */
 async function flawsOf(cut: CrashResult, whole: CrashResult, script: CrashScript): Promise<string[]> {

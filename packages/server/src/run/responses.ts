@@ -6,7 +6,7 @@ import type { Models } from "../config/models.ts";
 import type { EventSink } from "../engine/event-sink.ts";
 import { toApiError, toResponseError } from "../engine/failure.ts";
 import { Journal } from "../engine/journal.ts";
-import { type Present, planParts, presenter, storedParts } from "../engine/present.ts";
+import { type ResponsePresenter, planParts, presenter, storedParts } from "../engine/present.ts";
 import { type RunEnd, runResponse } from "../engine/run-response.ts";
 import { sealer } from "../engine/seal.ts";
 import { noUsage } from "../engine/usage.ts";
@@ -85,7 +85,7 @@ export interface PreparedRun {
 export class Responses {
   readonly #options: ResponsesOptions;
   readonly #planner: PlannerOptions;
-  readonly #present: Present;
+  readonly #present: ResponsePresenter;
   readonly #now: () => number;
   readonly #workerName = randomUUID();
   readonly #hub = new Hub();
@@ -147,7 +147,7 @@ export class Responses {
     const { request: given, warnings } = parseCreateRequest(body, {
       limits,
       isStrict,
-      isKnownTool: (tool) => executors.some((executor) => executor.canExecute(tool)),
+      isKnownTool: (tool) => executors.canExecute(tool),
       takesNoInput: isWarmUp,
       urls,
     });
@@ -362,7 +362,7 @@ export class Responses {
           journal,
           signals: stopped ? [left, stopped] : [left],
           present: this.#present,
-          isUnheard: sink === undefined,
+          isSilent: sink === undefined,
           isCreatedTold: logsEvents,
           onEvent: (event) => observer.loopEvent(event),
           now: this.#now,

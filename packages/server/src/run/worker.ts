@@ -3,12 +3,12 @@
 import type { LoopEvent } from "rondo";
 import { toApiError } from "../engine/failure.ts";
 import { Journal } from "../engine/journal.ts";
-import { type Present, storedParts } from "../engine/present.ts";
+import { type ResponsePresenter, storedParts } from "../engine/present.ts";
 import { readProgress } from "../engine/resume.ts";
 import { endResponse, runResponse } from "../engine/run-response.ts";
 import { sealer } from "../engine/seal.ts";
 import { readSteps } from "../engine/steps.ts";
-import { nothing } from "../executor/offer.ts";
+import { emptyOffer } from "../executor/offer.ts";
 import { ApiError } from "../protocol/api-error.ts";
 import { withCredentials } from "../protocol/credentials.ts";
 import type { EventBody } from "../protocol/events.ts";
@@ -25,7 +25,7 @@ export interface WorkerOptions {
   readonly active: ActiveRuns;
   readonly hub: Hub;
   readonly planner: PlannerOptions;
-  readonly present: Present;
+  readonly present: ResponsePresenter;
   readonly observer: RunObserver;
   /** Who holds the leases. */
   readonly name: string;
@@ -252,7 +252,12 @@ export class Worker {
     const { store, hub, present, observer, planner, now } = this.#options;
     const { response } = claim;
     const left = await store.resume(claim);
-    const progress = readProgress(readSteps(left.steps), left.output, await this.#allEvents(response));
+    const progress = readProgress(
+      response.id,
+      readSteps(left.steps, limitsOf(response, planner)),
+      left.output,
+      await this.#allEvents(response),
+    );
     const journal = new Journal({
       kept: { store, lease: claim },
       logsEvents: true,
@@ -278,10 +283,10 @@ export class Worker {
     };
     try {
       const { input, ...request } = this.#storedRequest(response, left);
-      const head = { ...response, request, messages: [], offer: nothing };
+      const head = { ...response, request, messages: [], offer: emptyOffer, executors: planner.executors };
       const refusal = this.#refusal(claim);
       const planned: Planned | ApiError | "cancelled" =
-        refusal ?? (await planRun({ ...head, input, names: progress.names }, planner).catch(toRefusal));
+        refusal ?? (await planRun({ ...head, input, progress }, planner).catch(toRefusal));
       const end = await (typeof planned === "object" && "plan" in planned
         ? runResponse(planned.plan, context)
         : endResponse(head, context, planned));
@@ -323,6 +328,14 @@ export class Worker {
       if (page.length < eventsPage) return events;
     }
   }
+}
+
+function limitsOf({ request }: StoredResponse, { maxAgenticTurns }: PlannerOptions) {
+  const {
+    max_agentic_turns: own = maxAgenticTurns,
+    max_tool_calls: maxToolCalls = Number.POSITIVE_INFINITY,
+  } = fromStoredRequest(request);
+  return { maxTurns: Math.min(own, maxAgenticTurns), maxToolCalls };
 }
 
 function toStored({ type, ...rest }: EventBody, sequence: number): StoredEvent {

@@ -1,8 +1,7 @@
 // `rondo responses`: lists, shows, follows and cancels the responses of a Rondo server.
 
 import { Command, InvalidArgumentError, Option } from "commander";
-import { responseStatuses } from "../../protocol/query.ts";
-import { isTerminal } from "../../protocol/status.ts";
+import { isTerminal, responseStatuses } from "../../protocol/status.ts";
 import type { ApiClient } from "../api-client.ts";
 import { ApiClientError } from "../api-client-error.ts";
 import type { CliIo } from "../cli-io.ts";

@@ -1,4 +1,4 @@
-// An MCP server of the config. One that is not there is a missing tool and a line in the log, and never more.
+// An MCP server of the config. If it is down, only its tools are unavailable, and the log says so.
 
 import type { AnyTool } from "rondo";
 import { type McpServer, mcpServer } from "rondo/mcp";
@@ -37,7 +37,7 @@ const limits = [
 
 interface Surroundings {
   readonly onWarning: (message: string) => void;
-  /** How long a request that has not named the server waits for it, once. Default: 5,000. */
+  /** How long a request that does not name the server waits for it, once. Default: 5,000. */
   readonly patienceMs?: number | undefined;
 }
 
@@ -46,7 +46,7 @@ export class ConfiguredServer {
   readonly settings: McpServerSettings;
   readonly server: McpServer;
   readonly #surroundings: Surroundings;
-  /** Whether it was down or slow when it was last asked, which is then known. */
+  /** Whether it was down or slow at the last request. */
   #isMissing = false;
   #isClosed = false;
 
@@ -58,7 +58,7 @@ export class ConfiguredServer {
     this.server = mcpServer({ ...serverOptions(settings), name: serverName(label), onWarning });
   }
 
-  /** Its tools; nothing where it has none at the moment. Who has named it waits for it, others only a little. */
+  /** Its tools, or why there are none. A request that names it waits; others wait only for a short time. */
   async tools({ isNamed }: { isNamed: boolean }): Promise<readonly AnyTool[] | Error> {
     const asked = this.server.tools().then(
       (tools) => {

@@ -1,5 +1,5 @@
-// A `fetch` for servers that clients name: each connection is checked by its address, and redirects are not
-// followed. The global one lets nobody look at addresses.
+// A `fetch` for URLs of clients: checks the address of each connection, and does not follow redirects. The global
+// `fetch` has no hook for addresses.
 
 import { Agent as HttpAgent, type IncomingMessage, request as requestHttp } from "node:http";
 import { Agent as HttpsAgent, request as requestHttps } from "node:https";
@@ -8,11 +8,11 @@ import { RefusedUrlError, type UrlGuard } from "./url-guard.ts";
 
 export interface GuardedFetch {
   readonly fetch: (input: string | URL | Request, init?: RequestInit) => Promise<Response>;
-  /** Closes what is kept open. */
+  /** Closes idle connections. */
   close(): void;
 }
 
-/** Of its own connections, so that none is used that someone else has opened unchecked. */
+/** Has its own connections, so that no unchecked one is reused. */
 export function guardedFetch(guard: UrlGuard): GuardedFetch {
   const agents = {
     "http:": new HttpAgent({ keepAlive: true }),
@@ -66,7 +66,7 @@ function send(
   return promise;
 }
 
-/** As the global one words it: the reason is the cause. */
+/** As the global `fetch` does: the reason is the cause. */
 function failedToFetch(cause: Error): Error {
   return new TypeError("fetch failed", { cause });
 }

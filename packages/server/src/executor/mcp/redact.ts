@@ -1,14 +1,14 @@
-// Keeps the credentials for a server out of what the server says of errors: that is shown and logged.
+// Removes the credentials for a server from its error messages, which are shown and logged.
 
 export type Fetch = (input: string | URL | Request, init?: RequestInit) => Promise<Response>;
 
-/** So much of an error is read; no message needs more. */
-const longest = 20_000;
+/** How much of an error body is read. */
+const maxChars = 20_000;
 
-/** Whatever was sent in a header, but for words that are too short to be secrets. */
+/** All values sent in headers, except words too short to be secrets. */
 function secretsIn(headers: Readonly<Record<string, string>>): string[] {
   const values = Object.values(headers).flatMap((value) => [value, ...value.split(/\s+/)]);
-  // The longest first, or what is left of it would tell.
+  // Longest first, so that no part of a secret remains.
   return [...new Set(values)].filter((value) => value.length >= 6).toSorted((a, b) => b.length - a.length);
 }
 
@@ -16,7 +16,7 @@ export function redact(text: string, headers: Readonly<Record<string, string>>):
   return secretsIn(headers).reduce((rest, secret) => rest.replaceAll(secret, "(hidden)"), text);
 }
 
-/** The same `fetch`, with the secrets taken out of the bodies of errors. */
+/** A `fetch` that redacts the bodies of errors. */
 export function redactingFetch(fetch: Fetch, headers: Readonly<Record<string, string>>): Fetch {
   if (secretsIn(headers).length === 0) return fetch;
   return async (input, init) => {
@@ -41,7 +41,7 @@ async function beginning({ body }: Response): Promise<string> {
   const decoder = new TextDecoder();
   for await (const chunk of body ?? []) {
     text += decoder.decode(chunk, { stream: true });
-    if (text.length > longest) break;
+    if (text.length > maxChars) break;
   }
-  return text.slice(0, longest);
+  return text.slice(0, maxChars);
 }

@@ -1,10 +1,10 @@
-// An MCP server that a request names by its URL: what it says of it, checked.
+// An MCP server that a request names by its URL.
 
 import { createHash } from "node:crypto";
 import { invalidRequest } from "../../protocol/api-error.ts";
 import type { ToolDefinition } from "../../protocol/tools.ts";
 
-/** A tool of a request that stands for a server; checked when the request came in. */
+/** The definition of a server in a request, after validation. */
 export type ServerDefinition = ToolDefinition & {
   readonly server_label: string;
   readonly server_url?: string | null;
@@ -15,17 +15,17 @@ export type ServerDefinition = ToolDefinition & {
 export interface RequestServer {
   readonly label: string;
   readonly url: URL;
-  /** With the authorization. Never shown, and never logged. */
+  /** Including the authorization. Never shown or logged. */
   readonly headers: Readonly<Record<string, string>>;
-  /** The same for the same server with the same credentials, and telling nothing of them. */
+  /** A hash of the owner, the server and the credentials. */
   readonly key: string;
 }
 
-/** These belong to the connection, which is not the client's business. */
+/** Headers of the connection, which clients must not set. */
 const ownHeaders =
   /^(host|connection|content-length|transfer-encoding|upgrade|te|trailer|keep-alive|proxy-.*)$/i;
 
-/** Throws an `ApiError` for what cannot be sent. `at` is the place of the tool in the request. */
+/** Throws an `ApiError` for invalid values. `at` is the path of the definition. */
 export function readRequestServer(definition: ServerDefinition, owner: string, at: string): RequestServer {
   const { server_label: label, server_url: address } = definition;
   const url = URL.parse(address ?? "");
@@ -40,7 +40,7 @@ export function readRequestServer(definition: ServerDefinition, owner: string, a
   return { label, url, headers, key };
 }
 
-/** A URL may hold a password. */
+/** A URL may contain a password. */
 function shown(address: string | null | undefined): string {
   return address?.includes("@") ? "(hidden)" : JSON.stringify(address);
 }
@@ -52,7 +52,7 @@ function headersOf({ headers, authorization }: ServerDefinition, at: string): Re
     try {
       made.set(name, value);
     } catch {
-      // Not with its value: that may be a secret.
+      // Without the value: it may be a secret.
       throw invalidRequest(
         `${at}.headers`,
         `${at}.headers: expected names and values that a header may have, got others in ${JSON.stringify(name)}.`,

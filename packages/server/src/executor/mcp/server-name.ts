@@ -1,8 +1,8 @@
-// Labels are the client's or the operator's own words; names have to be ones that models can read in tools.
+// Makes a prefix for tool names from the label of a server.
 
 /**
- * Words that models put before any name, and that are taken off again (see the library's `matchToolName`): a tool of a
- * missing server of this name would be taken for one of another.
+ * Namespaces that models invent, and that the library's `matchToolName` drops: with one of them as a server's name, its
+ * tools could be taken for those of another server.
  */
 const emptyNamespace = /^(?:functions?|tools?|default|default_api|api|mcp|server|local|namespace)$/i;
 

@@ -1,5 +1,4 @@
-// The MCP servers of requests that are connected to at the moment: each is asked for its tools once in a while,
-// and not with each request.
+// Connections to the MCP servers of requests. Their tools are cached, and not listed for each request.
 
 import { type McpServer, mcpServer } from "rondo/mcp";
 import { guardedFetch } from "./guarded-fetch.ts";
@@ -11,19 +10,18 @@ import type { UrlGuard } from "./url-guard.ts";
 export interface ServerPoolOptions {
   readonly guard: UrlGuard;
   readonly onWarning: (message: string) => void;
-  /** How long the tools of a server are believed. Default: 600,000. */
+  /** How long the tools of a server are cached. Default: 600,000. */
   readonly keepMs?: number | undefined;
-  /** How many servers one owner has at once, besides those of running responses. Default: 32. */
-  readonly mostPerOwner?: number | undefined;
+  /** How many idle connections an owner may have. Default: 32. */
+  readonly maxPerOwner?: number | undefined;
 }
 
 export interface Pooled {
   readonly server: McpServer;
-  /** Keeps it connected until what this gives is called. */
+  /** Keeps the connection until the returned function is called. */
   hold(): () => void;
 }
 
-/** Nobody waits longer for a server to say what it has. */
 const connectTimeoutMs = 10_000;
 
 interface Entry extends Pooled {
@@ -36,7 +34,7 @@ interface Entry extends Pooled {
 
 export class ServerPool {
   readonly #options: ServerPoolOptions;
-  /** By key, the one that was used last at the end. */
+  /** By key, least recently used first. */
   readonly #entries = new Map<string, Entry>();
   readonly #retired = new Set<Entry>();
 
@@ -96,14 +94,14 @@ export class ServerPool {
     return entry;
   }
 
-  /** Another owner's servers are never closed for it. */
+  /** Closes the least recently used connections of this owner, never those of others. */
   #makeRoom(owner: string): void {
     const own = [...this.#entries].filter(([, entry]) => entry.owner === owner);
-    const tooMany = own.length - (this.#options.mostPerOwner ?? 32);
+    const tooMany = own.length - (this.#options.maxPerOwner ?? 32);
     for (const [key] of own.slice(0, Math.max(0, tooMany))) this.#retire(key);
   }
 
-  /** From now on a new connection is made; this one ends when no run needs it any more. */
+  /** Removes a connection from the pool; it closes when no run needs it. */
   #retire(key: string): void {
     const entry = this.#entries.get(key);
     if (!entry) return;

@@ -1,11 +1,11 @@
-// Which tools of an MCP server are meant: `allowed_tools` and `require_approval`, as the API has them.
+// The filters of an MCP server's definition: `allowed_tools` and `require_approval`.
 
 import type { JsonValue } from "rondo";
 import type { McpToolDefinition } from "rondo/mcp";
 
 export type ToolTest = (tool: McpToolDefinition) => boolean;
 
-/** A list of names, or `{ tool_names, read_only }`; undefined where nothing is said. */
+/** From a list of names, or `{ tool_names, read_only }`; undefined without a filter. */
 export function toolFilter(given: JsonValue | undefined): ToolTest | undefined {
   if (typeof given !== "object" || given === null) return undefined;
   if (Array.isArray(given)) return ({ name }) => given.includes(name);
@@ -18,8 +18,8 @@ export function toolFilter(given: JsonValue | undefined): ToolTest | undefined {
 }
 
 /**
- * Which calls a person has to allow: `"always"`, `"never"`, or a filter for each of them. Where both or none of
- * the filters match, they are to be allowed; where only `always` is given, the others run at once.
+ * Which calls need approval: `"always"`, `"never"`, or a filter for each. A tool that both or neither of the filters
+ * match needs approval; if only `always` is given, other tools do not.
  */
 export function approvalTest(given: JsonValue | undefined): ToolTest | undefined {
   if (given === "never") return () => false;

@@ -1,4 +1,4 @@
-// Decides which URLs of requests may be connected to: by the address that a name stands for at that moment.
+// Decides which URLs of requests the server connects to, by the resolved address.
 
 import { type LookupAddress, type LookupOptions, lookup as systemLookup } from "node:dns";
 import { isIP, type LookupFunction } from "node:net";
@@ -22,9 +22,9 @@ export class RefusedUrlError extends Error {
 }
 
 export interface UrlGuard {
-  /** Throws a `RefusedUrlError` for what can be refused without asking who a name belongs to. */
+  /** Throws a `RefusedUrlError` for what can be refused without resolving the name. */
   check(url: URL): void;
-  /** A `lookup` for the connection to a URL: what it gives is what is connected to, so no name can change in between. */
+  /** A `lookup` for the connection itself, so that the checked address is the one that is used. */
   lookupFor(url: URL): LookupFunction;
 }
 
@@ -45,7 +45,7 @@ export function urlGuard({ allowPrivate, resolve = systemResolve }: UrlGuardOpti
       const find = async (host: string, options: LookupOptions) => {
         const addresses = inFamily(await resolve(host), options);
         if (addresses.length === 0) throw noAddress(host);
-        // One is enough: whoever mixes them means to be connected to the other.
+        // One is enough: mixed addresses are an attack.
         if (addresses.some(({ address }) => isPrivateAddress(address)) && !isAllowed(url))
           throw refused(url, "stands for a private address");
         return addresses;
@@ -64,7 +64,7 @@ export function urlGuard({ allowPrivate, resolve = systemResolve }: UrlGuardOpti
 
 function refused({ hostname }: URL, what: string): RefusedUrlError {
   return new RefusedUrlError(
-    `'${hostname}' ${what}, and this server does not connect to those for requests. Its operator can allow it with mcp.allowPrivate`,
+    `'${hostname}' ${what}, and this server does not connect to private addresses for requests. Its operator can allow it with mcp.allowPrivate`,
   );
 }
 
@@ -86,7 +86,7 @@ function systemResolve(host: string): Promise<LookupAddress[]> {
   });
 }
 
-/** The refusal behind an error, however deep it lies. */
+/** The refusal in a chain of causes. */
 export function refusalIn(error: unknown): RefusedUrlError | undefined {
   for (let at = error; at instanceof Error; at = at.cause) if (at instanceof RefusedUrlError) return at;
   return undefined;

@@ -5,7 +5,7 @@ import { expect, onTestFinished } from "vitest";
 import { flawsOf } from "../../conformance/testkit/public-schema.ts";
 import { streamFlaws } from "../../conformance/testkit/stream-checker.ts";
 import type { McpServerSettings } from "../../executor/mcp/configured-server.ts";
-import { McpTools } from "../../executor/mcp/mcp-tools.ts";
+import { McpExecutor } from "../../executor/mcp/mcp-executor.ts";
 import { type NotebookOptions, startNotebook } from "../../executor/mcp/testkit/notebook-server.ts";
 import type { StreamEvent } from "../../protocol/events.ts";
 import type { ResponseObject } from "../../protocol/response.ts";
@@ -19,7 +19,7 @@ interface Setup extends NotebookOptions, Partial<ServiceSetup> {
 export async function started({ script, servers = () => ({}), gate, intercept, ...rest }: Setup) {
   const notebook = await startNotebook({ gate, intercept });
   const warnings: string[] = [];
-  const mcp = new McpTools({
+  const mcp = new McpExecutor({
     servers: servers(notebook.url),
     allowPrivate: ["127.0.0.1"],
     onWarning: (message) => warnings.push(message),

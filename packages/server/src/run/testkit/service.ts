@@ -3,24 +3,27 @@
 import type { AnyTool, ModelProvider } from "rondo";
 import type { Frame } from "../../conformance/testkit/frames.ts";
 import type { ToolExecutor } from "../../executor/executor.ts";
+import { Executors } from "../../executor/executors.ts";
 import { notFound } from "../../protocol/api-error.ts";
 import type { StreamEvent } from "../../protocol/events.ts";
 import { memoryStore } from "../../store/memory.ts";
 import type { Store } from "../../store/store.ts";
 import { Responses, type ResponsesOptions } from "../responses.ts";
 
-export interface ServiceSetup extends Partial<Omit<ResponsesOptions, "models" | "store">> {
+export interface ServiceSetup extends Partial<Omit<ResponsesOptions, "models" | "store" | "executors">> {
   readonly model: ModelProvider;
   readonly store?: Store;
   readonly tools?: readonly AnyTool[];
   readonly executors?: readonly ToolExecutor[];
+  readonly mcp?: ToolExecutor;
   /** Gets what the log would get. */
   readonly warnings?: string[];
 }
 
 export const never = new AbortController().signal;
 
-export async function startService({ model, store = memoryStore(), warnings = [], ...rest }: ServiceSetup) {
+export async function startService(setup: ServiceSetup) {
+  const { model, store = memoryStore(), warnings = [], tools = [], executors = [], mcp, ...rest } = setup;
   const options: ResponsesOptions = {
     store,
     models: {
@@ -30,8 +33,7 @@ export async function startService({ model, store = memoryStore(), warnings = []
       },
       list: async () => [{ id: "test", ownedBy: "rondo" }],
     },
-    tools: [],
-    executors: [],
+    executors: new Executors({ tools, executors, mcp }),
     maxAgenticTurns: 10,
     maxRepeats: 3,
     asksForFinalAnswer: false,

@@ -38,6 +38,8 @@ export function inShort(output: readonly OutputItem[]): string[] {
     if (item.type === "mcp_list_tools")
       return `${item.server_label}: ${item.error ?? item.tools.map(({ name }) => name).join(", ")}`;
     if (item.type === "mcp_approval_request") return `${item.name}(${item.arguments})?`;
-    return `${item.type}: ${item.content.map(({ text }) => text).join("")}`;
+    if (item.type === "message" || item.type === "reasoning")
+      return `${item.type}: ${item.content.map(({ text }) => text).join("")}`;
+    return `${item.type}: ${JSON.stringify(item)}`;
   });
 }

@@ -14,7 +14,8 @@ export type StoreHook = (
 export function storeAround(store: Store, hook: StoreHook): Store {
   return new Proxy(store, {
     get(target, name: StoreMethod) {
-      const method = target[name] as (...args: unknown[]) => Promise<unknown>;
+      const method = target[name] as ((...args: unknown[]) => Promise<unknown>) | undefined;
+      if (!method) return undefined; // `then`, when a promise is resolved with it
       return (...args: unknown[]) => hook(name, () => method.apply(target, args), args);
     },
   });

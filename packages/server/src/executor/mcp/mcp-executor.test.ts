@@ -2,13 +2,13 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { tempFolder } from "../../store/testkit/temp-folder.ts";
-import { McpTools, type McpToolsOptions } from "./mcp-tools.ts";
+import { McpExecutor, type McpExecutorOptions } from "./mcp-executor.ts";
 import { type NotebookOptions, startNotebook } from "./testkit/notebook-server.ts";
 
-async function started(options: Partial<McpToolsOptions> = {}, notebookOptions: NotebookOptions = {}) {
+async function started(options: Partial<McpExecutorOptions> = {}, notebookOptions: NotebookOptions = {}) {
   const notebook = await startNotebook(notebookOptions);
   const warnings: string[] = [];
-  const mcp = new McpTools({
+  const mcp = new McpExecutor({
     servers: {},
     allowPrivate: [],
     onWarning: (message) => warnings.push(message),
@@ -16,7 +16,16 @@ async function started(options: Partial<McpToolsOptions> = {}, notebookOptions: 
   });
   onTestFinished(() => mcp.close());
   const offer = (change: object = {}, owner = "ada") =>
-    mcp.offer([{ type: "mcp", server_label: "notes", server_url: notebook.url, ...change }], owner);
+    mcp.offer({
+      definitions: [
+        {
+          index: 0,
+          definition: { type: "mcp", server_label: "notes", server_url: notebook.url, ...change },
+        },
+      ],
+      owner,
+      responseId: "resp_1",
+    });
   return { mcp, notebook, warnings, offer };
 }
 
@@ -67,19 +76,23 @@ describe("the servers of requests", () => {
   test("stay for a run that needs them", async () => {
     const { offer } = await started({ allowPrivate: ["*"] });
     const held = await offer();
-    const release = held.hold();
+    const release = held.hold?.();
     for (let index = 0; index < 33; index += 1) await offer({ headers: { "x-n": String(index) } });
-    const look = held.offered[0]?.tool;
+    const look = held.tools[0]?.tool;
     expect(await look?.execute({ n: 1 })).toMatchObject({ content: [{ text: "look 1 done" }] });
-    release();
+    release?.();
     await expect(look?.execute({ n: 2 })).rejects.toThrow(/closed/);
   });
 });
 
 test("a server of others, which nobody here can reach, is left out with a word", async () => {
   const { offer } = await started();
-  const { offered, lists, ignored } = await offer({ server_url: undefined, connector_id: "connector_gmail" });
-  expect([offered, lists, ignored]).toEqual([[], [], ["the MCP server 'notes'"]]);
+  const offered = await offer({ server_url: undefined, connector_id: "connector_gmail" });
+  expect([offered.tools, offered.announcements, offered.ignored]).toEqual([
+    [],
+    [],
+    ["the MCP server 'notes'"],
+  ]);
 });
 
 test("a server of the config that hangs holds up one request a little and no other, and ends with us", async () => {
@@ -90,9 +103,10 @@ test("a server of the config that hangs holds up one request a little and no oth
     patienceMs: 20,
     servers: { slow: { command: process.execPath, args: ["-e", script] } },
   });
-  const first = await mcp.offer([], "ada");
-  const second = await mcp.offer([], "ada");
-  expect([first.offered, second.offered]).toEqual([[], []]);
+  const request = { definitions: [], owner: "ada", responseId: "resp_1" };
+  const first = await mcp.offer(request);
+  const second = await mcp.offer(request);
+  expect([first.tools, second.tools]).toEqual([[], []]);
   const readPid = () => (existsSync(pidFile) ? Number(readFileSync(pidFile, "utf8")) : 0);
   await expect.poll(readPid).toBeGreaterThan(0);
   const pid = readPid();

@@ -4,45 +4,38 @@ import { type AnyTool, tool } from "rondo";
 import { describe, expect, test } from "vitest";
 import type { ToolDefinition } from "../protocol/tools.ts";
 import type { ToolExecutor } from "./executor.ts";
-import { type OfferOptions, offerTools } from "./offer.ts";
+import { Executors, type ExecutorsOptions } from "./executors.ts";
 
 const local = (name: string): AnyTool =>
   tool({ name, description: name, input: {}, registry: false }, async () => name);
 const clock = local("clock");
 const lamp = local("lamp");
 
-function offer(requested: readonly ToolDefinition[], options: Partial<OfferOptions> = {}) {
-  return offerTools({
-    requested,
-    local: [clock, lamp],
-    executors: [],
-    responseId: "resp_1",
-    owner: "ada",
-    ...options,
-  });
+function offer(definitions: readonly ToolDefinition[], options: ExecutorsOptions = {}) {
+  const executors = new Executors({ tools: [clock, lamp], ...options });
+  return executors.offer({ definitions, responseId: "resp_1", owner: "ada" });
 }
 
 const names = ({ tools }: { tools: readonly AnyTool[] }) => tools.map(({ wireName }) => wireName);
 const call = (name: string): ToolDefinition => ({ type: "function", name, parameters: { type: "object" } });
 
 describe("a function of the request", () => {
-  test("is the client's", () => {
-    const made = offer([call("weather")], { local: [] });
+  test("is the client's", async () => {
+    const made = await offer([call("weather")], { tools: [] });
     expect(made.find("weather")).toMatchObject({ runsHere: false });
     expect(made.isAgentic).toBe(false);
-    expect(made.runsHere(made.tools[0] as AnyTool)).toBe(false);
   });
 
-  test("stands before a tool of the config with its name", () => {
-    const made = offer([call("clock")]);
+  test("stands before a tool of the config with its name", async () => {
+    const made = await offer([call("clock")]);
     expect(names(made)).toEqual(["clock", "lamp"]);
     expect(made.find("clock")).toMatchObject({ runsHere: false });
     expect(made.find("lamp")).toMatchObject({ runsHere: true, identity: { label: "local" } });
     expect(made.isAgentic).toBe(true);
   });
 
-  test("that cannot be a tool is refused with its place", () => {
-    expect(() => offer([call("fine"), call("not fine!")])).toThrow(
+  test("that cannot be a tool is refused with its place", async () => {
+    await expect(offer([call("fine"), call("not fine!")])).rejects.toThrow(
       expect.objectContaining({ status: 400, param: "tools[1]" }),
     );
   });
@@ -57,20 +50,25 @@ describe("the server `local`", () => {
     [{ allowed_tools: [] }, []],
     [{ allowed_tools: { tool_names: ["clock"] } }, ["clock"]],
     [{ allowed_tools: { read_only: true } }, ["clock", "lamp"]],
-  ])("with %o offers %o", (rest, expected) => {
-    expect(names(offer([server(rest)]))).toEqual(expected);
+  ])("with %o offers %o", async (rest, expected) => {
+    expect(names(await offer([server(rest)]))).toEqual(expected);
   });
 });
 
 describe("a tool that nobody can run", () => {
-  test("is left out, and named for the log", () => {
-    const made = offer([{ type: "web_search" }, { type: "mcp", server_label: "elsewhere", name: "wiki" }]);
-    expect(made.ignored).toEqual(["web_search", "wiki"]);
+  test("is left out, and named for the log", async () => {
+    const made = await offer([
+      { type: "web_search" },
+      { type: "mcp", server_label: "elsewhere", name: "wiki" },
+    ]);
+    expect(made.ignored).toEqual(["the tool 'web_search'", "the tool 'wiki'"]);
     expect(names(made)).toEqual(["clock", "lamp"]);
   });
 
-  test("is refused where it is a code interpreter: the model would go on as if it had one", () => {
-    expect(() => offer([call("f"), { type: "code_interpreter", container: { type: "auto" } }])).toThrow(
+  test("is refused where it is a code interpreter: the model would go on as if it had one", async () => {
+    await expect(
+      offer([call("f"), { type: "code_interpreter", container: { type: "auto" } }]),
+    ).rejects.toThrow(
       expect.objectContaining({
         status: 400,
         param: "tools[1]",
@@ -91,9 +89,9 @@ describe("an executor of the config", () => {
     return { made };
   }
 
-  test("runs functions that it knows, before the client does", () => {
+  test("runs functions that it knows, before the client does", async () => {
     const { made } = executor({ canExecute: ({ name }) => name === "search" });
-    const offered = offer([call("search"), call("weather")], { executors: [made] });
+    const offered = await offer([call("search"), call("weather")], { executors: [made] });
     expect(offered.find("weather")).toMatchObject({ runsHere: false });
     expect(offered.find("search")).toMatchObject({ runsHere: true, identity: { label: "own" } });
   });
@@ -109,7 +107,7 @@ describe("an executor of the config", () => {
       isIdempotent: true,
       timeoutMs: 1234,
     });
-    const offered = offer([{ type: "web_search" }], { executors: [made] });
+    const offered = await offer([{ type: "web_search" }], { executors: [made] });
     const { tool: found } = offered.find("do_web_search") ?? {};
     expect(found?.toOpenAI().function).toMatchObject({
       description: "Searches.",
@@ -119,41 +117,45 @@ describe("an executor of the config", () => {
     expect(offered.ignored).toEqual([]);
   });
 
-  test("may run the code interpreter", () => {
+  test("may run the code interpreter", async () => {
     const { made } = executor({
       canExecute: ({ type }) => type === "code_interpreter",
       describe: () => ({ name: "python", description: "Runs code.", parameters: {} }),
     });
-    expect(names(offer([{ type: "code_interpreter" }], { executors: [made], local: [] }))).toEqual([
+    expect(names(await offer([{ type: "code_interpreter" }], { executors: [made], tools: [] }))).toEqual([
       "python",
     ]);
   });
 
-  test("of several, the first that can does", () => {
+  test("of several, the first that can does", async () => {
     const first = executor({ kind: "first", canExecute: () => true }).made;
     const second = executor({ kind: "second", canExecute: () => true }).made;
-    expect(offer([call("f")], { executors: [first, second] }).find("f")).toMatchObject({
+    expect((await offer([call("f")], { executors: [first, second] })).find("f")).toMatchObject({
       identity: { label: "first" },
     });
   });
 
-  test("asks before it runs a call if the request wants that", () => {
+  test("asks before it runs a call if the request wants that", async () => {
     const { made } = executor({ canExecute: ({ type }) => type === "mcp" });
-    const needsApproval = (require_approval?: string) => {
+    const needsApproval = async (require_approval?: string) => {
       const server = {
         type: "mcp",
         server_label: "s",
         name: "ask",
         ...(require_approval && { require_approval }),
       };
-      return offer([server], { executors: [made] }).find("ask")?.needsApproval;
+      return (await offer([server], { executors: [made] })).find("ask")?.needsApproval;
     };
-    expect(["always", "never", undefined].map(needsApproval)).toEqual([true, false, false]);
+    expect(await Promise.all(["always", "never", undefined].map(needsApproval))).toEqual([
+      true,
+      false,
+      false,
+    ]);
   });
 
-  test("needs a name for a tool that it does not describe", () => {
+  test("needs a name for a tool that it does not describe", async () => {
     const { made } = executor({ canExecute: () => true });
-    expect(() => offer([{ type: "odd" }], { executors: [made] })).toThrow(
+    await expect(offer([{ type: "odd" }], { executors: [made] })).rejects.toThrow(
       expect.objectContaining({ status: 400, param: "tools[0].name" }),
     );
   });

@@ -1,50 +1,34 @@
-// The tools of MCP servers: those of the config, and those that a request names by their URLs.
+// Tools of MCP servers: of the config, and of requests by URL.
 
-import type { AnyTool, JsonObject } from "rondo";
-import type { McpServer, McpToolDefinition } from "rondo/mcp";
+import type { AnyTool } from "rondo";
+import type { McpServer } from "rondo/mcp";
 import { invalidRequest } from "../../protocol/api-error.ts";
-import type { McpListedTool, McpListToolsItem } from "../../protocol/items.ts";
 import type { ToolDefinition } from "../../protocol/tools.ts";
-import { type ToolIdentity, urlHost } from "../tool-identity.ts";
+import type { Announcement, OfferedTool, OfferRequest, ToolExecutor, ToolOffer } from "../executor.ts";
+import { isLocalServer } from "../local/local-executor.ts";
+import { urlHost } from "../tool-identity.ts";
 import { ConfiguredServer, type McpServerSettings } from "./configured-server.ts";
+import { mcpItems } from "./mcp-items.ts";
 import { redact } from "./redact.ts";
 import { readRequestServer, type ServerDefinition } from "./request-server.ts";
 import { ServerPool } from "./server-pool.ts";
 import { approvalTest, type ToolTest, toolFilter } from "./tool-filter.ts";
+import { toolList } from "./tool-list.ts";
 import { type Resolve, refusalIn, type UrlGuard, urlGuard } from "./url-guard.ts";
 
-export interface McpToolsOptions {
+export interface McpExecutorOptions {
   /** By label. */
   readonly servers: Readonly<Record<string, McpServerSettings>>;
-  /** Hosts that requests may name although their addresses are private. */
+  /** Private hosts that requests may name. */
   readonly allowPrivate: readonly string[];
   readonly onWarning: (message: string) => void;
-  /** How long a request that has not named a server of the config waits for it, once. Default: 5,000. */
+  /** How long a request waits for a server of the config that it does not name, once. Default: 5,000. */
   readonly patienceMs?: number | undefined;
   /** Default: the resolver of the system. */
   readonly resolve?: Resolve | undefined;
 }
 
-/** A tool of an MCP server for one run. */
-export interface McpOffered {
-  readonly tool: AnyTool;
-  /** The same tool under a longer name, for where another has its name. */
-  readonly prefixed: () => AnyTool;
-  readonly identity: ToolIdentity;
-  readonly needsApproval: boolean;
-}
-
-export interface McpOffer {
-  readonly offered: readonly McpOffered[];
-  /** What the servers have that the request has named, or why they do not tell. */
-  readonly lists: readonly Omit<McpListToolsItem, "id">[];
-  /** What of the request is left out. */
-  readonly ignored: readonly string[];
-  /** Keeps the servers connected until what this gives is called. */
-  readonly hold: () => () => void;
-}
-
-const noServers: McpOffer = { offered: [], lists: [], ignored: [], hold: () => () => {} };
+const noTools: ToolOffer = { tools: [] };
 
 /** A server for one run. */
 interface Source {
@@ -53,18 +37,20 @@ interface Source {
   readonly server: McpServer;
   readonly isAllowed: ToolTest;
   readonly needsApproval: ToolTest;
-  /** Whether the client is shown what it has. */
+  /** Whether the request names it: its tools are then listed in the output. */
   readonly isNamed: boolean;
   readonly list: () => Promise<readonly AnyTool[] | Error>;
   readonly hold?: () => () => void;
 }
 
-export class McpTools {
+export class McpExecutor implements ToolExecutor {
+  readonly kind = "mcp";
+  readonly items = mcpItems;
   readonly #configured: ReadonlyMap<string, ConfiguredServer>;
   readonly #pool: ServerPool;
   readonly #guard: UrlGuard;
 
-  constructor({ servers, allowPrivate, onWarning, patienceMs, resolve }: McpToolsOptions) {
+  constructor({ servers, allowPrivate, onWarning, patienceMs, resolve }: McpExecutorOptions) {
     this.#configured = new Map(
       Object.entries(servers).map(([label, settings]) => [
         label,
@@ -75,7 +61,12 @@ export class McpTools {
     this.#pool = new ServerPool({ guard: this.#guard, onWarning });
   }
 
-  /** Begins to connect to the servers of the config. Nothing waits for that. */
+  /** A definition of an MCP server, of the config or by its URL. */
+  canExecute(definition: ToolDefinition): boolean {
+    return definition.type === "mcp" && !isLocalServer(definition);
+  }
+
+  /** Connects to the servers of the config in the background. */
   start(): void {
     for (const server of this.#configured.values()) void server.tools({ isNamed: true });
   }
@@ -87,20 +78,12 @@ export class McpTools {
     ]);
   }
 
-  /**
-   * The tools for a request of this owner; `isServer` tells which of its tools stand for servers. Throws an
-   * `ApiError` for a server that cannot be meant.
-   */
-  async offer(
-    requested: readonly ToolDefinition[],
-    owner: string,
-    isServer: (definition: ToolDefinition) => boolean = isMcp,
-  ): Promise<McpOffer> {
-    if (this.#configured.size === 0 && !requested.some(isServer)) return noServers;
+  /** The tools for a request of this owner. Throws an `ApiError` for a server that cannot be used. */
+  async offer({ definitions, owner }: OfferRequest): Promise<ToolOffer> {
+    if (this.#configured.size === 0 && definitions.length === 0) return noTools;
     const ignored: string[] = [];
     const sources = new Map<string, Source>();
-    for (const [index, tool] of requested.entries()) {
-      if (!isServer(tool)) continue;
+    for (const { definition: tool, index } of definitions) {
       const definition = tool as ServerDefinition;
       const source = this.#namedSource(definition, owner, `tools[${index}]`);
       if (!source) ignored.push(`the MCP server '${definition.server_label}'`);
@@ -117,8 +100,8 @@ export class McpTools {
 
     const found = await Promise.all(Array.from(sources.values(), toolsOf));
     return {
-      offered: found.flatMap(({ offered }) => offered),
-      lists: found.flatMap(({ list }) => list ?? []),
+      tools: found.flatMap(({ tools }) => tools),
+      announcements: found.flatMap(({ list }) => list ?? []),
       ignored,
       hold: () => {
         const releases = Array.from(sources.values(), (source) => source.hold?.());
@@ -129,7 +112,7 @@ export class McpTools {
     };
   }
 
-  /** Undefined for a service of others, which this server does not know. */
+  /** Undefined for a hosted connector, which this server does not have. */
   #namedSource(definition: ServerDefinition, owner: string, at: string): Source | undefined {
     const { server_label: label, server_url: url, connector_id, tunnel_id } = definition;
     const configured = this.#configured.get(label);
@@ -160,7 +143,7 @@ export class McpTools {
       label: wanted.label,
       server: pooled.server,
       isAllowed: toolFilter(definition["allowed_tools"]) ?? all,
-      // The API asks unless it is told otherwise.
+      // The API's default is to ask.
       needsApproval: approvalTest(definition["require_approval"]) ?? all,
       isNamed: true,
       hold: () => pooled.hold(),
@@ -176,14 +159,9 @@ export class McpTools {
   }
 }
 
-/** Whether it names an MCP server. */
-export function isMcp({ type, server_label: label }: ToolDefinition): boolean {
-  return type === "mcp" && label !== "local";
-}
-
 const all: ToolTest = () => true;
 
-/** What the request says can only make it stricter than the config. */
+/** A request can only be stricter than the config. */
 function configuredSource(configured: ConfiguredServer, definition: ToolDefinition | undefined): Source {
   const { label, server, settings } = configured;
   const { requireApproval = "never" } = settings;
@@ -201,32 +179,25 @@ function configuredSource(configured: ConfiguredServer, definition: ToolDefiniti
   };
 }
 
-async function toolsOf({ host, label, server, isAllowed, needsApproval, isNamed, list }: Source) {
+async function toolsOf(source: Source): Promise<{ tools: OfferedTool[]; list: Announcement | undefined }> {
+  const { host, label, server, isAllowed, needsApproval, isNamed, list } = source;
   const listed = await list();
-  const head = { type: "mcp_list_tools", server_label: label } as const;
   if (listed instanceof Error)
-    return { offered: [], list: isNamed ? { ...head, tools: [], error: listed.message } : undefined };
+    return { tools: [], list: isNamed ? toolList(label, { error: listed.message }) : undefined };
   const allowed = listed.flatMap((tool) => {
     const definition = server.definitionOf(tool);
     return definition && isAllowed(definition) ? [{ tool, definition }] : [];
   });
-  const offered = allowed.map(
-    ({ tool, definition }): McpOffered => ({
+  const tools = allowed.map(
+    ({ tool, definition }): OfferedTool => ({
       tool,
       prefixed: () => server.prefixed(tool),
       identity: { host, label, name: definition.name },
+      runsHere: true,
+      items: mcpItems,
       needsApproval: needsApproval(definition),
     }),
   );
-  const tools = allowed.map(({ definition }) => listedTool(definition));
-  return { offered, list: isNamed ? { ...head, tools, error: null } : undefined };
-}
-
-function listedTool({ name, description, inputSchema, annotations }: McpToolDefinition): McpListedTool {
-  return {
-    name,
-    description: description ?? null,
-    input_schema: inputSchema as JsonObject,
-    annotations: (annotations as JsonObject | undefined) ?? null,
-  };
+  const definitions = allowed.map(({ definition }) => definition);
+  return { tools, list: isNamed ? toolList(label, { tools: definitions }) : undefined };
 }

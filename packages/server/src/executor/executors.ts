@@ -1,0 +1,106 @@
+// All executors of a server: which of them gets a tool of a request, what they offer together, and their items.
+
+import type { AnyTool, JsonObject, JsonValue } from "rondo";
+import { invalidRequest } from "../protocol/api-error.ts";
+import type { ToolDefinition } from "../protocol/tools.ts";
+import { defaultOffer } from "./default-offer.ts";
+import type { CallItems, OfferRequest, RecordedCall, ToolExecutor, ToolOffer } from "./executor.ts";
+import { functionExecutor } from "./function/function-executor.ts";
+import { isLocalServer, localExecutor } from "./local/local-executor.ts";
+import { mcpItems } from "./mcp/mcp-items.ts";
+import { emptyOffer, mergeOffers, type Offer } from "./offer.ts";
+import type { ToolIdentity } from "./tool-identity.ts";
+
+export interface ExecutorsOptions {
+  /** The tools of the config. Default: none. */
+  readonly tools?: readonly AnyTool[];
+  /** The executors of the config, asked before the built-in ones. Default: none. */
+  readonly executors?: readonly ToolExecutor[];
+  /** The one for MCP servers. Default: they are ignored. */
+  readonly mcp?: ToolExecutor | undefined;
+}
+
+export interface RequestedTools {
+  readonly definitions: readonly ToolDefinition[];
+  readonly owner: string;
+  readonly responseId: string;
+  /** The names that the model has for tools since the run began. Default: none yet. */
+  readonly names?: ReadonlyMap<string, ToolIdentity> | undefined;
+  /** What interrupted calls kept, by their idempotency keys. Default: nothing. */
+  readonly kept?: ReadonlyMap<string, JsonValue> | undefined;
+}
+
+/** A recorded call with the label of its server. */
+export type LabelledCall = RecordedCall & { readonly label: string };
+
+export class Executors {
+  /** The first that can execute a definition gets it. */
+  readonly #all: readonly ToolExecutor[];
+  readonly #items: ReadonlyMap<string, { readonly items: CallItems; readonly kind: string }>;
+  readonly #isEmpty: boolean;
+
+  constructor({ tools = [], executors = [], mcp }: ExecutorsOptions) {
+    this.#all = [localExecutor(tools), ...executors, ...(mcp ? [mcp] : []), functionExecutor];
+    this.#items = new Map([
+      [mcpItems.type, { items: mcpItems, kind: "mcp" }],
+      ...this.#all.flatMap(({ items, kind }) => (items ? [[items.type, { items, kind }] as const] : [])),
+    ]);
+    this.#isEmpty = tools.length === 0 && !mcp && !executors.some(({ offer }) => offer);
+  }
+
+  start(): void {
+    for (const executor of this.#all) executor.start?.();
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.#all.map((executor) => executor.close?.()));
+  }
+
+  /** Whether an executor gets this definition. */
+  canExecute(definition: ToolDefinition): boolean {
+    return this.#find(definition) !== undefined;
+  }
+
+  /** The tools for one request. Throws an `ApiError` for a definition that cannot be used. */
+  async offer({ definitions, owner, responseId, names, kept }: RequestedTools): Promise<Offer> {
+    if (this.#isEmpty && definitions.length === 0) return emptyOffer;
+    const claims = new Map<ToolExecutor, { index: number; definition: ToolDefinition }[]>();
+    const ignored: string[] = [];
+    for (const [index, definition] of definitions.entries()) {
+      const executor = this.#find(definition);
+      if (executor) claims.set(executor, [...(claims.get(executor) ?? []), { index, definition }]);
+      else if (definition.type === "code_interpreter") throw noSandbox(index);
+      else if (!isLocalServer(definition)) ignored.push(`the tool '${definition.name ?? definition.type}'`);
+    }
+    const offers = this.#all.flatMap((executor): (ToolOffer | Promise<ToolOffer>)[] => {
+      const request: OfferRequest = { definitions: claims.get(executor) ?? [], owner, responseId, kept };
+      if (executor.offer) return [executor.offer(request)];
+      return request.definitions.length > 0 ? [defaultOffer(executor, request)] : [];
+    });
+    return mergeOffers([{ tools: [], ignored }, ...(await Promise.all(offers))], names);
+  }
+
+  /** The items of a type; `mcp_call` for a type that no executor has any more. */
+  itemsOf(type: string): CallItems {
+    return this.#items.get(type)?.items ?? mcpItems;
+  }
+
+  /** The call that an item records; undefined for an item that is not an executor's. */
+  readCall(item: { readonly type: string }): LabelledCall | undefined {
+    const { items, kind = "" } = this.#items.get(item.type) ?? {};
+    const call = items?.read(item as unknown as JsonObject);
+    return call && { label: kind, ...call };
+  }
+
+  #find(definition: ToolDefinition): ToolExecutor | undefined {
+    return this.#all.find((executor) => executor.canExecute(definition));
+  }
+}
+
+function noSandbox(index: number): Error {
+  return invalidRequest(
+    `tools[${index}]`,
+    "This server has no sandbox, so it cannot run the tool 'code_interpreter'. Leave the tool out, or give the server an executor for it.",
+    "unsupported_tool",
+  );
+}

@@ -1,0 +1,48 @@
+// Tools of the config, which run in this process. To clients they are those of a server with the label `local`.
+
+import type { AnyTool, JsonValue } from "rondo";
+import type { ToolDefinition } from "../../protocol/tools.ts";
+import type { OfferedTool, ToolExecutor } from "../executor.ts";
+import { mcpItems } from "../mcp/mcp-items.ts";
+
+export const localLabel = "local";
+
+export function localExecutor(tools: readonly AnyTool[]): ToolExecutor {
+  const all = tools.flatMap(withSubtools).map(
+    (tool): OfferedTool => ({
+      tool,
+      runsHere: true,
+      identity: { host: "local", label: localLabel, name: tool.wireName },
+      items: mcpItems,
+    }),
+  );
+  return {
+    kind: "local",
+    canExecute: isLocalServer,
+    items: mcpItems,
+    // All tools, unless the request names those that it needs.
+    offer: ({ definitions: [named] }) => {
+      const names = named && namesIn(named.definition["allowed_tools"]);
+      if (!names) return { tools: all };
+      return {
+        tools: all.filter(({ tool: { name, wireName } }) => names.includes(name) || names.includes(wireName)),
+      };
+    },
+  };
+}
+
+/** `{ type: "mcp", server_label: "local" }` stands for these tools. */
+export function isLocalServer({ type, server_label }: ToolDefinition): boolean {
+  return type === "mcp" && server_label === localLabel;
+}
+
+export function withSubtools(tool: AnyTool): AnyTool[] {
+  return [tool, ...tool.subtools.flatMap(withSubtools)];
+}
+
+/** A list of names, or a filter that holds one. */
+function namesIn(allowed: JsonValue | undefined): readonly JsonValue[] | undefined {
+  if (typeof allowed !== "object" || allowed === null) return undefined;
+  if (Array.isArray(allowed)) return allowed;
+  return Array.isArray(allowed["tool_names"]) ? allowed["tool_names"] : undefined;
+}
