@@ -8,6 +8,7 @@ export { type Lazy, literal } from "./async/lazy.ts";
 export type { Run } from "./async/run.ts";
 export type {
   Block,
+  ServerEventBlock,
   TextBlock,
   ThinkingBlock,
   ToolResultBlock,
@@ -123,6 +124,8 @@ export type {
   OutputFormat,
   Usage,
 } from "./model/provider.ts";
+export type { ApprovalRequest } from "./model/responses/ask-responses.ts";
+export { type ResponsesModelOptions, responsesModel } from "./model/responses/responses-model.ts";
 export type { RetryOptions } from "./model/retry.ts";
 export { AgentRegistry, defaultRegistry, HookRegistry, Registry, ToolRegistry } from "./registry/registry.ts";
 export type { RegistryOption } from "./registry/registry-option.ts";

@@ -3,6 +3,8 @@
 import type { LoopEvent, ReadyCall } from "../loop/events.ts";
 import { errorText } from "../loop/tool-result.ts";
 
+import type { JsonObject } from "../json/json-value.ts";
+
 export interface TextBlock {
   type: "text";
   /** New text: each character comes once. */
@@ -48,13 +50,20 @@ export interface ToolUseDeltaBlock {
   partial_json: string;
 }
 
+/** An event of the model's server, as it came: a tool that it runs itself. Only from `responsesModel()`. */
+export interface ServerEventBlock {
+  type: "server_event";
+  event: JsonObject;
+}
+
 export type Block =
   | TextBlock
   | ThinkingBlock
   | ToolUseBlock
   | ToolUseErrorBlock
   | ToolResultBlock
-  | ToolUseDeltaBlock;
+  | ToolUseDeltaBlock
+  | ServerEventBlock;
 
 export class BlockReader {
   readonly #answerToolName: string | undefined;
@@ -77,6 +86,8 @@ export class BlockReader {
         return { type: "text", text: event.text };
       case "thinking.delta":
         return { type: "thinking", thinking: event.text };
+      case "server.event":
+        return { type: "server_event", event: event.event };
       case "call.started":
         this.#names.set(event.id, event.name);
         return undefined;

@@ -1,5 +1,6 @@
 // Everything that happens in a run of the loop, as one union. Names are never changed after a release.
 
+import type { JsonObject } from "../json/json-value.ts";
 import type { AssistantMessage, ToolMessage } from "../model/message.ts";
 import type { FinishReason, Usage } from "../model/provider.ts";
 import type { RunState } from "./state.ts";
@@ -69,6 +70,8 @@ export type LoopEvent =
       readonly isError: boolean;
     }
   | { readonly type: "warning"; readonly message: string }
+  /** An event of the model's server, as it came: a tool that it runs itself, or a call it wants approved. */
+  | { readonly type: "server.event"; readonly event: JsonObject }
   /** Always the last, unless the run fails or is left. `usage` adds up what the server reported. */
   | {
       readonly type: "run.finished";

@@ -12,7 +12,7 @@ import { ModelHttpError } from "../error/model-http-errors.ts";
 import { RondoError } from "../error/rondo-error.ts";
 import type { AnswerLimits } from "./answer-limits.ts";
 import { askServer } from "./ask-server.ts";
-import { ChatAnswer } from "./chat-answer.ts";
+import { type AnswerReader, ChatAnswer } from "./chat-answer.ts";
 import { ChatStreamReader } from "./chat-stream-reader.ts";
 import type { DeltaSink } from "./delta-stream.ts";
 import type { Endpoint } from "./endpoint.ts";
@@ -36,6 +36,10 @@ export interface ChatSetup {
   readonly limits: AnswerLimits;
   /** Whether an answer may be requested whole, if no consumer needs a stream. */
   readonly mayAskWhole: boolean;
+  /** The resource that is asked. Default: `/chat/completions`. */
+  readonly path?: string;
+  /** What reads an answer. Default: a reader of chat completions. */
+  readonly createReader?: () => AnswerReader;
 }
 
 /** Asks once, and pushes what comes into the sink. Rejects with a typed error, or with the sink's abort reason. */
@@ -47,11 +51,13 @@ export async function askModel(setup: ChatSetup, body: RequestBody, sink: DeltaS
   const answer = new ChatAnswer({
     endpoint,
     hideSecrets: (text) => setup.endpoint.hideSecrets(text),
-    reader: new ChatStreamReader({
-      profile: setup.profile,
-      toolNames: body.toolNames,
-      maxCalls: limits.maxCallsPerAnswer,
-    }),
+    reader:
+      setup.createReader?.() ??
+      new ChatStreamReader({
+        profile: setup.profile,
+        toolNames: body.toolNames,
+        maxCalls: limits.maxCallsPerAnswer,
+      }),
     limits,
     push: sink.push,
   });
@@ -82,7 +88,7 @@ interface Attempt {
 }
 
 async function attempt(
-  { endpoint, model, send }: ChatSetup,
+  { endpoint, model, send, path = "/chat/completions" }: ChatSetup,
   { text: body, isWhole }: RequestBody,
   { sink, answer, silence }: Attempt,
 ): Promise<void> {
@@ -90,7 +96,7 @@ async function attempt(
   // Silence before a whole answer means nothing: it may take as long as the whole stream would.
   if (!isWhole) silence.hear();
   try {
-    const response = await askServer({ endpoint, path: "/chat/completions", body, model, send, signal });
+    const response = await askServer({ endpoint, path, body, model, send, signal });
     await readAnswer(response, { sink, answer, silence });
     answer.end();
   } catch (error) {

@@ -16,12 +16,22 @@ import { parseJson } from "./parse-json.ts";
 import type { ModelDelta } from "./provider.ts";
 import { SseReader } from "./sse.ts";
 
+/** What makes deltas of the parsed chunks of an answer. */
+export interface AnswerReader extends Pick<ChatStreamReader, "hasTooManyCalls" | "read" | "take" | "end"> {
+  /** What it reads, for messages. Default: a chat completion. */
+  readonly expected?: string;
+  /** Whether a chunk has ended the answer. Undefined where the end of the stream may do that too. */
+  readonly isComplete?: boolean;
+  /** An answer that came all at once, as a chunk; undefined for what is not one. Default: a chat completion's. */
+  toChunk?(whole: unknown): unknown;
+}
+
 export interface ChatAnswerSetup {
   readonly endpoint: string;
   /** Removes secrets from the server's messages. Default: removes nothing. */
   readonly hideSecrets?: (text: string) => string;
-  readonly reader: ChatStreamReader;
-  /** Default: no limits. The limit of calls is the reader's too. */
+  readonly reader: AnswerReader;
+  /** The reader counts the calls. Default: no limits. */
   readonly limits?: AnswerLimits;
   readonly push: (delta: ModelDelta) => void;
 }
@@ -37,7 +47,7 @@ interface Body {
 export class ChatAnswer {
   readonly #endpoint: string;
   readonly #hideSecrets: (text: string) => string;
-  readonly #reader: ChatStreamReader;
+  readonly #reader: AnswerReader;
   readonly #limits: AnswerLimits;
   readonly #push: (delta: ModelDelta) => void;
   readonly #parser = new ChunkParser();
@@ -87,6 +97,7 @@ export class ChatAnswer {
   end(): void {
     if (!this.#isDone) this.#body?.end();
     if (!this.#hasChunks) throw new EmptyAnswerError(this.#endpoint, this.#head);
+    if (this.#reader.isComplete === false) throw new Error("it ended too early");
     this.#isClosed = true;
     const deltas = this.#reader.end({ isCutOff: false, hasEnd: this.#isDone || this.#isWhole });
     const isBeyond = this.#reader.hasTooManyCalls;
@@ -139,7 +150,7 @@ export class ChatAnswer {
   #takeWhole(text: string): void {
     const answer = parseJson(text);
     this.#throwIfReported(answer, false);
-    const chunk = asChunk(answer);
+    const chunk = this.#reader.toChunk ? this.#reader.toChunk(answer) : asChunk(answer);
     if (!chunk) throw this.#unexpected(answer === undefined ? "invalid or truncated JSON" : "something else");
     this.#hasChunks = true;
     this.#isWhole = true;
@@ -167,6 +178,7 @@ export class ChatAnswer {
     this.#throwIfReported(chunk, event === "error");
     this.#hasChunks = true;
     this.#reader.read(chunk);
+    if (this.#reader.isComplete) this.#isDone = true;
   };
 
   #pushAll(deltas: readonly ModelDelta[]): void {
@@ -177,14 +189,16 @@ export class ChatAnswer {
   }
 
   #throwIfReported(value: unknown, isErrorEvent: boolean): void {
-    if (!isErrorEvent && !(isPlainObject(value) && isErrorReport(value["error"]))) return;
+    // A failed response of the Responses API has its error inside.
+    const { response = value } = (isPlainObject(value) ? value : {}) as { response?: unknown };
+    if (!isErrorEvent && !(isPlainObject(response) && isErrorReport(response["error"]))) return;
     this.cutOff();
-    throw new ReportedStreamError(this.#endpoint, this.#text, this.#hideSecrets(errorMessageOf(value)));
+    throw new ReportedStreamError(this.#endpoint, this.#text, this.#hideSecrets(errorMessageOf(response)));
   }
 
   #unexpected(got: string): UnexpectedAnswerError {
     return new UnexpectedAnswerError(this.#endpoint, {
-      expected: "a chat completion",
+      expected: this.#reader.expected ?? "a chat completion",
       got,
       received: this.#head,
     });

@@ -1,5 +1,6 @@
 // What the loop needs from a model: one streaming method.
 
+import type { JsonObject } from "../json/json-value.ts";
 import type { JsonSchema } from "../tool/json-schema.ts";
 import type { OpenAITool } from "../tool/tool.ts";
 import type { Message } from "./message.ts";
@@ -70,6 +71,8 @@ export type ModelDelta =
       readonly isTruncated: boolean;
     }
   | { readonly type: "warning"; readonly message: string }
+  /** An event of the server's own, as it came: a tool that it runs, or a call that needs approval. */
+  | { readonly type: "server.event"; readonly event: JsonObject }
   /** `usage` is undefined when the server did not report it. */
   | { readonly type: "finished"; readonly finishReason: FinishReason; readonly usage: Usage | undefined };
 

@@ -79,7 +79,8 @@ function toolOffer({ tools = [], toolChoice }: ModelRequest, profile: ModelProfi
     : { tools };
 }
 
-function checkToolChoice(tools: readonly OpenAITool[], choice: ModelRequest["toolChoice"]): void {
+/** Refuses a choice that is not one, or of a tool that is not offered. */
+export function checkToolChoice(tools: readonly OpenAITool[], choice: ModelRequest["toolChoice"]): void {
   if (choice === undefined || choice === "auto" || choice === "none") return;
   const field = "toolChoice";
   const names = tools.map((tool) => tool.function.name);

@@ -67,7 +67,8 @@ function wireAssistant(
   return message;
 }
 
-function checkMessages(messages: readonly Message[]): void {
+/** Refuses what is not a conversation. */
+export function checkMessages(messages: readonly Message[]): void {
   const expected = "a list of messages";
   if (!Array.isArray(messages))
     throw new InvalidTypeError({ field: "messages", expected, received: messages });

@@ -1,13 +1,9 @@
 // What goes wrong between a command and a Rondo server, in words and with the next step.
 
 export interface ApiClientErrorOptions extends ErrorOptions {
-  /** The HTTP status, where there was an answer. */
+  /** The HTTP status of the reply, if there was one. */
   status?: number;
-  /** What the API calls it, such as `model_not_found`. */
-  code?: string | null;
-  /** The field that is wrong. */
-  param?: string | null;
-  /** Whether no answer came, or only a part of it. Default: false. */
+  /** Whether no reply came, or only a part of it. Default: false. */
   isConnectionFault?: boolean;
 }
 
@@ -15,17 +11,12 @@ export interface ApiClientErrorOptions extends ErrorOptions {
 export class ApiClientError extends Error {
   override readonly name = "ApiClientError";
   readonly status: number | undefined;
-  readonly code: string | null;
-  readonly param: string | null;
-  /** Whether no answer came, or only a part of it: the same may well work a little later. */
+  /** Whether no reply came, or only a part of it: the same may well work a little later. */
   readonly isConnectionFault: boolean;
 
-  constructor(message: string, options: ApiClientErrorOptions = {}) {
-    const { status, code, param, isConnectionFault = false, ...others } = options;
+  constructor(message: string, { status, isConnectionFault = false, ...others }: ApiClientErrorOptions = {}) {
     super(message, others);
     this.status = status;
-    this.code = code ?? null;
-    this.param = param ?? null;
     this.isConnectionFault = isConnectionFault;
   }
 }
@@ -37,7 +28,7 @@ export function unreachable(label: string, cause: unknown): ApiClientError {
   );
 }
 
-export function brokenStream(label: string, cause: unknown): ApiClientError {
+export function brokenStream(label: string, cause?: unknown): ApiClientError {
   const why = cause === undefined ? "it ended too early" : reasonOf(cause);
   return new ApiClientError(
     `The stream from ${label} broke off: ${why}. The server may have been stopped; ask again.`,
@@ -53,32 +44,27 @@ export function unexpected(label: string, text: string, status?: number): ApiCli
   );
 }
 
-/** An answer that says no. */
-export async function refusal(label: string, response: Response): Promise<ApiClientError> {
-  const { status } = response;
-  const text = await response.text().catch(() => "");
-  const error = errorIn(text);
-  const said = typeof error?.message === "string" ? error.message : undefined;
-  if (status === 401 || status === 403)
-    return new ApiClientError(
-      `The server at ${label} does not let this request in${said === undefined ? "" : `: ${said}`} ` +
-        "Pass its key with --api-key or RONDO_API_KEY; `rondo key` makes one.",
-      { status, code: error?.code ?? null },
-    );
-  if (said === undefined) return unexpected(label, text, status);
-  return new ApiClientError(said, { status, code: error?.code ?? null, param: error?.param ?? null });
+export function notLetIn(label: string, said: string, status: number): ApiClientError {
+  return new ApiClientError(
+    `The server at ${label} does not let this request in${said === "" ? "" : `: ${said}`} ` +
+      "Pass its key with --api-key or RONDO_API_KEY; `rondo key` makes one.",
+    { status },
+  );
 }
 
-interface ErrorBody {
-  message?: unknown;
-  code?: string | null;
-  param?: string | null;
+/** The error of a reply that is not a success. */
+export async function refusal(label: string, reply: Response): Promise<ApiClientError> {
+  const { status } = reply;
+  const text = await reply.text().catch(() => "");
+  const said = messageIn(text);
+  if (status === 401 || status === 403) return notLetIn(label, said ?? "", status);
+  return said === undefined ? unexpected(label, text, status) : new ApiClientError(said, { status });
 }
 
-function errorIn(text: string): ErrorBody | undefined {
+function messageIn(text: string): string | undefined {
   try {
-    const { error } = Object(JSON.parse(text)) as { error?: unknown };
-    return typeof error === "object" && error !== null ? error : undefined;
+    const message: unknown = JSON.parse(text)?.error?.message;
+    return typeof message === "string" ? message : undefined;
   } catch {
     return undefined;
   }

@@ -1,4 +1,4 @@
-// A small client of a Rondo server for the commands: JSON, streams of events, and errors in words.
+// What the commands ask of a Rondo server beyond its models: stored responses, as JSON and as streams of events.
 
 import { EventSourceParserStream } from "eventsource-parser/stream";
 import type { JsonObject } from "rondo";
@@ -17,48 +17,32 @@ export interface ApiClientOptions {
 /** A page of a list, as the API has it. */
 export interface ApiList<T> {
   data: T[];
-  first_id: string | null;
-  last_id: string | null;
   has_more: boolean;
 }
 
-export interface ApiClient {
-  /** With `/v1`, and without what may be secret in it. */
-  readonly label: string;
-  /** Makes a response. Its events, as they come; leaving the loop closes the connection. */
-  create(body: JsonObject, signal?: AbortSignal): AsyncGenerator<StreamEvent, void, void>;
-  /** The events of a background response after `startingAfter` (-1 for all), then those that come. */
-  follow(id: string, startingAfter: number, signal?: AbortSignal): AsyncGenerator<StreamEvent, void, void>;
-  get(id: string, signal?: AbortSignal): Promise<ResponseObject>;
-  /** What the response was asked: its first items, the oldest first. */
-  input(id: string, signal?: AbortSignal): Promise<ApiList<InputItem>>;
-  /** `query` has the parameters of the API: `limit`, `after`, `order`… */
-  list(query?: Readonly<Record<string, string>>, signal?: AbortSignal): Promise<ApiList<ResponseObject>>;
-  cancel(id: string, signal?: AbortSignal): Promise<ResponseObject>;
-  /** The names of the models that the server has. */
-  models(signal?: AbortSignal): Promise<string[]>;
-}
+const largestPage = 100;
 
-/** Makes a client. Throws an `ApiClientError` if `baseUrl` is no http or https URL. Nothing is asked yet. */
-export function createApiClient({ baseUrl, apiKey }: ApiClientOptions): ApiClient {
-  const base = readBaseUrl(baseUrl);
-  const label = `${base.origin}${base.pathname}`;
+export type ApiClient = ReturnType<typeof createApiClient>;
 
-  const ask = async (path: string, init: RequestInit): Promise<Response> => {
-    const headers = new Headers(init.headers);
-    if (apiKey !== undefined) headers.set("authorization", `Bearer ${apiKey}`);
-    const response = await fetch(`${label}${path}`, { ...init, headers, redirect: "manual" }).catch(
-      (error: unknown) => {
-        throw init.signal?.aborted ? init.signal.reason : unreachable(label, error);
-      },
-    );
-    if (response.ok) return response;
-    throw await refusal(label, response);
+/** Makes a client. Throws an `ApiClientError` if `baseUrl` is not an http or https URL. Nothing is asked yet. */
+export function createApiClient({ baseUrl, apiKey }: ApiClientOptions) {
+  const label = toBaseUrl(baseUrl);
+
+  const ask = async (path: string, { body, ...init }: RequestInit = {}): Promise<Response> => {
+    const headers = {
+      ...(apiKey !== undefined && { authorization: `Bearer ${apiKey}` }),
+      ...(body && { "content-type": "application/json" }),
+    };
+    const request = { ...init, headers, redirect: "manual" as const, body: body ?? null };
+    const reply = await fetch(`${label}${path}`, request).catch((error: unknown) => {
+      throw init.signal?.aborted ? init.signal.reason : unreachable(label, error);
+    });
+    if (reply.ok) return reply;
+    throw await refusal(label, reply);
   };
 
-  const json = async <T>(path: string, init: RequestInit = {}): Promise<T> => {
-    const response = await ask(path, init);
-    const text = await response.text();
+  const json = async <T>(path: string, init: RequestInit): Promise<T> => {
+    const text = await (await ask(path, init)).text();
     try {
       return JSON.parse(text) as T;
     } catch {
@@ -67,10 +51,10 @@ export function createApiClient({ baseUrl, apiKey }: ApiClientOptions): ApiClien
   };
 
   const events = async function* (path: string, init: RequestInit): AsyncGenerator<StreamEvent, void, void> {
-    const response = await ask(path, init);
-    const isStream = response.headers.get("content-type")?.startsWith("text/event-stream") ?? false;
-    if (!isStream || !response.body) throw unexpected(label, await response.text());
-    const frames = response.body
+    const reply = await ask(path, init);
+    const isStream = reply.headers.get("content-type")?.startsWith("text/event-stream") ?? false;
+    if (!isStream || !reply.body) throw unexpected(label, await reply.text());
+    const frames = reply.body
       .pipeThrough(new TextDecoderStream() as ReadableWritablePair<string, Uint8Array<ArrayBuffer>>)
       .pipeThrough(new EventSourceParserStream());
     try {
@@ -81,44 +65,51 @@ export function createApiClient({ baseUrl, apiKey }: ApiClientOptions): ApiClien
     } catch (error) {
       throw init.signal?.aborted ? init.signal.reason : brokenStream(label, error);
     }
-    throw brokenStream(label, undefined);
+    throw brokenStream(label);
   };
 
   const at = (id: string) => `/responses/${encodeURIComponent(id)}`;
-  const given = (signal: AbortSignal | undefined): RequestInit => (signal ? { signal } : {});
   return {
+    /** The base URL, with `/v1` and without what may be secret in it. */
     label,
-    create: (body, signal) =>
-      events("/responses", {
-        ...given(signal),
-        method: "POST",
-        headers: { "content-type": "application/json" },
-        body: JSON.stringify({ ...body, stream: true }),
+    /** Makes a response. Its events, as they come; leaving the loop closes the connection. */
+    create: (body: JsonObject, signal: AbortSignal | null = null) =>
+      events("/responses", { signal, method: "POST", body: JSON.stringify({ ...body, stream: true }) }),
+    /** The events of a background response after `startingAfter` (-1 for all), then those that come. */
+    follow: (id: string, startingAfter: number, signal: AbortSignal | null = null) =>
+      events(`${at(id)}?stream=true${startingAfter < 0 ? "" : `&starting_after=${startingAfter}`}`, {
+        signal,
       }),
-    follow: (id, startingAfter, signal) =>
-      events(
-        `${at(id)}?stream=true${startingAfter < 0 ? "" : `&starting_after=${startingAfter}`}`,
-        given(signal),
-      ),
-    get: (id, signal) => json(at(id), given(signal)),
-    input: (id, signal) => json(`${at(id)}/input_items?order=asc&limit=100`, given(signal)),
-    list: (query = {}, signal) => json(`/responses?${new URLSearchParams(query).toString()}`, given(signal)),
-    cancel: (id, signal) => json(`${at(id)}/cancel`, { ...given(signal), method: "POST" }),
-    async models(signal) {
-      const { data } = await json<{ data: { id: string }[] }>("/models", given(signal));
-      if (!Array.isArray(data)) throw unexpected(label, JSON.stringify(data));
-      return data.map(({ id }) => id);
+    get: (id: string, signal: AbortSignal | null = null) => json<ResponseObject>(at(id), { signal }),
+    /** What the response was asked: its first items, the oldest first. */
+    input: (id: string, signal: AbortSignal) =>
+      json<ApiList<InputItem>>(`${at(id)}/input_items?order=asc&limit=100`, { signal }),
+    /** Up to `limit` responses, the newest first. `query` has the other parameters of the API, such as `status`. */
+    async list(limit: number, query: Readonly<Record<string, string>> = {}, signal?: AbortSignal) {
+      const all: ResponseObject[] = [];
+      for (let hasMore = true; hasMore && all.length < limit; ) {
+        const size = String(Math.min(limit - all.length, largestPage));
+        const after = all.at(-1)?.id;
+        const page = new URLSearchParams({ ...query, limit: size, ...(after !== undefined && { after }) });
+        const { data, has_more } = await json<ApiList<ResponseObject>>(`/responses?${page.toString()}`, {
+          signal: signal ?? null,
+        });
+        all.push(...data);
+        hasMore = has_more && data.length > 0;
+      }
+      return all;
     },
+    cancel: (id: string, signal: AbortSignal | null = null) =>
+      json<ResponseObject>(`${at(id)}/cancel`, { signal, method: "POST" }),
   };
 }
 
-function readBaseUrl(text: string): URL {
+/** The base URL of a server's API: with `/v1`, and without what may be secret in it. */
+export function toBaseUrl(text: string): string {
   const url = URL.parse(text);
   if (!url || !/^https?:$/.test(url.protocol))
     throw new ApiClientError(
       `Expected the http or https URL of a Rondo server, such as http://127.0.0.1:4500, got ${JSON.stringify(text)}.`,
     );
-  const path = url.pathname.replace(/\/+$/, "");
-  url.pathname = path.endsWith("/v1") ? path : `${path}/v1`;
-  return url;
+  return `${url.origin}${url.pathname.replace(/\/+$/, "").replace(/(\/v1)?$/, "/v1")}`;
 }

@@ -1,15 +1,15 @@
-// Work that Ctrl-C ends: it is asked to stop, gets time to clean up, and is left at once when asked again.
+// Work that Ctrl-C aborts, with time to clean up; a second Ctrl-C leaves at once.
 
 import { type CliIo, Exit, exitCodes } from "./cli-io.ts";
 
-/** How long the work may clean up after it was asked to stop, and when the person is told that it does. */
+/** How long cleanup may take, and after how long the user is told about it. */
 const graceMs = 10_000;
 const tellAfterMs = 1000;
 const stopping = `\nStopping: it has up to ${graceMs / 1000} s to clean up. Press Ctrl-C again to leave at once.\n`;
 
 /**
- * Runs the work with a signal that Ctrl-C aborts. Throws an `Exit` with 130 when it was interrupted, after the
- * work has ended in any way, or its time to clean up has.
+ * Runs the work with a signal that Ctrl-C aborts. If aborted, throws an `Exit` with 130 once the work has ended, or
+ * its time to clean up is over.
  */
 export async function interruptible<T>(io: CliIo, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const controller = new AbortController();

@@ -2,15 +2,14 @@
 
 import { startSpinner } from "../terminal/spinner.ts";
 import { oneLine } from "../terminal/text.ts";
-import { AnswerClock } from "./answer-clock.ts";
-import type { ChatEvent, ChatUsage, EndReason } from "./chat-partner.ts";
+import type { ChatEvent, ChatUsage, EndReason } from "./chat-events.ts";
 import type { Screen } from "./screen.ts";
 
 export interface AnswerViewOptions {
   readonly screen: Screen;
-  /** Takes out of a text what the output shall not have. */
+  /** Removes from a text what the output must not contain. */
   readonly clean: (text: string) => string;
-  /** Draws on the terminal without being part of its lines. */
+  /** Draws on the terminal outside of its lines: the spinner. */
   readonly draw: (text: string) => void;
   readonly now?: () => number;
 }
@@ -21,7 +20,7 @@ export class AnswerView implements Disposable {
   #kind: "text" | "thinking" | undefined;
   #stopSpinner: (() => void) | undefined;
 
-  /** Begins to wait for the answer. */
+  /** Starts the spinner. */
   constructor(options: AnswerViewOptions) {
     this.#options = options;
     this.#clock = new AnswerClock(options.now);
@@ -62,7 +61,7 @@ export class AnswerView implements Disposable {
     }
   }
 
-  /** Ends what has been begun: lines, and the sign that something is awaited. */
+  /** Ends the open line and the spinner. */
   [Symbol.dispose](): void {
     this.#stopWaiting();
     this.#endLine();
@@ -85,7 +84,7 @@ export class AnswerView implements Disposable {
       screen.answer.write(text);
       return;
     }
-    // Where it cannot be told by its looks, it is told by a word.
+    // Without colours, a word marks it.
     if (isNew && !screen.style.hasColours) screen.aside.write("thinking: ");
     screen.aside.write(text, screen.style.dim);
   }
@@ -96,7 +95,7 @@ export class AnswerView implements Disposable {
     this.#options.screen.aside.line(text, paint);
   }
 
-  /** Whatever was being said is over. */
+  /** Ends the text or thought that is open. */
   #endLine(): void {
     const { answer, aside } = this.#options.screen;
     if (this.#kind === "text") answer.endLine();
@@ -133,7 +132,7 @@ export class AnswerView implements Disposable {
   }
 }
 
-/** What an MCP tool says, without its envelope; undefined if there is more than text to it. */
+/** The text of an MCP result; undefined if it has other content. */
 function textOfMcpResult(value: unknown): string | undefined {
   const { content } = (value ?? {}) as { content?: unknown };
   if (!Array.isArray(content) || content.length === 0) return undefined;
@@ -151,4 +150,39 @@ const whyItEnded: Readonly<Record<EndReason, string | undefined>> = {
 
 function count(value: number): string {
   return value.toLocaleString("en-US");
+}
+
+/** Below this a rate is noise. */
+const minRateMs = 100;
+
+class AnswerClock {
+  readonly #now: () => number;
+  readonly #startedAt: number;
+  #pieceAt: number | undefined;
+  #writingMs = 0;
+
+  constructor(now: () => number = () => performance.now()) {
+    this.#now = now;
+    this.#startedAt = now();
+  }
+
+  /** Counts the time between the model's pieces: not the tools', and not the wait for the first piece. */
+  note({ type }: ChatEvent): void {
+    const now = this.#now();
+    if (type === "text" || type === "thinking" || type === "call.delta" || type === "call") {
+      if (this.#pieceAt !== undefined) this.#writingMs += now - this.#pieceAt;
+      this.#pieceAt = now;
+    } else if (type === "result") this.#pieceAt = undefined;
+  }
+
+  get elapsedMs(): number {
+    return this.#now() - this.#startedAt;
+  }
+
+  /** Tokens a second; undefined if unknown. */
+  rate(outputTokens: number): number | undefined {
+    return this.#writingMs < minRateMs || outputTokens === 0
+      ? undefined
+      : outputTokens / (this.#writingMs / 1000);
+  }
 }

@@ -1,36 +1,38 @@
-// A chat, whoever types and wherever it is shown: takes a line, and does what it asks for.
+// Runs the lines of a chat: prompts and commands.
 
 import type { CliIo } from "../cli-io.ts";
 import { AnswerView } from "./answer-view.ts";
-import type { ChatPartner } from "./chat-partner.ts";
 import { isCommand, runCommand } from "./commands.ts";
+import type { Conversation } from "./conversation.ts";
 import { cleaner, type Screen } from "./screen.ts";
 
 export interface ChatSessionOptions {
   readonly io: CliIo;
   readonly screen: Screen;
-  readonly partner: ChatPartner;
+  readonly conversation: Conversation;
 }
 
-/** What became of a line. */
+/** The outcome of a line. */
 export type Outcome = "done" | "failed" | "exit";
 
 export class ChatSession {
   readonly #options: ChatSessionOptions;
   readonly #clean: (text: string) => string;
+  /** Asks the user whether a call of the server may run. Default: it may not. */
+  confirm: () => Promise<boolean> = async () => false;
 
   constructor(options: ChatSessionOptions) {
     this.#options = options;
     this.#clean = cleaner(options.io);
   }
 
-  /** A line beside the answers. */
+  /** Writes a line beside the answers. */
   note(line: string): void {
     const { aside, style } = this.#options.screen;
     aside.line(this.#clean(line), style.dim);
   }
 
-  /** What went wrong, in words. */
+  /** Shows an error. */
   fail(error: unknown): void {
     const { screen, io } = this.#options;
     const message = error instanceof Error ? error.message : String(error);
@@ -38,7 +40,7 @@ export class ChatSession {
     if (io.env["RONDO_DEBUG"] && error instanceof Error) screen.aside.line(error.stack ?? "");
   }
 
-  /** Does what a line asks for. Never throws: what goes wrong is told, and the next line can be tried. */
+  /** Runs a line. Never throws: errors are shown, and the chat continues. */
   async submit(line: string, signal: AbortSignal): Promise<Outcome> {
     try {
       if (isCommand(line)) return await this.#command(line, signal);
@@ -52,14 +54,14 @@ export class ChatSession {
   }
 
   async #command(line: string, signal: AbortSignal): Promise<Outcome> {
-    const { partner, screen, io } = this.#options;
+    const { conversation, screen, io } = this.#options;
     const say = (text: string) => screen.aside.line(this.#clean(text));
-    return (await runCommand(line, { partner, cwd: io.cwd, signal, say })) ?? "done";
+    return runCommand(line, { conversation, cwd: io.cwd, signal, say });
   }
 
   async #ask(prompt: string, signal: AbortSignal): Promise<void> {
-    const { partner, screen, io } = this.#options;
+    const { conversation, screen, io } = this.#options;
     using view = new AnswerView({ screen, clean: this.#clean, draw: (text) => io.write(text) });
-    for await (const event of partner.ask(prompt, signal)) view.show(event);
+    for await (const event of conversation.ask(prompt, signal)) view.show(event);
   }
 }

@@ -1,16 +1,18 @@
 // `rondo chat`: a conversation with a model, or with a Rondo server, in a terminal or through a pipe.
 
-import { Command, InvalidArgumentError } from "commander";
-import { type Logger, setLogger } from "rondo";
+import { Command } from "commander";
+import { setLogger } from "rondo";
 import { type CliIo, Exit, exitCodes } from "../cli-io.ts";
+import { interruptible } from "../interruptible.ts";
+import { httpUrl } from "../responses/server-flags.ts";
 import { ChatSession } from "./chat-session.ts";
-import { type FindPartnerOptions, findPartner, type PartnerWishes } from "./find-partner.ts";
+import { type ModelFlags, type OpenOptions, openConversation } from "./open-conversation.ts";
 import { chatInPipe } from "./piped-chat.ts";
 import { createScreen } from "./screen.ts";
 import { chatInTerminal } from "./terminal-chat.ts";
 import { distinctTools, toolsOfFile } from "./tool-source.ts";
 
-interface ChatFlags extends PartnerWishes {
+interface ChatFlags extends ModelFlags {
   readonly tools?: string[];
   readonly mcp?: string[];
 }
@@ -25,8 +27,8 @@ Examples:
 
 In the chat, /help shows the commands. Ctrl-C interrupts the answer and leaves when pressed again.`;
 
-/** The command. `discover` is how model servers are found; tests bring their own. */
-export function chatCommand(io: CliIo, discover?: FindPartnerOptions["discover"]): Command {
+/** The command. Tests pass their own `discover`. */
+export function chatCommand(io: CliIo, discover?: OpenOptions["discover"]): Command {
   return new Command("chat")
     .description("Talk with a model. Without flags: the first that is found on this machine, else a demo.")
     .argument("[prompt...]", "What to ask first; in a pipe, the only prompt.")
@@ -60,17 +62,20 @@ export function chatCommand(io: CliIo, discover?: FindPartnerOptions["discover"]
 async function chat(
   io: CliIo,
   first: string | undefined,
-  { tools: files = [], mcp: servers = [], ...wishes }: ChatFlags,
-  discover: FindPartnerOptions["discover"],
+  { tools: files = [], mcp: servers = [], ...flags }: ChatFlags,
+  discover: OpenOptions["discover"],
 ): Promise<void> {
   const screen = createScreen(io);
   await using owned = new AsyncDisposableStack();
-  const { partner, notice } = await start(io, async (signal) => {
+  // Set when there is a chat; nothing is asked before.
+  let session: ChatSession | undefined;
+  const approve = screen.isInteractive ? async () => (await session?.confirm()) ?? false : undefined;
+  const { conversation, notice } = await interruptible(io, async (signal) => {
     const onWarning = (message: string) => io.writeError(`rondo: ${message}\n`);
     const sources = await Promise.all([
       ...files.map((file) => toolsOfFile(file, io.cwd)),
       ...servers.map(async (server) => {
-        // Only here: without such servers nobody needs the protocol.
+        // Loaded only when needed: MCP is large.
         const { toolsOfMcpServer } = await import("./mcp-source.ts");
         return toolsOfMcpServer(server, { cwd: io.cwd, signal, onWarning });
       }),
@@ -79,15 +84,17 @@ async function chat(
       sources.flatMap((source) => owned.use(source).tools),
       onWarning,
     );
-    return findPartner({ wishes, tools, env: io.env, signal, ...(discover && { discover }) });
+    return openConversation({ flags, tools, env: io.env, signal, approve, discover });
   });
-  owned.use(partner);
-  const session = new ChatSession({ io, screen, partner });
-  const restoreLogger = takeWarnings((message) => session.note(message));
+  owned.use(conversation);
+  const chatting = new ChatSession({ io, screen, conversation });
+  session = chatting;
+  // Warnings of the library become lines of the chat, instead of writing over it.
+  setLogger({ warn: (message) => chatting.note(message) });
   try {
     if (notice !== undefined) session.note(notice);
     if (screen.isInteractive) {
-      session.note(`Chatting with ${partner.label}. /help shows the commands, Ctrl-D leaves.`);
+      session.note(`Chatting with ${conversation.label}. /help shows the commands, Ctrl-D leaves.`);
     } else if (first === undefined && io.input.isTTY) {
       session.note("Write a prompt and press Enter; Ctrl-D ends.");
     }
@@ -96,36 +103,10 @@ async function chat(
       : await chatInPipe(session, io, first);
     if (exitCode !== exitCodes.ok) throw new Exit(exitCode);
   } finally {
-    restoreLogger();
+    setLogger();
   }
-}
-
-/** Runs what comes before the first prompt; Ctrl-C ends it. */
-async function start<T>(io: CliIo, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
-  const controller = new AbortController();
-  const release = io.onStop(() => controller.abort());
-  try {
-    return await work(controller.signal);
-  } catch (error) {
-    throw controller.signal.aborted ? new Exit(exitCodes.interrupted) : error;
-  } finally {
-    release();
-  }
-}
-
-/** Warnings of the library become lines of the chat, instead of writing over it. */
-function takeWarnings(take: (message: string) => void): () => void {
-  const logger: Logger = { warn: (message) => take(message) };
-  setLogger(logger);
-  return () => setLogger();
 }
 
 function addTo(value: string, list: string[] | undefined): string[] {
   return [...(list ?? []), value];
-}
-
-function httpUrl(value: string): string {
-  const url = URL.parse(value);
-  if (url && /^https?:$/.test(url.protocol)) return value;
-  throw new InvalidArgumentError("Expected an http or https URL.");
 }

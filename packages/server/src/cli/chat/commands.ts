@@ -1,11 +1,11 @@
-// What can be typed instead of a prompt.
+// The commands that can be typed instead of a prompt.
 
 import { writeFile } from "node:fs/promises";
 import { resolve } from "node:path";
-import type { ChatPartner } from "./chat-partner.ts";
+import type { Conversation } from "./conversation.ts";
 
 export interface CommandContext {
-  readonly partner: ChatPartner;
+  readonly conversation: Conversation;
   readonly cwd: string;
   readonly signal: AbortSignal;
   /** Writes a line beside the answers. */
@@ -13,17 +13,17 @@ export interface CommandContext {
 }
 
 interface Command {
-  /** What comes after the name, if anything does. */
+  /** The placeholder of its argument. Default: it has none. */
   readonly argument?: string;
   readonly description: string;
-  /** Throws in words. Resolves with "exit" to leave. */
-  run(argument: string, context: CommandContext): Promise<"exit" | undefined>;
+  /** Throws an error for the user. */
+  run(argument: string, context: CommandContext): Promise<void> | void;
 }
 
 const commands: Readonly<Record<string, Command>> = {
   help: {
     description: "Show this.",
-    async run(_, { say }) {
+    run(_, { say }) {
       const names = Object.entries(commands).map(([name, { argument = "" }]) =>
         `/${name} ${argument}`.trim(),
       );
@@ -31,58 +31,53 @@ const commands: Readonly<Record<string, Command>> = {
       for (const [index, { description }] of Object.values(commands).entries())
         say(`  ${names[index]?.padEnd(width)}  ${description}`);
       for (const line of keys) say(line);
-      return undefined;
     },
   },
   clear: {
     description: "Begin a new conversation.",
-    async run(_, { partner, say }) {
-      partner.clear();
+    run(_, { conversation, say }) {
+      conversation.clear();
       say("A new conversation has begun.");
-      return undefined;
     },
   },
   model: {
     argument: "NAME",
     description: "Go on with another model; without a name, show which it is.",
-    async run(name, { partner, say, signal }) {
-      if (name !== "") await partner.use(name, signal);
-      say(`The model is ${partner.label}.`);
-      return undefined;
+    async run(name, { conversation, say, signal }) {
+      if (name !== "") await conversation.use(name, signal);
+      say(`The model is ${conversation.label}.`);
     },
   },
   models: {
     description: "List the models.",
-    async run(_, { partner, say, signal }) {
-      const names = await partner.models(signal);
+    async run(_, { conversation, say, signal }) {
+      const names = await conversation.models(signal);
       for (const name of names) say(`  ${name}`);
       if (names.length === 0) say("There are no models.");
-      return undefined;
     },
   },
   tools: {
     description: "List the tools that run here.",
-    async run(_, { partner, say }) {
-      for (const { name, description } of partner.tools) say(`  ${name}: ${description}`);
-      if (partner.tools.length === 0) say("There are none. Start the chat with --tools FILE to have some.");
-      return undefined;
+    run(_, { conversation, say }) {
+      for (const { name, description } of conversation.tools) say(`  ${name}: ${description}`);
+      if (conversation.tools.length === 0)
+        say("There are none. Start the chat with --tools FILE to have some.");
     },
   },
   save: {
     argument: "FILE",
     description: "Save the conversation as JSON.",
-    async run(file, { partner, cwd, say }) {
+    async run(file, { conversation, cwd, say }) {
       if (file === "") throw new Error("/save needs the name of a file: /save chat.json");
-      const text = `${JSON.stringify(partner.transcript(), undefined, 2)}\n`;
-      // Never over a file that is there: it is easily mistyped, and the old one would be gone.
+      const text = `${JSON.stringify(conversation.transcript(), undefined, 2)}\n`;
+      // Never overwrites: names are easily mistyped.
       await writeFile(resolve(cwd, file), text, { flag: "wx" }).catch((error: unknown) => {
         throw notSaved(file, error);
       });
       say(`Saved to ${file}.`);
-      return undefined;
     },
   },
-  exit: { description: "Leave.", run: async () => "exit" },
+  exit: { description: "Leave.", run() {} },
 };
 
 const keys = [
@@ -91,20 +86,21 @@ const keys = [
   "A line that ends in \\ goes on in the next one, and so does Alt-Enter.",
 ];
 
-/** Whether a line is a command. `/usr/bin` and `/ ` are not: they may well begin a prompt. */
+/** Whether a line is a command. `/usr/bin` and `/ ` are not: they may begin a prompt. */
 export function isCommand(line: string): boolean {
   return /^\/[a-z]+(\s|$)/i.test(line);
 }
 
-/** Runs the command that a line holds. Throws in words, also for one that there is not. */
-export async function runCommand(line: string, context: CommandContext): Promise<"exit" | undefined> {
+/** Runs a command line; `exit` means leave. Throws an error for the user. */
+export async function runCommand(line: string, context: CommandContext): Promise<"done" | "exit"> {
   const [, name = "", argument = ""] = /^\/(\S+)\s*(.*)$/s.exec(line) ?? [];
   const command = Object.hasOwn(commands, name) ? commands[name] : undefined;
   if (!command)
     throw new Error(
       `There is no command /${name}. /help lists those that there are; to send it to the model, begin with a space.`,
     );
-  return command.run(argument.trim(), context);
+  await command.run(argument.trim(), context);
+  return name === "exit" ? "exit" : "done";
 }
 
 function notSaved(file: string, error: unknown): Error {

@@ -26,7 +26,7 @@ test("the tools of an MCP server are the model's", async () => {
   });
 });
 
-test("a server that is not there is told of, and the chat goes on; of two with the same tools one is used", async () => {
+test("an unreachable server is reported and the chat continues; duplicate tools are used once", async () => {
   await using server = await startModelServer(["Hello."]);
   const servers = ["--mcp", "no-such-program", "--mcp", everything, "--mcp", everything];
   const { exitCode, out, err } = await chatPiped(["--model-url", server.url, ...servers, "Hi"]);

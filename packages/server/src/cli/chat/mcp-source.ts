@@ -1,9 +1,9 @@
-// The tools of an MCP server that the command line names: by the command that starts it, or by its address.
+// The tools of an MCP server given on the command line, by command or by URL.
 
 import { type McpServerOptions, mcpServer } from "rondo/mcp";
 import type { ToolSource } from "./tool-source.ts";
 
-/** Starts the server. One that is not there gives no tools, and `onWarning` hears of it. */
+/** Connects to the server. If that fails, it has no tools, and `onWarning` gets the reason. */
 export async function toolsOfMcpServer(
   target: string,
   { cwd, signal, onWarning }: { cwd: string; signal: AbortSignal; onWarning: (message: string) => void },
@@ -20,7 +20,7 @@ export async function toolsOfMcpServer(
   }
 }
 
-/** Words are parted by spaces, outside of quotes. */
+/** Splits a command at spaces outside of quotes. */
 export function mcpTarget(target: string, cwd: string): McpServerOptions {
   if (/^https?:\/\//.test(target)) return { url: target };
   const words = target.match(/(?:"[^"]*"|'[^']*'|[^\s"'])+/g) ?? [];

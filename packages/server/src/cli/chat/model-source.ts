@@ -1,8 +1,8 @@
-// The models that can be talked to directly: those of one or more model servers, and the demo model.
+// Where a chat gets its models: model servers, or the demo model.
 
-import { listModels, type ModelProvider, openaiCompatible } from "rondo";
+import { type JsonObject, listModels, type ModelProvider, openaiCompatible } from "rondo";
 import { demoModel } from "rondo/demo";
-import { inWords, missingModel } from "./model-error-words.ts";
+import { explainModelError, missingModel } from "./explain-error.ts";
 
 export interface ModelPlace {
   readonly url: string;
@@ -12,29 +12,35 @@ export interface ModelPlace {
 export interface ModelSource {
   /** The names of all models. Throws in words if no server answers. */
   list(signal: AbortSignal): Promise<readonly string[]>;
-  /** A model by its name; the first one that can chat if there is no name. Throws in words. */
+  /** A model by its name; without one, the first that can chat. Throws an error for the user. */
   open(name: string | undefined, signal: AbortSignal): Promise<ModelProvider>;
+  /** Rewords an error of one of its models for the command line. */
+  explain(error: unknown): Promise<unknown>;
+  /** Whether it stores the conversation, as responses. */
+  readonly keepsResponses?: true;
+  /** Called with each stored response. */
+  onResponse?: (response: JsonObject) => void;
 }
 
-/** Between the pieces of the demo model's answers, so that one sees them come. */
+/** Delay between the demo model's pieces, so that streaming is visible. */
 const demoDelayMs = 15;
 
-/** Models of servers, in their order. Without any place there is only the demo model. */
+/** Models of servers, in their order; without a server, the demo model. */
 export function modelSource(places: readonly ModelPlace[]): ModelSource {
   const namesAt = ({ url, apiKey }: ModelPlace, signal: AbortSignal) =>
     listModels({ baseURL: url, apiKey, signal });
   const openAt = ({ url, apiKey }: ModelPlace, model: string) =>
     openaiCompatible({ baseURL: url, model, ...(apiKey !== undefined && { apiKey }) });
 
-  /** What each place has; a place that does not answer has nothing, unless it is the only one. */
+  /** The models of each server. One that fails counts as empty, unless it is the only one. */
   const listed = async (signal: AbortSignal) => {
     const all = await Promise.allSettled(places.map((place) => namesAt(place, signal)));
     const [only, ...others] = all;
-    if (only?.status === "rejected" && others.length === 0) throw await inWords(only.reason, async () => []);
+    if (only?.status === "rejected" && others.length === 0) throw await explainModelError(only.reason);
     return all.map((result) => (result.status === "fulfilled" ? result.value : []));
   };
 
-  return {
+  const source: ModelSource = {
     async list(signal) {
       return places.length === 0 ? ["demo"] : [...new Set((await listed(signal)).flat())];
     },
@@ -45,15 +51,16 @@ export function modelSource(places: readonly ModelPlace[]): ModelSource {
         if (name === undefined || name === "demo") return demoModel({ delayMs: demoDelayMs });
         throw missingModel(name, ["demo"]);
       }
-      // There is only one who can know, and it says so itself when it does not.
+      // A single server that cannot list its models is asked anyway: it knows best.
       if (name !== undefined && others.length === 0) {
         const known = await listed(signal).catch(() => undefined);
-        if (known && !has(known.flat(), name)) throw missingModel(name, known.flat(), labelOf(first.url));
+        if (known && !hasModel(known.flat(), name))
+          throw missingModel(name, known.flat(), labelOf(first.url));
         return openAt(first, name);
       }
       const known = await listed(signal);
       const wanted = name ?? firstForChat(known.flat());
-      const index = wanted === undefined ? -1 : known.findIndex((names) => has(names, wanted));
+      const index = wanted === undefined ? -1 : known.findIndex((names) => hasModel(names, wanted));
       const place = places[index];
       if (wanted !== undefined && place) return openAt(place, wanted);
       if (name !== undefined) throw missingModel(name, known.flat());
@@ -61,20 +68,23 @@ export function modelSource(places: readonly ModelPlace[]): ModelSource {
         `There is no model at ${places.map(({ url }) => labelOf(url)).join(" and ")} yet. Get one (Ollama: \`ollama pull qwen3:8b\`), or name one with --model.`,
       );
     },
+
+    explain: (error) => explainModelError(error, () => source.list(AbortSignal.timeout(2000))),
   };
+  return source;
 }
 
-/** Ollama lists `qwen3:latest`, and people say `qwen3`. */
-function has(names: readonly string[], name: string): boolean {
+/** Ollama lists `qwen3` as `qwen3:latest`. */
+export function hasModel(names: readonly string[], name: string): boolean {
   return names.includes(name) || names.includes(`${name}:latest`);
 }
 
-/** Servers list models that only make vectors or ratings of texts too. */
+/** Servers also list embedding and reranking models. */
 function firstForChat(names: readonly string[]): string | undefined {
   return names.find((name) => !/embed|rerank|\bbge\b|\be5\b|whisper/i.test(name)) ?? names[0];
 }
 
-/** An address without what may be secret in it. */
+/** A URL without credentials and query. */
 function labelOf(url: string): string {
   const { origin, pathname } = new URL(url);
   return `${origin}${pathname.replace(/\/+$/, "")}`;

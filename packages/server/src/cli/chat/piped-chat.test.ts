@@ -20,7 +20,7 @@ test("only the answer goes to standard output; thoughts and numbers go to standa
   expect(err).toMatch(/^thinking: Hm, easy\.\n1,200 tokens in, 3 out · \d+\.\d s\n$/);
 });
 
-test("each line is a prompt of one conversation; a backslash goes on; the system prompt is first", async () => {
+test("each line is a prompt of one conversation; a backslash continues it; the system prompt is first", async () => {
   await using server = await startModelServer(["One.", "Two."]);
   const { exitCode, out } = await chatPiped(
     ["--model-url", server.url, "--system", "Be brief."],
@@ -52,7 +52,7 @@ test("the model is the first that can chat, or the one that is named", async () 
   expect(server.requests[2]?.headers["authorization"]).toBe("Bearer secret");
 });
 
-test("a failed answer is told in words, the next prompt is asked, and the exit code is 1", async () => {
+test("a failed answer is reported, the next prompt is asked, and the exit code is 1", async () => {
   await using server = await startModelServer([{ status: 400, body: { error: { message: "no" } } }, "Fine."]);
   const { exitCode, out, err } = await chatPiped(["--model-url", server.url], "one\ntwo\n");
   expect({ exitCode, out }).toEqual({ exitCode: 1, out: "Fine.\n" });
@@ -61,7 +61,7 @@ test("a failed answer is told in words, the next prompt is asked, and the exit c
   expect(server.requests[1]?.body.messages).toEqual([{ role: "user", content: "two" }]);
 });
 
-test("what an answer cannot bring onto a terminal it can bring into a file", async () => {
+test("control characters of an answer reach a file, but not a terminal", async () => {
   await using server = await startModelServer("a\u001b[31mb\u0007");
   const args = ["--model-url", server.url, "Hi"];
   expect((await chatPiped(args)).out).toBe("a\u001b[31mb\u0007\n");
@@ -70,7 +70,7 @@ test("what an answer cannot bring onto a terminal it can bring into a file", asy
   expect(io.out).toBe("a[31mb\n");
 });
 
-describe("says in words that", () => {
+describe("reports that", () => {
   test("nobody answers", async () => {
     const server = await startModelServer([]);
     await server.close();
@@ -104,7 +104,7 @@ describe("says in words that", () => {
     expect(err).toContain("does not accept this key (status 401). Pass the right one with --api-key");
   });
 
-  test("it is no model server", async () => {
+  test("it is not a model server", async () => {
     await using server = await startModelServer([], {
       routes: { "GET /v1/models": { body: "<html>", headers: { "content-type": "text/html" } } },
     });
@@ -145,7 +145,7 @@ describe("without a name", () => {
     );
   });
 
-  test("there is the demo model where there is no other, and it says so", async () => {
+  test("without any model server the demo model is used, with a notice", async () => {
     const { out, err } = await chatWith([{ url: "http://127.0.0.1:9/v1", models: [] }]);
     expect(out).toBe("25 + 17 is 42.\n");
     expect(err).toContain("No model server was found on this machine, so this is the demo model");
@@ -154,7 +154,7 @@ describe("without a name", () => {
 });
 
 describe("commands", () => {
-  test("list models, change the model, save, begin anew and leave", async () => {
+  test("list models, change the model, save, clear and exit", async () => {
     await using server = await startModelServer(["One.", "Two.", "Three."], { models: ["a", "b"] });
     using folder = folderWith();
     const lines = [
@@ -186,7 +186,7 @@ describe("commands", () => {
     });
   });
 
-  test("that there are not, or that cannot be done, are told, and nothing is sent", async () => {
+  test("that do not exist or fail are reported, and nothing is sent", async () => {
     await using server = await startModelServer([]);
     using folder = folderWith({ "there.json": "old" });
     const lines = "/nope\n/toString\n/model missing\n/save\n/save there.json\n/save no/such/folder.json\n";
@@ -204,7 +204,7 @@ describe("commands", () => {
     expect(readFileSync(join(folder.path, "there.json"), "utf8")).toBe("old");
   });
 
-  test("are not what only looks like one", async () => {
+  test("are not confused with prompts that begin with a slash", async () => {
     await using server = await startModelServer("Ok.");
     await chatPiped(["--model-url", server.url], "/usr/bin is what?\n /help\n");
     expect(server.requests.map(({ body }) => body.messages.at(-1).content)).toEqual([

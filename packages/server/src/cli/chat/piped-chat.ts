@@ -1,10 +1,10 @@
-// A chat without a terminal: each line that comes in is a prompt, and only answers go to standard output.
+// A chat in a pipe: each input line is a prompt, and only answers go to standard output.
 
 import { createInterface } from "node:readline";
 import { type CliIo, exitCodes } from "../cli-io.ts";
 import type { ChatSession } from "./chat-session.ts";
 
-/** Chats until there are no more prompts. Resolves with the exit code: 1 if an answer or a command has failed. */
+/** Chats until the input ends. Resolves with the exit code: 1 if an answer or a command failed. */
 export async function chatInPipe(
   session: ChatSession,
   io: CliIo,
@@ -29,7 +29,7 @@ export async function chatInPipe(
   }
 }
 
-/** The prompts of standard input: lines, where one that ends in a backslash goes on in the next. */
+/** The prompts of standard input: one per line; a backslash at the end continues on the next. */
 async function* promptsIn({ input }: CliIo, signal: AbortSignal): AsyncGenerator<string, void, void> {
   const lines = createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY, terminal: false });
   const close = () => lines.close();
@@ -49,7 +49,7 @@ async function* promptsIn({ input }: CliIo, signal: AbortSignal): AsyncGenerator
   } finally {
     signal.removeEventListener("abort", close);
     lines.close();
-    // An open pipe that nobody reads any more would keep the process alive.
+    // An open pipe would keep the process alive.
     input.pause();
   }
 }

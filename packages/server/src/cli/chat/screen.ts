@@ -1,5 +1,5 @@
-// Where a chat writes: the answer to standard output, what stands beside it there too on a terminal, else to
-// standard error.
+// Where a command writes: answers to standard output, everything else to standard error. A chat at a terminal writes
+// both to standard output.
 
 import type { CliIo } from "../cli-io.ts";
 import { LineWriter } from "../terminal/lines.ts";
@@ -9,47 +9,46 @@ import { withoutControls } from "../terminal/text.ts";
 export interface Screen {
   /** For the answer. */
   readonly answer: LineWriter;
-  /** For all that is not the answer. */
+  /** For everything else. */
   readonly aside: LineWriter;
   readonly style: Style;
-  /** Whether a person types here, and lines that move can be shown. */
+  /** Whether a spinner can be shown; in a chat, also whether a user types here. */
   readonly isInteractive: boolean;
-  /** The width of lines beside the answer. */
+  /** The width of lines that are not the answer. */
   columns(): number;
 }
 
-/** How much of a call or a result is shown where lines have no width. */
+/** The width where there is no terminal. */
 const plainColumns = 200;
 const fewestColumns = 20;
 
-/** Whether a person types here: both ends are terminals that can move the cursor. */
-function isInteractive({ input, output, env }: CliIo): boolean {
-  return input.isTTY === true && output.isTTY === true && env["TERM"] !== "dumb";
+/** The screen of a chat. */
+export function createScreen(io: CliIo): Screen {
+  const { input, output, env } = io;
+  const isInteractive = input.isTTY === true && output.isTTY === true && env["TERM"] !== "dumb";
+  const screen = { ...watchScreen(io), isInteractive };
+  return isInteractive
+    ? { ...screen, aside: screen.answer, style: createStyle(hasColours(true, env)) }
+    : screen;
 }
 
-export function createScreen(io: CliIo): Screen {
-  const isOutTerminal = io.output.isTTY === true;
-  const columns = () =>
-    isOutTerminal ? Math.max(fewestColumns, (io.output.columns ?? 80) - 1) : plainColumns;
-  const write = (text: string) => io.write(text);
-  const writeError = (text: string) => io.writeError(text);
-  if (isInteractive(io)) {
-    const both = new LineWriter(write);
-    const style = createStyle(hasColours(true, io.env));
-    return { answer: both, aside: both, style, isInteractive: true, columns };
-  }
+/** The screen of a command that takes no prompts. */
+export function watchScreen(io: CliIo): Screen {
+  const { output, isErrorTerminal, env } = io;
+  const isOutTerminal = output.isTTY === true;
+  // In one window both share its lines; otherwise each has its own.
+  const isOneWindow = isOutTerminal && isErrorTerminal;
   const cursor = { isAtStart: true };
   return {
-    answer: new LineWriter(write, cursor),
-    // Where both are shown in one window they share its lines; else each has its own.
-    aside: new LineWriter(writeError, isOutTerminal && io.isErrorTerminal ? cursor : { isAtStart: true }),
-    style: createStyle(hasColours(io.isErrorTerminal, io.env)),
-    isInteractive: false,
-    columns,
+    answer: new LineWriter((text) => io.write(text), cursor),
+    aside: new LineWriter((text) => io.writeError(text), isOneWindow ? cursor : { isAtStart: true }),
+    style: createStyle(hasColours(isErrorTerminal, env)),
+    isInteractive: isOneWindow && env["TERM"] !== "dumb",
+    columns: () => (isOutTerminal ? Math.max(fewestColumns, (output.columns ?? 80) - 1) : plainColumns),
   };
 }
 
-/** What a model or a tool says, as this output may have it: a file gets all, a terminal nothing that drives it. */
+/** Removes control characters from what models and tools write, if it goes to a terminal. Files get everything. */
 export function cleaner(io: CliIo): (text: string) => string {
   return io.output.isTTY === true || io.isErrorTerminal ? withoutControls : (text) => text;
 }

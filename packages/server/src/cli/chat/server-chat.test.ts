@@ -4,16 +4,18 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { type AnyTool, tool } from "rondo";
 import { type ScriptedStep, scriptedModel } from "rondo/testing";
-import { expect, onTestFinished, test } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { resolveConfig } from "../../config/check-config.ts";
 import type { ConfigInput } from "../../config/schema.ts";
 import { folderWith } from "../../config/testkit/folder.ts";
+import { startNotebook } from "../../executor/mcp/testkit/notebook-server.ts";
 import { hashKey } from "../../http/auth-keys.ts";
 import { startServer } from "../../http/server.ts";
 import { createApiClient } from "../api-client.ts";
 import { keys } from "../terminal/testkit/fake-terminal.ts";
-import type { ChatEvent } from "./chat-partner.ts";
-import { ServerPartner } from "./server-partner.ts";
+import type { ChatEvent } from "./chat-events.ts";
+import type { Conversation } from "./conversation.ts";
+import { openConversation } from "./open-conversation.ts";
 import { chatInFakeTerminal, chatPiped } from "./testkit/chatting.ts";
 
 async function serve(script: readonly ScriptedStep[], config: ConfigInput = {}) {
@@ -40,17 +42,18 @@ const add = tool("add", "Add two numbers.", { a: Number, b: Number }, ({ a, b })
 const callAdd = { name: "add", input: { a: 25, b: 17 } };
 
 /** The events of one prompt. */
-async function ask(partner: ServerPartner, prompt: string, signal = new AbortController().signal) {
+async function ask(conversation: Conversation, prompt: string, signal = new AbortController().signal) {
   const events: ChatEvent[] = [];
-  for await (const event of partner.ask(prompt, signal)) events.push(event);
+  for await (const event of conversation.ask(prompt, signal)) events.push(event);
   return events;
 }
 
-function partnerOf(url: string, tools: readonly AnyTool[] = [], model?: string) {
-  return new ServerPartner({ api: createApiClient({ baseUrl: url }), tools, model });
+async function converse(server: string, tools: readonly AnyTool[]) {
+  const { signal } = new AbortController();
+  return (await openConversation({ flags: { server }, tools, env: {}, signal })).conversation;
 }
 
-test("each answer goes on from the last one", async () => {
+test("each answer continues the last one", async () => {
   const { url, model } = await serve([
     { thinking: "Hm.", text: ["Hello, ", "Ada."], usage },
     "You are Ada.",
@@ -76,29 +79,29 @@ test("tools of the chat run here, at the same time and over several rounds", asy
     { text: "42 and 3.", usage },
     "Bye.",
   ]);
-  const partner = partnerOf(url, [add]);
-  const events = await ask(partner, "What is 25 + 17, and 1 + 2?");
+  const conversation = await converse(url, [add]);
+  const events = await ask(conversation, "What is 25 + 17, and 1 + 2?");
   const shown = events.flatMap((event) =>
     event.type === "call" ? [event.name] : event.type === "result" ? [event.output] : [],
   );
   expect(shown).toEqual(["add", "add", 42, 3, "add", 42]);
-  expect(events.at(-1)).toEqual({
+  expect(events.at(-1)).toMatchObject({
     type: "end",
     reason: "completed",
     usage: { inputTokens: 15, outputTokens: 21 },
   });
   expect(model.requests[0]?.tools).toEqual([add.toOpenAI()]);
-  await ask(partner, "Bye!");
+  await ask(conversation, "Bye!");
   const roles = model.requests[3]?.messages.map(({ role }) => role).join(" ");
   expect(roles).toBe("user assistant tool tool assistant tool assistant user");
 });
 
-test("a tool that fails, or that there is not, is told to the model", async () => {
+test("a tool that fails is reported to the model", async () => {
   const fail = tool("fail", "Fail.", {}, () => {
     throw new Error("It is broken.");
   });
   const { url, model } = await serve([{ calls: [{ name: "fail" }] }, "Sorry."]);
-  const events = await ask(partnerOf(url, [fail]), "Go");
+  const events = await ask(await converse(url, [fail]), "Go");
   expect(events).toContainEqual(
     expect.objectContaining({ type: "result", output: "It is broken.", isError: true }),
   );
@@ -118,7 +121,52 @@ test("tools of the server are shown as they run", async () => {
   expect(err).toContain('→ clock {"city":"Oslo"}\n← clock 12:00 in Oslo\n');
 });
 
-test("Ctrl-C interrupts the answer on the server too, and the conversation goes on from what was said", async () => {
+describe("a call that the server wants approved", () => {
+  const script = [{ text: "May I?", calls: [{ name: "pay", input: { n: 7 } }] }, "Done."];
+  async function serveNotebook() {
+    const notebook = await startNotebook({});
+    const servers = { notes: { url: notebook.url, requireApproval: "always" as const } };
+    return { notebook, ...(await serve(script, { mcp: { servers } })) };
+  }
+
+  test.each([
+    ["runs when it is allowed", "y\r", ['pay({"n":7})']],
+    ["does not run otherwise", "\r", []],
+  ])("%s", async (_, keysPressed, calls) => {
+    const { url, notebook } = await serveNotebook();
+    const chat = chatInFakeTerminal(["--server", url, "Pay."]);
+    await chat.sees('The server asks for approval: pay {"n":7}');
+    await chat.sees("Allow it? [y/N] ");
+    chat.press(keysPressed);
+    await chat.sees("Done.");
+    await chat.sees("> ");
+    chat.press(keys.ctrlD);
+    expect(await chat.ended).toBe(0);
+    expect(notebook.calls).toEqual(calls);
+  });
+
+  test("is shown in a pipe, where nobody can allow it", async () => {
+    const { url, notebook } = await serveNotebook();
+    const { out, err } = await chatPiped(["--server", url], "Pay.\nWell?\n");
+    expect(out).toBe("May I?\nDone.\n");
+    expect(err).toContain('The server asks for approval: pay {"n":7}');
+    expect(notebook.calls).toEqual([]);
+  });
+});
+
+test("the server keeps the conversation: each request continues the last response, with any model", async () => {
+  const other = scriptedModel(["Two."], { name: "other" });
+  const { url } = await serve([], {
+    defaultModel: "test",
+    models: { other, test: scriptedModel("One.", { name: "test" }) },
+  });
+  await chatPiped(["--server", url], "Hi\n/model other\nAgain\n");
+  const data = await createApiClient({ baseUrl: url }).list(2);
+  expect(data.map(({ previous_response_id }) => previous_response_id)).toEqual([data[1]?.id, null]);
+  expect(other.requests[0]?.messages.map(({ content }) => content)).toEqual(["Hi", "One.", "Again"]);
+});
+
+test("Ctrl-C interrupts the answer on the server too, and the conversation continues from the partial answer", async () => {
   const { url, model } = await serve([{ text: ["Once upon", new Promise(() => {})] }, "Sorry."]);
   const chat = chatInFakeTerminal(["--server", url, "Tell me a story."]);
   await chat.sees("Once upon");
@@ -147,14 +195,14 @@ test("a call that is interrupted while it runs here is answered before the next 
     return stopped;
   });
   const { url, model } = await serve([{ calls: [{ name: "slow" }] }, "Fine."]);
-  const partner = partnerOf(url, [slow]);
-  expect((await ask(partner, "Go", controller.signal)).at(-1)).toMatchObject({ reason: "interrupted" });
-  await ask(partner, "Never mind.");
+  const conversation = await converse(url, [slow]);
+  expect((await ask(conversation, "Go", controller.signal)).at(-1)).toMatchObject({ reason: "interrupted" });
+  await ask(conversation, "Never mind.");
   expect(model.requests[1]?.messages.map(({ role }) => role)).toEqual(["user", "assistant", "tool", "user"]);
   expect(JSON.stringify(model.requests[1]?.messages[2])).toContain("cancelled");
 });
 
-test("a response that has failed is told, and is not part of the conversation", async () => {
+test("a failed response is reported, and is not part of the conversation", async () => {
   const { url, model } = await serve([{ text: "Ha", error: new Error("x") }, "Fine."]);
   const { exitCode, out, err } = await chatPiped(["--server", url], "one\ntwo\n");
   expect(exitCode).toBe(1);
@@ -163,7 +211,7 @@ test("a response that has failed is told, and is not part of the conversation", 
   expect(model.requests[1]?.messages).toEqual([{ role: "user", content: "two" }]);
 });
 
-test("where the server wants a model to be named, it is its first, and others can be chosen", async () => {
+test("a server without a default model is asked for its first, and others can be chosen", async () => {
   const other = scriptedModel(["Other.", "Other again."], { name: "other" });
   const { url } = await serve([], { models: { other, test: scriptedModel("Test.", { name: "test" }) } });
   const { out, err } = await chatPiped(["--server", url], "Hi\n/models\n/model test\nHi\n/model none\n");
@@ -190,7 +238,7 @@ test("the conversation can be saved", async () => {
   });
 });
 
-test("a key is sent, and a wrong one or none is told", async () => {
+test("a key is sent, and a wrong or missing one is reported", async () => {
   const key = "rondo_test";
   const auth = { keys: [{ owner: "me", hash: hashKey(key) }] };
   const { url } = await serve(["In.", "In."], { auth });
@@ -204,7 +252,7 @@ test("a key is sent, and a wrong one or none is told", async () => {
   }
 });
 
-test("a server that is down is told, at the start and later", async () => {
+test("a server that is down is reported, at the start and later", async () => {
   const { url, close } = await serve(["One."]);
   const chat = chatInFakeTerminal(["--server", url, "Hi"]);
   await chat.sees("One.");

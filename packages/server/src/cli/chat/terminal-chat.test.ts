@@ -1,20 +1,24 @@
 // `rondo chat` at a terminal whose keys the test presses. What a real terminal does is in tmux.test.ts.
 import { once } from "node:events";
-import { createServer, type ServerResponse } from "node:http";
+import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tool } from "rondo";
 import { scriptedModel, startModelServer } from "rondo/testing";
 import { expect, test, vi } from "vitest";
-import { keys } from "../terminal/testkit/fake-terminal.ts";
+import { folderWith } from "../../config/testkit/folder.ts";
+import { fakeTerminal, keys } from "../terminal/testkit/fake-terminal.ts";
 import { testIo } from "../testkit/test-io.ts";
 import { AnswerView } from "./answer-view.ts";
-import { ModelPartner } from "./model-partner.ts";
+import { ChatSession } from "./chat-session.ts";
+import { Conversation } from "./conversation.ts";
+import { modelSource } from "./model-source.ts";
 import { createScreen } from "./screen.ts";
+import { chatInTerminal } from "./terminal-chat.ts";
 import { chatInFakeTerminal } from "./testkit/chatting.ts";
 
 const forever = { text: "Once upon", stall: true } as const;
 
-test("Ctrl-C interrupts the answer, the chat goes on, and Ctrl-D leaves with 0", async () => {
+test("Ctrl-C interrupts the answer, the chat continues, and Ctrl-D leaves with 0", async () => {
   await using server = await startModelServer([forever, { text: "Sorry." }]);
   const chat = chatInFakeTerminal(["--model-url", server.url]);
   await chat.sees("> ");
@@ -65,16 +69,33 @@ test("Ctrl-C again, now in an empty line, leaves with 130", async () => {
   expect(chat.isRaw).toBe(false);
 });
 
-test("a second Ctrl-C does not wait for a server that does not end the answer", async () => {
-  const opened = JSON.stringify({ type: "response.created", response: { id: "resp_1" } });
+test("a second Ctrl-C does not wait for a tool that does not end", async () => {
+  using folder = folderWith();
+  const stuck = tool("stuck", "Never ends.", {}, () => new Promise(() => {}));
+  const model = scriptedModel([{ calls: [{ name: "stuck" }] }]);
+  const terminal = fakeTerminal();
+  const output = { isTTY: true, columns: 80 };
+  const io = testIo({ env: { XDG_STATE_HOME: folder.path }, input: terminal.input, output });
+  await using conversation = new Conversation({ source: modelSource([]), model, tools: [stuck] });
+  const screen = createScreen(io);
+  // Never ends by itself: where it leaves, there is no process any more.
+  void chatInTerminal(new ChatSession({ io, screen, conversation }), io, screen, "Go");
+  await vi.waitFor(() => expect(io.out).toContain("→ stuck"));
+  terminal.press(keys.ctrlC);
+  terminal.press(keys.ctrlC);
+  await vi.waitFor(() => expect(io.exitCodes).toEqual([130]));
+  expect(terminal.isRaw).toBe(false);
+});
+
+test("Ctrl-C does not wait for a server that does not end the answer", async () => {
   const said = JSON.stringify({ type: "response.output_text.delta", delta: "Once upon" });
-  const { promise: cancelled, resolve: cancel } = Promise.withResolvers<ServerResponse>();
-  const server = createServer(({ method, url }, response) => {
+  const { promise: closed, resolve: close } = Promise.withResolvers<void>();
+  const server = createServer(({ method }, response) => {
     if (method === "GET") response.end(JSON.stringify({ data: [{ id: "test" }] }));
-    else if (url?.endsWith("/cancel")) cancel(response);
     else {
+      response.once("close", close);
       response.setHeader("content-type", "text/event-stream");
-      response.write(`data: ${opened}\n\ndata: ${said}\n\n`);
+      response.write(`data: ${said}\n\n`);
     }
   }).listen(0, "127.0.0.1");
   await once(server, "listening");
@@ -82,16 +103,16 @@ test("a second Ctrl-C does not wait for a server that does not end the answer", 
   const chat = chatInFakeTerminal(["--server", url, "Tell me"]);
   await chat.sees("Once upon");
   chat.press(keys.ctrlC);
-  await cancelled;
-  expect(chat.io.exitCodes).toEqual([]);
-  chat.press(keys.ctrlC);
-  await vi.waitFor(() => expect(chat.io.exitCodes).toEqual([130]));
-  expect(chat.isRaw).toBe(false);
+  await chat.sees("interrupted · ");
+  await closed;
+  await chat.sees("> ");
+  chat.press(keys.ctrlD);
+  expect(await chat.ended).toBe(0);
   server.close();
   server.closeAllConnections();
 });
 
-test("a request that has not been answered at all can be interrupted too", async () => {
+test("a request without any answer can be interrupted too", async () => {
   await using server = await startModelServer([{ stall: 0 }, "Here."]);
   const chat = chatInFakeTerminal(["--model-url", server.url, "Anyone?"]);
   await server.request(0);
@@ -116,7 +137,7 @@ test("an error leaves the prompt usable", async () => {
   expect(await chat.ended).toBe(0);
 });
 
-test("what is typed while the answer comes is the next prompt", async () => {
+test("text typed while the answer streams is the next prompt", async () => {
   const { promise: more, resolve } = Promise.withResolvers<void>();
   await using server = await startModelServer([{ text: ["One", more, "."] }, "Two."]);
   const chat = chatInFakeTerminal(["--model-url", server.url, "first"]);
@@ -147,7 +168,7 @@ test("thoughts are dim where there are colours, and marked where there are none"
   expect(plain.includes("\u001b[2m") || plain.includes("\u001b[1m")).toBe(false);
 });
 
-test("a signal from elsewhere leaves at once, with the terminal as it was", async () => {
+test("a signal from another process leaves at once, and the terminal is restored", async () => {
   await using server = await startModelServer([]);
   const chat = chatInFakeTerminal(["--model-url", server.url]);
   await chat.sees("> ");
@@ -172,8 +193,8 @@ test("calls and results are lines of their own, cut to the width, and the end ha
     { text: "So.", calls, usage },
     { text: ["It ", "is 42."], usage },
   ]);
-  const source = { list: async () => [], open: async () => model };
-  await using partner = new ModelPartner({ source, model, tools: [add, fail] });
+  const source = modelSource([]);
+  await using conversation = new Conversation({ source, model, tools: [add, fail] });
   const io = testIo({ output: { isTTY: true, columns: 41 } });
   let clock = 0;
   {
@@ -181,7 +202,7 @@ test("calls and results are lines of their own, cut to the width, and the end ha
     const now = () => (clock += 250);
     const screen = { ...createScreen(io), isInteractive: false };
     using view = new AnswerView({ screen, clean: (text) => text, draw: () => {}, now });
-    for await (const event of partner.ask("Go", new AbortController().signal)) view.show(event);
+    for await (const event of conversation.ask("Go", new AbortController().signal)) view.show(event);
   }
   expect(io.out).toBe("So.\nIt is 42.\n");
   const lines = io.err.split("\n");

@@ -3,11 +3,11 @@
 import { type CliIo, exitCodes } from "../cli-io.ts";
 import { KeyGate } from "../terminal/key-gate.ts";
 import { historyFile, PromptHistory } from "../terminal/prompt-history.ts";
-import { readPrompt } from "../terminal/prompt-line.ts";
+import { readLine, readPrompt } from "../terminal/prompt-line.ts";
 import type { ChatSession } from "./chat-session.ts";
 import type { Screen } from "./screen.ts";
 
-/** Chats until the person leaves. Resolves with the exit code. `first` is asked before anything is typed. */
+/** Chats until the user leaves. Resolves with the exit code. `first` is the first prompt, if given. */
 export async function chatInTerminal(
   session: ChatSession,
   io: CliIo,
@@ -16,14 +16,18 @@ export async function chatInTerminal(
 ): Promise<number> {
   const history = new PromptHistory(historyFile(io.env));
   using gate = new KeyGate(io.input, io.output);
-  // Signals from elsewhere: the keys themselves never become signals here.
+  // Signals from other processes: in raw mode keys do not become signals.
   const release = io.onStop(() => {
     gate[Symbol.dispose]();
     io.leave(exitCodes.interrupted);
   });
   const options = { gate, output: io.output, history, prompt: style.bold("> "), suspend };
+  session.confirm = async () => {
+    const typed = await readLine(options, style.bold("Allow it? [y/N] "));
+    return typeof typed === "object" && /^\s*y(es)?\s*$/i.test(typed.prompt);
+  };
   try {
-    // Whether a Ctrl-C has just come: the next one leaves. One alone must not lose a conversation.
+    // Whether the last key was Ctrl-C: the next one leaves. One alone must not lose a conversation.
     let isWarned = false;
     for (let next = first; ; next = undefined) {
       const typed = next === undefined ? await readPrompt(options) : { prompt: next };
@@ -46,7 +50,7 @@ export async function chatInTerminal(
   }
 }
 
-/** Asks. The first Ctrl-C interrupts, and a second one does not wait for what still cleans up. */
+/** Runs a line. The first Ctrl-C interrupts it, the second leaves without waiting for cleanup. */
 async function submit(session: ChatSession, prompt: string, gate: KeyGate, io: CliIo) {
   const controller = new AbortController();
   gate.onInterrupt = () => {
@@ -64,7 +68,7 @@ async function submit(session: ChatSession, prompt: string, gate: KeyGate, io: C
   }
 }
 
-/** A timer stands still as long as the process does; and where nobody can stop it, it goes on at once. */
+/** Timers stop with the process, so this one fires after `fg`; or soon, if the process cannot be stopped. */
 function suspend(onBack: () => void): void {
   process.kill(process.pid, "SIGTSTP");
   setTimeout(onBack, 50);

@@ -12,7 +12,7 @@ const main = fileURLToPath(new URL("../main.ts", import.meta.url));
 const chat = (...args: string[]) => [process.execPath, "--conditions=rondo-source", main, "chat", ...args];
 
 describe.skipIf(!hasTmux)("in a terminal", () => {
-  test("the answer is seen as it comes, Ctrl-C interrupts it, and Ctrl-C again leaves", async () => {
+  test("the answer streams, Ctrl-C interrupts it, and Ctrl-C again leaves", async () => {
     const { promise: more, resolve } = Promise.withResolvers<void>();
     await using server = await startModelServer([
       { text: ["Once upon", more, " a time."] },

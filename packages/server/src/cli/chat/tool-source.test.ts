@@ -41,7 +41,7 @@ export const add = tool("add", "Add two numbers.", { a: Number, b: Number }, sum
   expect(status).toBe(0);
 });
 
-test("a file that cannot be loaded is told with its reason", async () => {
+test("a file that cannot be loaded is reported with the reason", async () => {
   using folder = folderWith({
     "broken.ts": "export const = 5;",
     "bare.ts": 'import { tool } from "rondo"; export const add = tool("add", "Add.", {}, () => 1);',

@@ -1,4 +1,4 @@
-// Where the tools of a chat come from: files, and whatever else brings tools.
+// The tools that modules export.
 
 import { basename, resolve } from "node:path";
 import type { AnyTool } from "rondo";
@@ -10,7 +10,7 @@ export interface ToolSource extends AsyncDisposable {
 
 /**
  * The tools that a module exports: each by name, or a list as its default export. Node strips the types of
- * TypeScript by itself. Throws in words.
+ * TypeScript by itself. Throws an error for the user.
  */
 export async function toolsOfFile(file: string, cwd: string): Promise<ToolSource> {
   const name = basename(file);
@@ -18,7 +18,7 @@ export async function toolsOfFile(file: string, cwd: string): Promise<ToolSource
   return { tools: toolsIn(module, name), async [Symbol.asyncDispose]() {} };
 }
 
-/** The tools among the exports of a module, each once. */
+/** The tools among the exports of a module, without duplicates. */
 export function toolsIn(module: Readonly<Record<string, unknown>>, name: string): AnyTool[] {
   const exported = Object.values(module).flat();
   const tools = [...new Set(exported.filter(isTool))];
@@ -29,7 +29,7 @@ export function toolsIn(module: Readonly<Record<string, unknown>>, name: string)
   return tools;
 }
 
-/** The tools, of those with the same name only the first. */
+/** Drops tools whose name is already taken. */
 export function distinctTools(tools: readonly AnyTool[], onWarning: (message: string) => void): AnyTool[] {
   const byName = new Map<string, AnyTool>();
   for (const tool of tools) {
@@ -39,7 +39,7 @@ export function distinctTools(tools: readonly AnyTool[], onWarning: (message: st
   return [...byName.values()];
 }
 
-/** By its looks: the file may have its own copy of the library. */
+/** Duck-typed: the file may import its own copy of the library. */
 function isTool(value: unknown): value is AnyTool {
   const { wireName, toOpenAI, execute } = Object(value) as Partial<AnyTool>;
   return typeof wireName === "string" && typeof toOpenAI === "function" && typeof execute === "function";

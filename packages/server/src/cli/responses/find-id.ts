@@ -1,28 +1,18 @@
-// Ids are long. A person may give the beginning of one, with or without `resp_`, as a list shows it.
+// Completes the prefix of an id, with or without `resp_`: lists show only prefixes.
 
 import type { ApiClient } from "../api-client.ts";
 
 const wholeId = /^resp_[0-9a-f]{48}$/;
 const prefix = /^(?:resp_)?[0-9a-f]{4,47}$/;
-const pageSize = 100;
-const maxPages = 5;
+const maxSearched = 500;
 
-/** The whole id. Only the newest responses are looked through. Throws in words if none or several begin so. */
+/** The whole id. Searches only the newest responses. Throws an error for the user if none or several match. */
 export async function findId(api: ApiClient, given: string, signal: AbortSignal): Promise<string> {
-  // What cannot be a beginning is for the server to judge: not all servers make such ids.
+  // Anything else is left to the server: not all servers have such ids.
   if (wholeId.test(given) || !prefix.test(given)) return given;
   const start = given.startsWith("resp_") ? given : `resp_${given}`;
-  const found: string[] = [];
-  let after: string | undefined;
-  for (let page = 0; page < maxPages; page++) {
-    const { data, has_more, last_id } = await api.list(
-      { limit: String(pageSize), ...(after !== undefined && { after }) },
-      signal,
-    );
-    found.push(...data.map(({ id }) => id).filter((id) => id.startsWith(start)));
-    if (!has_more || last_id === null) break;
-    after = last_id;
-  }
+  const newest = await api.list(maxSearched, {}, signal);
+  const found = newest.map(({ id }) => id).filter((id) => id.startsWith(start));
   const [id, ...others] = found;
   if (id === undefined)
     throw new Error(

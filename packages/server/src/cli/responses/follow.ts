@@ -5,24 +5,22 @@ import type { ResponseObject } from "../../protocol/response.ts";
 import { isTerminal } from "../../protocol/status.ts";
 import type { ApiClient } from "../api-client.ts";
 import { AnswerView } from "../chat/answer-view.ts";
-import { ResponseReader } from "../chat/response-reader.ts";
-import { cleaner } from "../chat/screen.ts";
-import { reasonOf, usageOf } from "../chat/server-partner.ts";
+import { endReasonOf, ServerEvents } from "../chat/chat-events.ts";
+import { cleaner, watchScreen } from "../chat/screen.ts";
 import { type CliIo, Exit, exitCodes } from "../cli-io.ts";
-import { watchScreen } from "../watch-screen.ts";
 import { followedEvents, type RetryTimes, usualRetries } from "./followed-events.ts";
 
-export interface FollowWishes {
+export interface FollowFlags {
   readonly startingAfter?: number;
   readonly json?: true;
 }
 
-/** Follows a response to its end. Throws an `Exit` with 1 unless it has completed, or waits for its caller. */
+/** Follows a response to its end. Throws an `Exit` with 1 unless it is completed or requires action. */
 export async function followResponse(
   io: CliIo,
   api: ApiClient,
   id: string,
-  wishes: FollowWishes,
+  flags: FollowFlags,
   signal: AbortSignal,
   retries: RetryTimes = usualRetries,
 ): Promise<void> {
@@ -31,10 +29,10 @@ export async function followResponse(
     throw new Error(
       `The response '${id}' was not made with \`background: true\`, so it has no events to follow. \`rondo responses show ${id}\` shows it.`,
     );
-  const output = wishes.json ? jsonOutput(io) : textOutput(io);
-  let last = wishes.startingAfter ?? -1;
+  const output = flags.json ? jsonOutput(io) : textOutput(io);
+  let last = flags.startingAfter ?? -1;
   try {
-    const reader = new ResponseReader();
+    let ended: ResponseObject | undefined;
     const events = followedEvents({
       api,
       id,
@@ -50,10 +48,12 @@ export async function followResponse(
     });
     for await (const event of events) {
       last = event.sequence_number;
-      output.event(event, reader);
+      output.event(event);
+      if (event.type === "error") throw new Error(event.message);
+      if ("response" in event && isTerminal(event.response.status)) ended = event.response;
     }
-    // Where nothing came any more, it had ended before the event that was asked for.
-    const response = reader.response ?? (await api.get(id, signal));
+    // Without such an event, it ended before `startingAfter`.
+    const response = ended ?? (await api.get(id, signal));
     if (response.status === "failed") throw new Error(response.error?.message ?? "The response has failed.");
     output.end(response);
     if (response.status !== "completed" && response.status !== "requires_action")
@@ -70,8 +70,7 @@ export async function followResponse(
 }
 
 interface FollowOutput extends Disposable {
-  /** `reader` has to see each event; it throws for one that tells of a failure. */
-  event(event: StreamEvent, reader: ResponseReader): void;
+  event(event: StreamEvent): void;
   note(text: string): void;
   end(response: ResponseObject): void;
 }
@@ -82,10 +81,11 @@ function textOutput(io: CliIo): FollowOutput {
     clean: cleaner(io),
     draw: (text) => io.writeError(text),
   });
+  const events = new ServerEvents();
   let isCutOff = false;
   return {
-    event(event, reader) {
-      for (const shown of reader.read(event)) view.show(shown);
+    event(event) {
+      for (const shown of events.read(event)) view.show(shown);
       if (event.type === "response.output_item.done" && event.item.type === "message") {
         isCutOff = event.item.status === "incomplete";
         view[Symbol.dispose](); // what comes next is another message
@@ -97,13 +97,14 @@ function textOutput(io: CliIo): FollowOutput {
     },
     note: (text) => view.show({ type: "notice", text }),
     end(response) {
-      const { status, output } = response;
+      const { status, output, usage } = response;
       const calls = output.filter(({ type }) => type === "function_call").length;
       if (status === "requires_action")
         view.show({ type: "notice", text: `It waits for the results of its calls (${calls}).` });
       if (status === "cancelled") view.show({ type: "notice", text: "The response was cancelled." });
-      const reason = status === "cancelled" ? "completed" : reasonOf(response);
-      view.show({ type: "end", reason, usage: usageOf(response) });
+      const reason = status === "cancelled" ? "completed" : endReasonOf(response);
+      const tokens = usage && { inputTokens: usage.input_tokens, outputTokens: usage.output_tokens };
+      view.show({ type: "end", reason, usage: tokens ?? undefined });
     },
     [Symbol.dispose]: () => view[Symbol.dispose](),
   };
@@ -112,10 +113,7 @@ function textOutput(io: CliIo): FollowOutput {
 /** The events as the server sends them, one a line. */
 function jsonOutput(io: CliIo): FollowOutput {
   return {
-    event(event, reader) {
-      io.write(`${JSON.stringify(event)}\n`);
-      for (const _ of reader.read(event));
-    },
+    event: (event) => io.write(`${JSON.stringify(event)}\n`),
     note: (text) => io.writeError(`${text}\n`),
     end() {},
     [Symbol.dispose]() {},

@@ -1,4 +1,4 @@
-// The events of a background response to its end, over broken connections and restarts of the server.
+// The events of a background response to its end, across lost connections and server restarts.
 
 import { setTimeout as sleep } from "node:timers/promises";
 import type { StreamEvent } from "../../protocol/events.ts";
@@ -7,10 +7,10 @@ import type { ApiClient } from "../api-client.ts";
 import { ApiClientError } from "../api-client-error.ts";
 
 export interface RetryTimes {
-  /** The first wait; each is twice the one before. */
+  /** The first delay; each is twice the one before. */
   readonly firstMs: number;
   readonly longestMs: number;
-  /** How long a server may be away. */
+  /** How long a server may be unreachable. */
   readonly giveUpMs: number;
 }
 
@@ -18,17 +18,17 @@ export const usualRetries: RetryTimes = { firstMs: 250, longestMs: 5000, giveUpM
 
 export interface FollowedOptions {
   readonly api: ApiClient;
-  /** A response that is known to be there: it is not asked for in vain. */
+  /** The id of an existing response. */
   readonly id: string;
-  /** The number of the last event that is not wanted; -1 for all. */
+  /** The number of the last event to skip; -1 for none. */
   readonly startingAfter: number;
   readonly signal: AbortSignal;
   readonly retries: RetryTimes;
-  /** The connection has broken off, or is there again. */
+  /** Called when the connection is lost, and when it is back. */
   readonly onConnection: (state: "lost" | "back") => void;
 }
 
-/** Each event once, in order. Ends when the response has. Throws in words. */
+/** Each event once, in order, until the response ends. Throws an error for the user. */
 export async function* followedEvents(options: FollowedOptions): AsyncGenerator<StreamEvent, void, void> {
   const { api, id, signal, retries, onConnection } = options;
   let last = options.startingAfter;
@@ -49,7 +49,7 @@ export async function* followedEvents(options: FollowedOptions): AsyncGenerator<
         yield event;
         if (isEnd(event)) return;
       }
-      // It has ended without an end: either all was seen before, or the server had to stop.
+      // The stream ended without a final event: either all were skipped, or the server stopped.
       const { status } = await api.get(id, signal);
       isBack();
       if (isTerminal(status)) return;
@@ -76,7 +76,7 @@ function isEnd({ type }: StreamEvent): boolean {
   );
 }
 
-/** A server that is away, starting or overloaded may be there in a moment; one that says no has said it. */
+/** An unreachable, starting or overloaded server is retried; a refusal is final. */
 function mayPass(error: unknown): error is ApiClientError {
   if (!(error instanceof ApiClientError)) return false;
   return error.isConnectionFault || error.status === 429 || (error.status ?? 0) >= 500;

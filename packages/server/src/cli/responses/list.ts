@@ -4,35 +4,39 @@ import type { ResponseObject } from "../../protocol/response.ts";
 import type { ApiClient } from "../api-client.ts";
 import type { CliIo } from "../cli-io.ts";
 import { createStyle, hasColours, type Style } from "../terminal/style.ts";
-import { oneLine, withoutControls } from "../terminal/text.ts";
-import { tabbedLine, tableLines } from "./table.ts";
+import { oneLine, widthOf, withoutControls } from "../terminal/text.ts";
 import { textOf, timeOf } from "./words.ts";
 
-export interface ListWishes {
+export interface ListFlags {
   readonly limit: number;
   readonly status?: string;
   readonly model?: string;
   readonly json?: true;
 }
 
-const largestPage = 100;
-/** Enough to tell responses apart, and short enough for a line; commands take it as an id. */
+/** Enough to tell responses apart; commands accept it as an id. */
 const shownIdLength = "resp_".length + 12;
 const plainTextLength = 200;
+const titles = ["ID", "STATUS", "MODEL", "CREATED", "TEXT"];
+const gap = "  ";
+/** The least width of the text; narrower terminals wrap. */
+const leastTextWidth = 10;
 
 export async function listResponses(
   io: CliIo,
   api: ApiClient,
-  wishes: ListWishes,
+  flags: ListFlags,
   signal: AbortSignal,
 ): Promise<void> {
-  const responses = await newest(api, wishes, signal);
-  if (wishes.json) {
+  const { limit, status, model } = flags;
+  const filter = { ...(status !== undefined && { status }), ...(model !== undefined && { model }) };
+  const responses = await api.list(limit, filter, signal);
+  if (flags.json) {
     for (const response of responses) io.write(`${JSON.stringify(response)}\n`);
     return;
   }
   if (responses.length === 0) {
-    const which = wishes.status === undefined && wishes.model === undefined ? "" : " of that kind";
+    const which = status === undefined && model === undefined ? "" : " of that kind";
     io.writeError(`There are no responses${which} at ${api.label}.\n`);
     return;
   }
@@ -40,38 +44,9 @@ export async function listResponses(
   io.write(lines.map((line) => `${line}\n`).join(""));
 }
 
-async function newest(
-  api: ApiClient,
-  { limit, status, model }: ListWishes,
-  signal: AbortSignal,
-): Promise<ResponseObject[]> {
-  const all: ResponseObject[] = [];
-  while (all.length < limit) {
-    const after = all.at(-1)?.id;
-    const { data, has_more } = await api.list(
-      {
-        limit: String(Math.min(limit - all.length, largestPage)),
-        ...(status !== undefined && { status }),
-        ...(model !== undefined && { model }),
-        ...(after !== undefined && { after }),
-      },
-      signal,
-    );
-    all.push(...data);
-    if (!has_more || data.length === 0) break;
-  }
-  return all;
-}
-
+/** Lines in columns that line up, the titles first. The last column is cut to what is left of the width. */
 function table(io: CliIo, responses: readonly ResponseObject[]): string[] {
   const style = createStyle(hasColours(true, io.env));
-  const columns = [
-    { title: "ID" },
-    { title: "STATUS", paint: (text: string) => paintStatus(style, text) },
-    { title: "MODEL" },
-    { title: "CREATED", paint: style.dim },
-    { title: "TEXT" },
-  ];
   const rows = responses.map((response) => [
     response.id.slice(0, shownIdLength),
     response.status,
@@ -79,21 +54,35 @@ function table(io: CliIo, responses: readonly ResponseObject[]): string[] {
     timeOf(response.created_at, true),
     textOf(response),
   ]);
-  return tableLines(columns, rows, (io.output.columns ?? 80) - 1, style.bold);
+  const widths = titles.map((_, index) =>
+    Math.max(...[titles, ...rows].map((row) => widthOf(row[index] ?? ""))),
+  );
+  const taken = widths.slice(0, -1).reduce((sum, it) => sum + it + gap.length, 0);
+  const textWidth = Math.max(leastTextWidth, (io.output.columns ?? 80) - 1 - taken);
+  const cells = (row: readonly string[]) =>
+    row.map((text, index) =>
+      index === row.length - 1
+        ? oneLine(text, textWidth)
+        : text + " ".repeat((widths[index] ?? 0) - widthOf(text)),
+    );
+  return [
+    style.bold(cells(titles).join(gap)),
+    ...rows.map((row) => {
+      const [id, status = "", model, created = "", text] = cells(row);
+      return [id, paintStatus(style, status), model, style.dim(created), text].join(gap).trimEnd();
+    }),
+  ];
 }
 
+/** One line for programs: cells contain no tabs or line breaks. */
 function plainLine(response: ResponseObject): string {
   const { id, status, model, created_at } = response;
-  return tabbedLine([
-    id,
-    status,
-    model,
-    timeOf(created_at, false),
-    oneLine(textOf(response), plainTextLength),
-  ]);
+  const text = oneLine(textOf(response), plainTextLength);
+  const cells = [id, status, model, timeOf(created_at, false), text];
+  return cells.map((cell) => cell.replace(/\s+/g, " ").trim()).join("\t");
 }
 
-/** `text` may have spaces behind it. */
+/** `text` may be padded. */
 export function paintStatus(style: Style, text: string): string {
   const status = text.trimEnd();
   if (status === "completed") return style.green(text);

@@ -144,7 +144,7 @@ const add: AnyTool = tool(
   async ({ a, b }) => a + b,
 );
 
-test("show tells what was asked, thought, called and said", async () => {
+test("show prints input, thoughts, calls and text", async () => {
   const steps: ScriptedStep[] = [
     { thinking: "Hm.", calls: [{ name: "add", input: { a: 1, b: 2 } }], usage },
     { text: "It is 3.", usage },
@@ -165,7 +165,7 @@ test("show tells what was asked, thought, called and said", async () => {
 });
 
 describe("follow", () => {
-  test("shows what comes, with tokens at the end, and what was there before", async () => {
+  test("shows past and new output, with tokens at the end", async () => {
     const gate = Promise.withResolvers<void>();
     const { url } = await serve({ thinking: "Hm.", text: ["Once ", gate.promise, "upon."], usage });
     const { id } = await post(url, { input: "Hi", background: true });
@@ -178,7 +178,7 @@ describe("follow", () => {
     expect((await run(url, ["follow", id.slice(0, 12)])).out).toBe("Once upon.\n");
   });
 
-  test("--json has the events of the API, from the one that is asked for", async () => {
+  test("--json prints the events of the API, from the requested one", async () => {
     const { url } = await serve(["Yes."]);
     const { id } = await post(url, { input: "Hi", background: true });
     const all = await run(url, ["follow", id, "--json"]);
@@ -195,7 +195,7 @@ describe("follow", () => {
     });
   });
 
-  test("goes on over a restart of the server, without a gap or a repetition", async () => {
+  test("continues over a restart of the server, without gaps or repetitions", async () => {
     using folder = folderWith();
     const store = `sqlite:${join(folder.path, "rondo.db")}`;
     const before = await serve({ text: ["Once ", never] }, { store });
@@ -217,7 +217,7 @@ describe("follow", () => {
     await after.close();
   });
 
-  test("a connection that is cut is made again after the last event that came", async () => {
+  test("reconnects after the last event when the connection is cut", async () => {
     const { url } = await serve({ text: ["a", "b", "c"].flatMap((it) => [it, Promise.resolve()]) });
     const { id } = await post(url, { input: "Hi", background: true });
     const whole = linesOf((await run(url, ["follow", id, "--json"])).out);
@@ -228,7 +228,7 @@ describe("follow", () => {
     expect(proxy.startedAfter.length).toBeGreaterThan(1);
   });
 
-  test("a server that stays away is given up, and one that answers nonsense at once", async () => {
+  test("gives up on a server that stays away, and at once on one that replies with nonsense", async () => {
     const { url, close } = await serve({ text: ["Once ", never] });
     const { id } = await post(url, { input: "Hi", background: true });
     const states: string[] = [];
@@ -252,7 +252,7 @@ describe("follow", () => {
     expect((await run(wrong, ["follow", id])).err).toContain("got a web page");
   });
 
-  test("Ctrl-C ends the following and not the response", async () => {
+  test("Ctrl-C stops following, not the response", async () => {
     const gate = Promise.withResolvers<void>();
     const { url } = await serve({ text: ["Once ", gate.promise, "upon."] });
     const { id } = await post(url, { input: "Hi", background: true });
@@ -279,7 +279,7 @@ describe("follow", () => {
     expect(err).toContain(said);
   });
 
-  test("tells of calls that wait for the client", async () => {
+  test("reports calls that wait for the client", async () => {
     const { url } = await serve({ calls: [{ name: "weather", input: { city: "Rome" } }] });
     const tools = [
       {
@@ -294,7 +294,7 @@ describe("follow", () => {
     expect(err).toContain('→ weather {"city":"Rome"}\nIt waits for the results of its calls (1).\n');
   });
 
-  test("says where to look for a response that was not made in the background", async () => {
+  test("points to show for a response that is not in the background", async () => {
     const { url } = await serve("Yes.");
     const { id } = await post(url, { input: "Hi" });
     const { exitCode, err } = await run(url, ["follow", id]);
@@ -303,7 +303,7 @@ describe("follow", () => {
   });
 });
 
-test("cancel ends a response, whoever follows it is told, and one that is over stays as it is", async () => {
+test("cancel ends a response and its followers, and leaves one that is over unchanged", async () => {
   const { url } = await serve([{ text: ["Once ", never] }]);
   const { id } = await post(url, { input: "Hi", background: true });
   const { io, ended } = begin(url, ["follow", id]);
@@ -319,7 +319,7 @@ test("cancel ends a response, whoever follows it is told, and one that is over s
   });
 });
 
-describe("says in words that", () => {
+describe("reports that", () => {
   const id = `resp_${"0".repeat(48)}`;
 
   test.each([[["list"]], [["show", id]], [["follow", id]], [["cancel", id]]])(
@@ -333,7 +333,7 @@ describe("says in words that", () => {
     },
   );
 
-  test("there is no such response, by its id or its beginning", async () => {
+  test("no response has this id or prefix", async () => {
     const { url } = await serve("Yes.");
     for (const command of ["show", "follow", "cancel"]) {
       const { exitCode, err } = await run(url, [command, id]);
@@ -344,7 +344,7 @@ describe("says in words that", () => {
     expect((await run(url, ["show", "resp_0000"])).err).toContain("None of the newest responses");
   });
 
-  test("the beginning of an id is not enough", async () => {
+  test("a prefix is ambiguous", async () => {
     // Random ids do not share a beginning when they are told to, so this server makes its own.
     const ids = [`resp_aaaa${"1".repeat(44)}`, `resp_aaaa${"2".repeat(44)}`];
     const page = { data: ids.map((it) => ({ id: it })), has_more: false, first_id: ids[0], last_id: ids[1] };

@@ -1,4 +1,4 @@
-// `rondo responses`: looks at the responses of a Rondo server, follows them and ends them.
+// `rondo responses`: lists, shows, follows and cancels the responses of a Rondo server.
 
 import { Command, InvalidArgumentError, Option } from "commander";
 import { isTerminal, responseStatuses } from "../../protocol/status.ts";
@@ -7,14 +7,14 @@ import { ApiClientError } from "../api-client-error.ts";
 import type { CliIo } from "../cli-io.ts";
 import { interruptible } from "../interruptible.ts";
 import { findId } from "./find-id.ts";
-import { type FollowWishes, followResponse } from "./follow.ts";
+import { type FollowFlags, followResponse } from "./follow.ts";
 import type { RetryTimes } from "./followed-events.ts";
-import { type ListWishes, listResponses } from "./list.ts";
+import { type ListFlags, listResponses } from "./list.ts";
 import { addServerFlags, clientFor, type ServerFlags } from "./server-flags.ts";
 import { showResponse } from "./show.ts";
 
 export interface ResponsesOptions {
-  /** When a lost server is tried again. Default: soon, then each 5 seconds, for 5 minutes. */
+  /** When to reconnect. Default: after 250 ms, with backoff up to 5 s, for 5 minutes. */
   readonly retries?: RetryTimes;
 }
 
@@ -52,7 +52,7 @@ Examples:
   rondo responses list --status failed --model qwen3:8b
   rondo responses list | cut -f 1`,
     )
-    .action((flags: ListWishes & ServerFlags) =>
+    .action((flags: ListFlags & ServerFlags) =>
       withServer(io, flags, (api, signal) => listResponses(io, api, flags, signal)),
     );
 }
@@ -91,7 +91,7 @@ Examples:
 
 Ctrl-C ends the following, not the response.`,
     )
-    .action((id: string, flags: FollowWishes & ServerFlags) =>
+    .action((id: string, flags: FollowFlags & ServerFlags) =>
       withResponse(io, id, flags, (api, whole, signal) =>
         followResponse(io, api, whole, flags, signal, retries),
       ),

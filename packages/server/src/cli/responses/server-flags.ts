@@ -1,4 +1,4 @@
-// The flags of every command that talks to a Rondo server, and the client that comes of them.
+// The flags for a Rondo server, and the client made from them.
 
 import { type Command, InvalidArgumentError } from "commander";
 import { type ApiClient, createApiClient } from "../api-client.ts";
@@ -24,7 +24,8 @@ export function clientFor(io: CliIo, { server, apiKey }: ServerFlags): ApiClient
   });
 }
 
-function httpUrl(value: string): string {
+/** Checks the value of a URL flag. */
+export function httpUrl(value: string): string {
   const url = URL.parse(value);
   if (url && /^https?:$/.test(url.protocol)) return value;
   throw new InvalidArgumentError("Expected an http or https URL.");

@@ -1,4 +1,4 @@
-// `rondo responses show`: one response, what it was asked and what came of it.
+// `rondo responses show`: one response with its input and output.
 
 import type { OutputItem } from "../../protocol/items.ts";
 import type { ResponseObject } from "../../protocol/response.ts";

@@ -1,22 +1,22 @@
-// Parts of a response as short texts.
+// Parts of a response as text.
 
 import type { ResponseObject } from "../../protocol/response.ts";
 
-/** All that the model has said. */
+/** The text of all messages. */
 export function textOf({ output }: ResponseObject): string {
   return output
     .flatMap((item) => (item.type === "message" ? item.content.map(({ text }) => text) : []))
     .join("\n");
 }
 
-/** A time as a terminal shows it, in the zone of the person, or as programs read it. */
+/** A time: local for people, ISO in UTC for programs. */
 export function timeOf(seconds: number, isForPeople: boolean): string {
   const date = new Date(seconds * 1000);
-  // The Swedish way to write a time is the one that sorts.
+  // The Swedish format is ISO-like.
   return isForPeople ? date.toLocaleString("sv-SE") : date.toISOString();
 }
 
-/** What an item of an input says, as far as it is text; else what it is. */
+/** The text of an input item, or its JSON. */
 export function textOfInput(item: Readonly<Record<string, unknown>>): string {
   const { content, output } = item;
   const said = content ?? output;

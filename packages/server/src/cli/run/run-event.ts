@@ -1,6 +1,6 @@
 // The events of a run, whatever the file holds.
 
-import type { ChatEvent, ChatUsage, EndReason } from "../chat/chat-partner.ts";
+import type { ChatEvent, ChatUsage, EndReason } from "../chat/chat-events.ts";
 
 /** A turn of an agent. */
 interface OfTurn {

@@ -1,26 +1,26 @@
 // Asks a model a prompt, like a chat with a single question.
 
 import type { Environment } from "../../config/overrides.ts";
-import type { ChatPartner } from "../chat/chat-partner.ts";
-import { type FindPartnerOptions, findPartner, type PartnerWishes } from "../chat/find-partner.ts";
-import { ModelPartner } from "../chat/model-partner.ts";
+import { Conversation } from "../chat/conversation.ts";
+import { explainModelError } from "../chat/explain-error.ts";
+import { type ModelFlags, type OpenOptions, openConversation } from "../chat/open-conversation.ts";
 import { isModel, type Prompt } from "./prompt.ts";
 import type { Emit, Ending } from "./run-event.ts";
 
 export interface RunPromptOptions {
   readonly prompt: Prompt;
-  readonly wishes: PartnerWishes;
+  readonly wishes: ModelFlags;
   readonly env: Environment;
   readonly signal: AbortSignal;
   readonly emit: Emit;
-  readonly discover?: FindPartnerOptions["discover"];
+  readonly discover?: OpenOptions["discover"];
 }
 
 export async function runPrompt(options: RunPromptOptions): Promise<Ending> {
   const { prompt, signal, emit } = options;
-  await using partner = await partnerFor(options);
+  await using conversation = await conversationFor(options);
   let ending: Ending = { reason: "completed", usage: undefined };
-  for await (const event of partner.ask(prompt.prompt, signal)) {
+  for await (const event of conversation.ask(prompt.prompt, signal)) {
     if (event.type === "end") ending = event;
     else emit(event);
   }
@@ -28,16 +28,18 @@ export async function runPrompt(options: RunPromptOptions): Promise<Ending> {
 }
 
 /** The model of the file, unless flags name another one. */
-async function partnerFor(options: RunPromptOptions): Promise<ChatPartner> {
+async function conversationFor(options: RunPromptOptions): Promise<Conversation> {
   const { prompt, wishes, env, signal, emit, discover } = options;
   const { model, system: systemPrompt, tools } = prompt;
   const isNamed = [wishes.model, wishes.modelUrl, wishes.server].some((wish) => wish !== undefined);
   if (isModel(model) && !isNamed) {
-    const source = { list: async () => [model.name], open: async () => model };
-    return new ModelPartner({ source, model, tools, systemPrompt });
+    const list = async () => [model.name];
+    const explain = (error: unknown) => explainModelError(error, list);
+    const source = { list, open: async () => model, explain };
+    return new Conversation({ source, model, tools, systemPrompt });
   }
-  const { partner, notice } = await findPartner({
-    wishes: {
+  const { conversation, notice } = await openConversation({
+    flags: {
       ...wishes,
       model: wishes.model ?? (typeof model === "string" ? model : undefined),
       system: systemPrompt,
@@ -48,5 +50,5 @@ async function partnerFor(options: RunPromptOptions): Promise<ChatPartner> {
     ...(discover && { discover }),
   });
   if (notice !== undefined) emit({ type: "notice", text: notice });
-  return partner;
+  return conversation;
 }

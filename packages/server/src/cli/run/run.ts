@@ -6,7 +6,7 @@ import { addAbortSignal } from "node:stream";
 import { text } from "node:stream/consumers";
 import { Command } from "commander";
 import { setLogger } from "rondo";
-import type { FindPartnerOptions, PartnerWishes } from "../chat/find-partner.ts";
+import type { ModelFlags, OpenOptions } from "../chat/open-conversation.ts";
 import { type CliIo, Exit, exitCodes, UsageError } from "../cli-io.ts";
 import { httpUrl } from "../flag-values.ts";
 import { interruptible } from "../interruptible.ts";
@@ -20,7 +20,7 @@ import { runPrompt } from "./run-prompt.ts";
 import { textOutput } from "./text-output.ts";
 import { showValues } from "./value-reader.ts";
 
-interface RunFlags extends PartnerWishes {
+interface RunFlags extends ModelFlags {
   readonly input?: string;
   readonly inputFile?: string;
   readonly json?: true;
@@ -38,7 +38,7 @@ FILE is a module whose default export is an agent, a function (input) => … or 
 (.md, .txt) that is a prompt. Ctrl-C stops the run, and leaves at once when pressed again.`;
 
 /** The command. `discover` is how model servers are found; tests bring their own. */
-export function runCommand(io: CliIo, discover?: FindPartnerOptions["discover"]): Command {
+export function runCommand(io: CliIo, discover?: OpenOptions["discover"]): Command {
   return new Command("run")
     .description("Run an agent, a function or a prompt from a file.")
     .argument("<file>", "A module (.ts, .js, .mjs) or a prompt (.md, .txt).")
@@ -71,7 +71,7 @@ async function run(
   io: CliIo,
   file: string,
   { json, input: given, inputFile, ...wishes }: RunFlags,
-  discover: FindPartnerOptions["discover"],
+  discover: OpenOptions["discover"],
 ): Promise<void> {
   const restore = json ? quietConsole(io) : () => {};
   let output: RunOutput | undefined;
@@ -104,8 +104,8 @@ async function run(
 interface RunContext {
   readonly io: CliIo;
   readonly input: string | undefined;
-  readonly wishes: PartnerWishes;
-  readonly discover: FindPartnerOptions["discover"];
+  readonly wishes: ModelFlags;
+  readonly discover: OpenOptions["discover"];
   readonly view: RunOutput;
   readonly signal: AbortSignal;
 }

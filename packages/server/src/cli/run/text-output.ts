@@ -2,9 +2,8 @@
 
 import { inspect } from "node:util";
 import { AnswerView } from "../chat/answer-view.ts";
-import { cleaner } from "../chat/screen.ts";
+import { cleaner, watchScreen } from "../chat/screen.ts";
 import type { CliIo } from "../cli-io.ts";
-import { watchScreen } from "../watch-screen.ts";
 import type { RunEvent, RunOutput } from "./run-event.ts";
 
 export function textOutput(io: CliIo): RunOutput {

@@ -1,9 +1,7 @@
 // Turns the values of people's code into events: text, blocks and messages of the library, and all else.
 
 import type { Block, ResultMessage, Turn, TurnValue } from "rondo";
-import { BlockEvents, endReasons } from "../chat/block-events.ts";
-import type { ChatUsage, EndReason } from "../chat/chat-partner.ts";
-import { addUsage } from "../chat/usage.ts";
+import { addUsage, BlockEvents, type ChatUsage, type EndReason, endReasons } from "../chat/chat-events.ts";
 import type { Emit, Ending, RunEvent } from "./run-event.ts";
 
 const blockTypes: ReadonlySet<unknown> = new Set<Block["type"]>([
@@ -13,6 +11,7 @@ const blockTypes: ReadonlySet<unknown> = new Set<Block["type"]>([
   "tool_use_error",
   "tool_use_delta",
   "tool_result",
+  "server_event",
 ]);
 
 /** The built-in tool as whose turn an agent asks its model. */

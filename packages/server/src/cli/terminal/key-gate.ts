@@ -1,11 +1,10 @@
-// Stands between the keyboard and the input line: lets one line through at a time, keeps what is typed ahead, makes
-// a paste of many lines one text, and knows Ctrl-C when no line is being read.
+// A gate between keyboard and input line: passes one line at a time, keeps what is typed ahead, joins the lines of a
+// paste, and reports Ctrl-C while no line is read.
 
 import { PassThrough } from "node:stream";
 import { StringDecoder } from "node:string_decoder";
 import type { InputStream, OutputStream } from "../cli-io.ts";
-import { lineBreakSign } from "./line-breaks.ts";
-import { withoutControls } from "./text.ts";
+import { lineBreakSign, withoutControls } from "./text.ts";
 
 const pasteStart = "\u001b[200~";
 const pasteEnd = "\u001b[201~";
@@ -18,14 +17,14 @@ export class KeyGate implements Disposable {
   readonly #input: InputStream;
   readonly #output: OutputStream;
   readonly #decoder = new StringDecoder();
-  /** What has been typed and not been passed on. */
+  /** Typed, but not passed on yet. */
   #held = "";
   #keys: PassThrough | undefined;
   #isPasting = false;
   #isOver = false;
   #onInterrupt: () => void = () => {};
 
-  /** Takes the keyboard: from now on nothing is echoed by the terminal itself. */
+  /** Takes the keyboard: the terminal no longer echoes. */
   constructor(input: InputStream, output: OutputStream) {
     this.#input = input;
     this.#output = output;
@@ -36,12 +35,12 @@ export class KeyGate implements Disposable {
     input.resume();
   }
 
-  /** Called for each Ctrl-C while no line is being read. What was typed ahead is dropped then. */
+  /** Called for each Ctrl-C while no line is read. Typed-ahead text is dropped. */
   set onInterrupt(listener: () => void) {
     this.#onInterrupt = listener;
   }
 
-  /** The keys of the next line. They stop behind its end, or when the gate is closed. */
+  /** The keys of the next line, up to its end or until the gate is closed. */
   open(): PassThrough {
     this.close();
     const keys = new PassThrough();
@@ -55,13 +54,13 @@ export class KeyGate implements Disposable {
     this.#keys = undefined;
   }
 
-  /** Makes the terminal as it has to be for the input line; also after others had it. */
+  /** Sets the terminal up for the input line; also after a suspend. */
   take(): void {
     this.#input.setRawMode?.(true);
     this.#output.write("\u001b[?2004h");
   }
 
-  /** Makes the terminal as it was. */
+  /** Restores the terminal. */
   giveBack(): void {
     this.#output.write("\u001b[?2004l");
     this.#input.setRawMode?.(false);
@@ -81,7 +80,7 @@ export class KeyGate implements Disposable {
     this.#held += text;
     if (this.#keys) this.#pass();
     else {
-      // Pressed twice in a hurry, both come in one piece.
+      // Two quick presses may come in one chunk.
       const presses = (text === ctrlC ? text : withoutPastes(this.#held)).split(ctrlC).length - 1;
       if (presses > 0) this.#held = "";
       for (let press = 0; press < presses; press++) this.#onInterrupt();
@@ -93,7 +92,7 @@ export class KeyGate implements Disposable {
     this.#pass();
   };
 
-  /** Passes on what is held, up to the end of the line. */
+  /** Passes on held keys, up to the end of the line. */
   #pass(): void {
     let text = "";
     while (this.#keys && this.#held !== "") {
@@ -101,7 +100,7 @@ export class KeyGate implements Disposable {
       if (piece === undefined) break;
       text += piece;
       if (piece === enter || piece === ctrlC) {
-        // Either ends the line, and what follows is for the next reader.
+        // Either ends the line; the rest is for the next reader.
         this.#keys.write(text);
         this.close();
         return;
@@ -111,7 +110,7 @@ export class KeyGate implements Disposable {
     if (this.#isOver && this.#held === "") this.#keys?.end();
   }
 
-  /** Keys up to a line end, a paste or all; undefined while it is not clear what they are. */
+  /** Keys up to a line end or a paste; undefined while an escape sequence is incomplete. */
   #nextKeys(): string | undefined {
     if (this.#held.startsWith(pasteStart)) {
       this.#isPasting = true;
@@ -122,7 +121,7 @@ export class KeyGate implements Disposable {
       this.#take(altEnter.length);
       return lineBreakSign;
     }
-    // The Escape key alone looks like the start of anything, so only what looks like nothing else is waited for.
+    // A lone Escape may start any sequence, so only longer prefixes of a paste are waited for.
     if (!this.#isOver && this.#held.length > 2 && pasteStart.startsWith(this.#held)) return undefined;
     if (this.#held.startsWith(ctrlC)) return this.#take(1);
     if (/^[\r\n]/.test(this.#held)) {
@@ -135,7 +134,7 @@ export class KeyGate implements Disposable {
     return this.#take(Math.min(this.#held.length, ...ends));
   }
 
-  /** Pasted text: one text, in which line ends are signs. */
+  /** Pasted text, with signs for its line breaks. */
   #nextOfPaste(): string | undefined {
     const end = this.#held.indexOf(pasteEnd);
     if (end < 0 && !this.#isOver) return undefined;
@@ -153,7 +152,7 @@ export class KeyGate implements Disposable {
   }
 }
 
-/** What is left when pasted texts are taken out: only there is Ctrl-C a key. */
+/** The text without pastes: inside them Ctrl-C is not a key. */
 function withoutPastes(text: string): string {
   return text
     .split(pasteStart)

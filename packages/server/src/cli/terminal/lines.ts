@@ -1,11 +1,11 @@
-// Where on a line the next text will stand, for streams that may share one terminal.
+// Tracks the cursor's line for streams that may share a terminal.
 
 /** Whether the cursor is at the start of a line. */
 export interface Cursor {
   isAtStart: boolean;
 }
 
-/** Writes text in pieces, and can begin a new line where one has been begun. */
+/** Writes text in pieces, and can end an open line. */
 export class LineWriter {
   readonly #write: (text: string) => void;
   readonly #cursor: Cursor;
@@ -16,14 +16,14 @@ export class LineWriter {
     this.#cursor = cursor;
   }
 
-  /** Writes a piece. `paint` may add what takes no room. */
+  /** Writes a piece. `paint` may add escape codes. */
   write(text: string, paint: (text: string) => string = (it) => it): void {
     if (text === "") return;
     this.#write(paint(text));
     this.#cursor.isAtStart = text.endsWith("\n");
   }
 
-  /** Ends the line, if one was begun. */
+  /** Ends the line, if one is open. */
   endLine(): void {
     if (!this.#cursor.isAtStart) this.write("\n");
   }

@@ -4,14 +4,14 @@ import { expect, test } from "vitest";
 import { folderWith } from "../../config/testkit/folder.ts";
 import { historyFile, PromptHistory } from "./prompt-history.ts";
 
-test("stands in the folder for state that the environment names, else in the usual one", () => {
+test("is in XDG_STATE_HOME, or in the default folder", () => {
   expect(historyFile({ XDG_STATE_HOME: "/x", HOME: "/h" })).toBe(join("/x", "rondo", "history"));
   const usual = join("/h", ".local", "state", "rondo", "history");
   expect(historyFile({ HOME: "/h" })).toBe(usual);
   expect(historyFile({ XDG_STATE_HOME: "relative", HOME: "/h" })).toBe(usual);
 });
 
-test("the next chat knows the prompts of this one, but none that begins with a space", () => {
+test("the next chat has the prompts of this one, except those that begin with a space", () => {
   using folder = folderWith();
   const file = join(folder.path, "new/folder/history");
   const history = new PromptHistory(file);
@@ -22,7 +22,7 @@ test("the next chat knows the prompts of this one, but none that begins with a s
   expect(statSync(file).mode & 0o077).toBe(0);
 });
 
-test("keeps the last 1,000, and passes over lines that it cannot read", () => {
+test("keeps the last 1,000, and skips unreadable lines", () => {
   const lines = Array.from({ length: 1200 }, (_, index) => JSON.stringify(`prompt ${index}`));
   using folder = folderWith({ history: [...lines, "{broken", "5", '"cut of'].join("\n") });
   const file = join(folder.path, "history");
@@ -32,7 +32,7 @@ test("keeps the last 1,000, and passes over lines that it cannot read", () => {
   expect(readFileSync(file, "utf8").split("\n").length).toBe(1001);
 });
 
-test("where there can be no file, this chat still has its own prompts", () => {
+test("without a file, this chat still has its own prompts", () => {
   using folder = folderWith({ file: "" });
   const history = new PromptHistory(join(folder.path, "file/below/a/file"));
   history.add("one");

@@ -1,4 +1,4 @@
-// What was asked before, for the arrow keys: kept in a file, one JSON text a line, the newest last.
+// The history of prompts, in a file: one JSON string per line, the newest last.
 
 import { appendFileSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { homedir } from "node:os";
@@ -7,15 +7,15 @@ import type { Environment } from "../../config/overrides.ts";
 
 const maxEntries = 1000;
 
-/** Where the history of `rondo chat` is kept. */
+/** The file of `rondo chat`'s history. */
 export function historyFile(env: Environment): string {
   const state = env["XDG_STATE_HOME"];
-  // The standard wants relative paths to be ignored.
+  // The XDG standard says to ignore relative paths.
   const folder = state && isAbsolute(state) ? state : join(env["HOME"] || homedir(), ".local", "state");
   return join(folder, "rondo", "history");
 }
 
-/** The prompts of this and of earlier chats. Where the file cannot be used, only those of this one. */
+/** The prompts of this and earlier chats; if the file is unusable, of this chat only. */
 export class PromptHistory {
   readonly #file: string;
   #entries: string[];
@@ -27,12 +27,12 @@ export class PromptHistory {
     if (all.length > maxEntries) this.#rewrite();
   }
 
-  /** The newest first, as input lines want them. */
+  /** Newest first, as `readline` expects. */
   get newestFirst(): string[] {
     return this.#entries.toReversed();
   }
 
-  /** Notes a prompt. One that begins with a space is private, and one that comes again is noted once. */
+  /** Adds a prompt, unless it begins with a space or repeats the last one. */
   add(prompt: string): void {
     if (prompt.trim() === "" || prompt.startsWith(" ") || this.#entries.at(-1) === prompt) return;
     this.#entries = [...this.#entries.slice(1 - maxEntries), prompt];
@@ -40,11 +40,11 @@ export class PromptHistory {
       mkdirSync(dirname(this.#file), { recursive: true, mode: 0o700 });
       appendFileSync(this.#file, `${JSON.stringify(prompt)}\n`, { mode: 0o600 });
     } catch {
-      // A chat without a memory is still a chat.
+      // The history is optional.
     }
   }
 
-  /** Makes the file short again. In one step, because another chat may read it. */
+  /** Truncates the file, atomically: another chat may read it. */
   #rewrite(): void {
     const text = this.#entries.map((entry) => `${JSON.stringify(entry)}\n`).join("");
     const draft = `${this.#file}.${process.pid}`;
@@ -52,7 +52,7 @@ export class PromptHistory {
       writeFileSync(draft, text, { mode: 0o600 });
       renameSync(draft, this.#file);
     } catch {
-      // The same.
+      // The history is optional.
     }
   }
 }

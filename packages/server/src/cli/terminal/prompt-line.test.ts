@@ -28,7 +28,7 @@ test("reads a line, and the next one that was typed ahead", async () => {
   expect(await read()).toEqual({ prompt: "two" });
 });
 
-test("passes over lines without a word", async () => {
+test("skips blank lines", async () => {
   const { terminal, read } = inputLine();
   terminal.press("\r  \r\nword\r");
   expect(await read()).toEqual({ prompt: "word" });
@@ -67,7 +67,7 @@ test("Ctrl-D leaves, and so does Ctrl-C in an empty line, but not in one with te
   }
 });
 
-test("the end of the terminal is the end", async () => {
+test("a hangup ends the input", async () => {
   const { terminal, read } = inputLine();
   const reading = read();
   terminal.hangUp();
@@ -83,7 +83,7 @@ test("the arrow keys bring back prompts, those of several lines too", async () =
   expect(await read()).toEqual({ prompt: "first!" });
 });
 
-test("Ctrl-C while no line is read drops what was typed ahead", async () => {
+test("Ctrl-C while no line is read drops typed-ahead text", async () => {
   const { terminal, gate, read } = inputLine();
   const interrupted = new Promise<void>((resolve) => {
     gate.onInterrupt = resolve;
@@ -95,7 +95,7 @@ test("Ctrl-C while no line is read drops what was typed ahead", async () => {
   expect(await read()).toEqual({ prompt: "kept" });
 });
 
-test("Ctrl-C pressed twice is twice, also when both come in one piece", () => {
+test("Ctrl-C pressed twice counts twice, even in one chunk", () => {
   const { terminal, gate } = inputLine();
   let presses = 0;
   gate.onInterrupt = () => {
@@ -106,7 +106,7 @@ test("Ctrl-C pressed twice is twice, also when both come in one piece", () => {
   expect(presses).toBe(2);
 });
 
-test("however the bytes come, the prompts are the same", async () => {
+test("any split of the bytes gives the same prompts", async () => {
   const word = fc.stringMatching(/^[a-zäß漢😀 ]{1,8}$/u).map((text) => `x${text}`);
   const typed = fc.oneof(
     word.map((text) => ({ bytes: `${text}\r`, prompt: text })),
@@ -136,7 +136,7 @@ test("however the bytes come, the prompts are the same", async () => {
   );
 });
 
-test("the terminal is raw while the gate has it, and afterwards as it was", () => {
+test("the terminal is raw while the gate is open, and restored afterwards", () => {
   const terminal = fakeTerminal();
   const output = new PassThrough();
   const gate = new KeyGate(terminal.input, output);

@@ -1,26 +1,26 @@
-// The line in which a person types a prompt: editing, history with the arrow keys, several lines as one prompt.
+// Reads prompts from a terminal: editing, history, several lines as one prompt.
 
 import { createInterface } from "node:readline";
 import type { OutputStream } from "../cli-io.ts";
 import type { KeyGate } from "./key-gate.ts";
-import { fromInputLine, toInputLine } from "./line-breaks.ts";
 import type { PromptHistory } from "./prompt-history.ts";
+import { lineBreakSign } from "./text.ts";
 
 export interface PromptLineOptions {
   readonly gate: KeyGate;
   readonly output: OutputStream;
   readonly history: PromptHistory;
-  /** What stands before the first line, and before those that go on. Default: `> ` and `… `. */
+  /** The prefix of the first line, and of continuation lines. Default: `> ` and `… `. */
   readonly prompt?: string;
   readonly morePrompt?: string;
-  /** Stops the process as Ctrl-Z does, until it is told to go on. Default: Ctrl-Z does nothing. */
+  /** Suspends the process for Ctrl-Z. Default: Ctrl-Z does nothing. */
   readonly suspend?: (onBack: () => void) => void;
 }
 
-/** A prompt, or how the person wants to leave: Ctrl-D, or Ctrl-C in an empty line. */
+/** A prompt, `end` for Ctrl-D, or `interrupt` for Ctrl-C in an empty line. */
 export type Typed = { readonly prompt: string } | "end" | "interrupt";
 
-/** Reads one prompt. A line that ends in a backslash goes on in the next one. */
+/** Reads one prompt. A backslash at the end of a line continues on the next. */
 export async function readPrompt(options: PromptLineOptions): Promise<Typed> {
   const { history, prompt = "> ", morePrompt = "… " } = options;
   let begun: string[] = [];
@@ -32,7 +32,7 @@ export async function readPrompt(options: PromptLineOptions): Promise<Typed> {
       begun = [];
       continue;
     }
-    const line = fromInputLine(typed.prompt);
+    const line = typed.prompt.replaceAll(lineBreakSign, "\n");
     if (line.endsWith("\\")) {
       begun.push(line.slice(0, -1));
       continue;
@@ -45,8 +45,8 @@ export async function readPrompt(options: PromptLineOptions): Promise<Typed> {
   }
 }
 
-/** One line. Ctrl-C in one that is not empty gives it up. */
-function readLine(
+/** Reads one line. Ctrl-C discards a line with text. */
+export function readLine(
   { gate, output, history, suspend }: PromptLineOptions,
   prompt: string,
 ): Promise<Typed | "discard"> {
@@ -56,7 +56,7 @@ function readLine(
     output,
     terminal: true,
     prompt,
-    history: history.newestFirst.map(toInputLine),
+    history: history.newestFirst.map((prompt) => prompt.replaceAll("\n", lineBreakSign)),
     historySize: 1000,
     // For the Escape key alone.
     escapeCodeTimeout: 50,

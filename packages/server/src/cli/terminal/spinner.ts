@@ -1,18 +1,18 @@
-// Shows that something is awaited: a line that moves, and is gone without a trace.
+// A spinner on one line, which it erases at the end.
 
 const frames = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
 const frameMs = 100;
 
 export interface SpinnerOptions {
   write: (text: string) => void;
-  /** What is awaited; shown behind the moving sign. */
+  /** The text after the spinner. */
   text: string;
   paint?: (text: string) => string;
-  /** How long nothing is shown, so that what is quick does not flicker. Default: 150. */
+  /** Delay before it shows, so that short waits do not flicker. Default: 150. */
   delayMs?: number;
 }
 
-/** Starts at the beginning of a line. Returns how to end it; ending twice does nothing. */
+/** Starts at the beginning of a line. Returns a function that stops it; calling it again does nothing. */
 export function startSpinner({ write, text, paint = (it) => it, delayMs = 150 }: SpinnerOptions): () => void {
   let frame = 0;
   let isShown = false;

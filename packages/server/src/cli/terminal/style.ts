@@ -1,14 +1,14 @@
-// Colours, where they can be seen and are wanted.
+// Colours, where the terminal and the user want them.
 
 import { styleText } from "node:util";
 import type { Environment } from "../../config/overrides.ts";
 
 type Paint = (text: string) => string;
 
-/** How kinds of text look. Without colours each is the text itself. */
+/** Styles by kind. Without colours each returns the text unchanged. */
 export interface Style {
   readonly hasColours: boolean;
-  /** For what stands beside the answer. */
+  /** For everything but the answer. */
   readonly dim: Paint;
   readonly bold: Paint;
   readonly red: Paint;
@@ -17,7 +17,7 @@ export interface Style {
   readonly cyan: Paint;
 }
 
-/** Whether text for a stream may be coloured: only on a terminal that knows how, and not with NO_COLOR. */
+/** Whether a stream gets colours: only a capable terminal, and not with NO_COLOR. */
 export function hasColours(isTerminal: boolean, env: Environment): boolean {
   return isTerminal && !env["NO_COLOR"] && env["TERM"] !== "dumb";
 }

@@ -6,11 +6,11 @@ import { startSpinner } from "./spinner.ts";
 import { createStyle, hasColours } from "./style.ts";
 import { oneLine, widthOf, withoutControls } from "./text.ts";
 
-test("takes out all that could drive a terminal, and nothing else", () => {
+test("removes everything that could drive a terminal, and nothing else", () => {
   expect(withoutControls("a\u001b[31mb\u0007\u009bc\r\n\td\u007f é漢😀")).toBe("a[31mbc\n\td é漢😀");
 });
 
-test("a text fits into a line however wide its characters are", () => {
+test("a text is truncated to the width, whatever the width of its characters", () => {
   expect(oneLine("  one\n  two\t three ", 40)).toBe("one two three");
   expect(oneLine("abcdef", 6)).toBe("abcdef");
   expect(oneLine("abcdefg", 6)).toBe("abcde…");
@@ -53,7 +53,7 @@ test("writers that share a terminal do not write into each other's lines", () =>
   expect(shown).toBe("a\n<b>\nc\nd\n");
 });
 
-test("a spinner is not seen when it is over soon, and leaves nothing behind", () => {
+test("a spinner does not show for short waits, and leaves nothing behind", () => {
   vi.useFakeTimers();
   try {
     const output = new PassThrough({ encoding: "utf8" });
