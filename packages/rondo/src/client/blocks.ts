@@ -1,9 +1,8 @@
 // The blocks of an answer, and how the events of the loop become blocks. The names are those of claude-agent-sdk.
 
+import type { JsonObject } from "../json/json-value.ts";
 import type { LoopEvent, ReadyCall } from "../loop/events.ts";
 import { errorText } from "../loop/tool-result.ts";
-
-import type { JsonObject } from "../json/json-value.ts";
 
 export interface TextBlock {
   type: "text";

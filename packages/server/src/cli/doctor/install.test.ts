@@ -2,8 +2,8 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { resolveConfig } from "../../config/check-config.ts";
 import { folderWith } from "../../config/testkit/folder.ts";
-import { memoryStore } from "../../store/testkit/memory.ts";
 import { openStore } from "../../store/open-store.ts";
+import { memoryStore } from "../../store/testkit/memory.ts";
 import { checkNode, checkStore } from "./install.ts";
 
 test.each([
