@@ -1,6 +1,6 @@
 // Checks a model server or a Rondo server: whether it is one, which models it has, and whether they work.
 
-import { commonProfile, listModels, openaiCompatible, pickProfile } from "rondo";
+import { commonProfile, listModels, openaiCompatible, pickProfile, responsesModel } from "rondo";
 import { placeOf } from "../../config/discover.ts";
 import { providerOptions } from "../../config/model-schema.ts";
 import { labelOf } from "../../config/models.ts";
@@ -9,7 +9,6 @@ import { type AskedServer, diagnose } from "./diagnose.ts";
 import { checkModel, type ModelToCheck } from "./model-checks.ts";
 import type { Printer } from "./printer.ts";
 import { type Finding, failed, type ModelReport, ok, type ServerReport } from "./report.ts";
-import { rondoModel } from "./rondo-model.ts";
 import type { Access, ServerToCheck } from "./servers.ts";
 
 export interface CheckOptions {
@@ -71,7 +70,11 @@ const advice = {
 } as const;
 
 function openModel({ type, access, provider }: ServerToCheck, name: string, timeoutMs: number): ModelToCheck {
-  if (type === "rondo") return { name, provider: rondoModel(rondoBase(access.url), access.apiKey, name) };
+  if (type === "rondo") {
+    const { url, apiKey } = access;
+    const options = { model: name, retry: { attempts: 1 }, ...(apiKey !== undefined && { apiKey }) };
+    return { name, provider: responsesModel(rondoBase(url), options) };
+  }
   if (provider) {
     const { name: profile, toolDialects } = provider.profile;
     return { name, provider, profile: { name: profile, reason: "The provider brings it.", toolDialects } };
