@@ -1,6 +1,7 @@
 // Time limits and leaving early: nothing blocks a run, and the agent stays usable
 import { setTimeout as sleep } from "node:timers/promises";
-import { Agent, Turn, TurnTimeoutError, tool } from "rondo";
+import { Agent, Turn, tool } from "rondo";
+import { TurnTimeoutError } from "rondo/errors";
 
 const wait = tool(
   { name: "wait", description: "Wait.", input: { forMs: Number } },

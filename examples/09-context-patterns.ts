@@ -1,5 +1,6 @@
 // Four ways to keep a conversation small: nothing is ever truncated silently
-import { Client, estimateTokens, truncateMessages, truncateToBudget } from "rondo";
+import { Client } from "rondo";
+import { estimateTokens, truncateMessages, truncateToBudget } from "rondo/budget";
 import { scriptedModel } from "rondo/testing";
 
 // Scripted, so that this runs anywhere. For a real model: const model = ollama("qwen3:8b");

@@ -21,6 +21,10 @@ const library: Package = {
   // `#http` resolves to one of the last two.
   entries: [
     "index",
+    "loop",
+    "models",
+    "budget",
+    "errors",
     "demo/index",
     "testing/index",
     "mcp/index",

@@ -3,6 +3,8 @@ import { globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import * as rondo from "rondo";
+import * as budget from "rondo/budget";
+import * as errors from "rondo/errors";
 import * as mcp from "rondo/mcp";
 import * as testing from "rondo/testing";
 import { describe, expect, test } from "vitest";
@@ -11,9 +13,10 @@ import { repoRoot } from "./support/repo.ts";
 
 type ErrorClass = abstract new (...args: never) => Error;
 
-const errorClasses = [rondo, mcp, testing]
+const errorClasses = [rondo, errors, budget, mcp, testing]
   .flatMap((entry): unknown[] => Object.values(entry))
-  .filter((value): value is ErrorClass => typeof value === "function" && value.prototype instanceof Error);
+  .filter((value): value is ErrorClass => typeof value === "function" && value.prototype instanceof Error)
+  .filter((value, index, all) => all.indexOf(value) === index);
 const lines = readFileSync(join(repoRoot, "docs/errors.md"), "utf8").split("\n");
 
 /** The code is an instance field, so it can only be read from the source of the class. */

@@ -1,6 +1,7 @@
 // A quirk of a model server as data: what the server sends, and the expected outcome.
 
-import type { ModelProfile, Usage } from "rondo";
+import type { Usage } from "rondo";
+import type { ModelProfile } from "rondo/models";
 import type { ServerAnswer } from "rondo/testing";
 
 /** The classes of quirks, in the order of the table. */

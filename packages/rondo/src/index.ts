@@ -22,7 +22,6 @@ export {
   MaxTurnsError,
   PromptBlockedError,
   UnansweredToolCallsError,
-  UnknownToolCallError,
 } from "./client/client-errors.ts";
 export {
   type ClientHookHandler,
@@ -36,7 +35,6 @@ export {
   type UserPromptSubmitEvent,
 } from "./client/client-hooks.ts";
 export type { CanUseTool, ClientOptions } from "./client/client-options.ts";
-export { type EstimateOptions, estimateTokens } from "./client/estimate-tokens.ts";
 export { type ImageOptions, type ImagePart, image } from "./client/images.ts";
 export {
   type AssistantMessage,
@@ -49,9 +47,6 @@ export {
   type UserMessage,
 } from "./client/query.ts";
 export { Agent } from "./client/thinking-agent.ts";
-export { type TokenCalibration, tokenCalibration } from "./client/token-calibration.ts";
-export { type TruncateOptions, truncateMessages } from "./client/truncate-messages.ts";
-export { type BudgetOptions, ContextBudgetError, truncateToBudget } from "./client/truncate-to-budget.ts";
 export { ContextItem, type ContextItemOptions } from "./context/context-item.ts";
 export { ContextPool, type ContextPoolOptions } from "./context/context-pool.ts";
 export {
@@ -59,73 +54,21 @@ export {
   ContextQueue,
   type ContextQueueOptions,
 } from "./context/context-queue.ts";
-export { InvalidArgumentError, InvalidTypeError } from "./error/argument-errors.ts";
-export {
-  CompletionCheckReturnError,
-  LockTimeoutError,
-  SafeExecutionError,
-  TimeoutError,
-  TurnTimeoutError,
-  WrongRunMethodError,
-} from "./error/execution-errors.ts";
-export { type InputIssue, InvalidInputError } from "./error/input-error.ts";
-export { InvalidJsonError, UnserializableError } from "./error/json-errors.ts";
+export { InvalidArgumentError } from "./error/argument-errors.ts";
+export { LockTimeoutError, SafeExecutionError, TimeoutError } from "./error/execution-errors.ts";
+export { InvalidInputError } from "./error/input-error.ts";
 export { type Logger, setLogger } from "./error/logger.ts";
-export {
-  MissingContextItemError,
-  UnregisteredAgentError,
-  UnregisteredError,
-  UnregisteredHookError,
-  UnregisteredToolError,
-} from "./error/lookup-errors.ts";
-export {
-  AnswerLimitError,
-  BrokenStreamError,
-  EmptyAnswerError,
-  ModelConnectionError,
-  ModelError,
-  ModelIdleTimeoutError,
-  ModelTimeoutError,
-  ReportedStreamError,
-  UnexpectedAnswerError,
-} from "./error/model-errors.ts";
-export {
-  ModelAuthError,
-  ModelHttpError,
-  ModelNotFoundError,
-  ModelRateLimitError,
-  ModelRequestError,
-  ModelServerError,
-} from "./error/model-http-errors.ts";
+export { ModelError } from "./error/model-errors.ts";
 export { RondoError } from "./error/rondo-error.ts";
 export type { HookContext, HookEvent, HookEvents, HookFunction } from "./hook/events.ts";
 export { type AttachOptions, type Hook, type HookOptions, hook } from "./hook/hook.ts";
 export type { JsonObject, JsonValue } from "./json/json-value.ts";
-export type { LoopEvent, ReadyCall, RejectReason, RunReason } from "./loop/events.ts";
-export type { CallDecision, LoopOptions, PendingCall } from "./loop/options.ts";
-export { run } from "./loop/run.ts";
-export type { RunState } from "./loop/state.ts";
 export { type OpenAICompatibleOptions, openaiCompatible } from "./model/chat-completions.ts";
-export { type ChatForwarder, chatForwarder, type ForwardRequest } from "./model/chat-forwarder.ts";
-export { ollamaBaseUrl } from "./model/environment.ts";
 export { fallback } from "./model/fallback.ts";
-export type { FetchFunction } from "./model/http/http-fetch.ts";
-export { type ListModelsOptions, listModels } from "./model/list-models.ts";
 export type { ContentPart, Message, ToolCall } from "./model/message.ts";
 export { llamacpp, lmstudio, ollama, type PresetOptions, vllm } from "./model/presets.ts";
-export type { ModelProfile, ToolDialect } from "./model/profile.ts";
-export { commonProfile, type PickedProfile, type ProfileQuestion, pickProfile } from "./model/profiles.ts";
-export type {
-  FinishReason,
-  ModelDelta,
-  ModelProvider,
-  ModelRequest,
-  ModelSettings,
-  OutputFormat,
-  Usage,
-} from "./model/provider.ts";
-export type { ApprovalRequest } from "./model/responses/ask-responses.ts";
-export { type ResponsesModelOptions, responsesModel } from "./model/responses/responses-model.ts";
+export type { ModelProvider, ModelSettings, Usage } from "./model/provider.ts";
+export { responsesModel } from "./model/responses/responses-model.ts";
 export type { RetryOptions } from "./model/retry.ts";
 export { AgentRegistry, defaultRegistry, HookRegistry, Registry, ToolRegistry } from "./registry/registry.ts";
 export type { RegistryOption } from "./registry/registry-option.ts";

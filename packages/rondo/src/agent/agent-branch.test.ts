@@ -1,13 +1,6 @@
 import { afterEach, describe, expect, test } from "vitest";
-import {
-  Agent,
-  ContextItem,
-  InvalidArgumentError,
-  InvalidTypeError,
-  Registry,
-  Turn,
-  UnregisteredAgentError,
-} from "../index.ts";
+import { InvalidTypeError, UnregisteredAgentError } from "../errors.ts";
+import { Agent, ContextItem, InvalidArgumentError, Registry, Turn } from "../index.ts";
 import { valuesOf } from "../testkit/values-of.ts";
 import { add, agentWith, count } from "./testkit/agent-kit.ts";
 

@@ -1,17 +1,15 @@
 import fc from "fast-check";
 import { afterEach, describe, expect, test } from "vitest";
+import { InvalidJsonError, UnregisteredToolError, UnserializableError } from "../errors.ts";
 import {
   Agent,
   type AnyTool,
   ContextItem,
   ContextPool,
   ContextQueue,
-  InvalidJsonError,
   Registry,
   Turn,
   tool,
-  UnregisteredToolError,
-  UnserializableError,
 } from "../index.ts";
 import { valuesOf } from "../testkit/values-of.ts";
 import { add, count } from "./testkit/agent-kit.ts";

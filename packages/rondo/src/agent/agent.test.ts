@@ -1,16 +1,14 @@
 import { afterEach, describe, expect, test } from "vitest";
+import { CompletionCheckReturnError, InvalidTypeError, UnregisteredToolError } from "../errors.ts";
 import {
   Agent,
-  CompletionCheckReturnError,
   ContextQueue,
   InvalidArgumentError,
-  InvalidTypeError,
   Registry,
   SafeExecutionError,
   Turn,
   type TurnValue,
   tool,
-  UnregisteredToolError,
 } from "../index.ts";
 import { valuesOf } from "../testkit/values-of.ts";
 import { add, agentWith, count } from "./testkit/agent-kit.ts";

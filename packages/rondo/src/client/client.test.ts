@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { estimateTokens, setLogger } from "../index.ts";
+import { estimateTokens } from "../budget.ts";
+import { setLogger } from "../index.ts";
 import { scriptedModel } from "../testing/index.ts";
 import { ask, blocksOf, clientFor, roles } from "./testkit/client-kit.ts";
 

@@ -1,15 +1,6 @@
 import { describe, expect, test } from "vitest";
-import {
-  ContextItem,
-  InvalidArgumentError,
-  InvalidJsonError,
-  InvalidTypeError,
-  Registry,
-  Turn,
-  tool,
-  UnregisteredToolError,
-  UnserializableError,
-} from "../index.ts";
+import { InvalidJsonError, InvalidTypeError, UnregisteredToolError, UnserializableError } from "../errors.ts";
+import { ContextItem, InvalidArgumentError, Registry, Turn, tool } from "../index.ts";
 
 describe("a context item", () => {
   test("has no description and no id unless given", () => {

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { ContextItem, ContextPool, ContextQueue, InvalidTypeError, Registry } from "../index.ts";
+import { InvalidTypeError } from "../errors.ts";
+import { ContextItem, ContextPool, ContextQueue, Registry } from "../index.ts";
 
 /** Everything that survives being saved. */
 const content = fc.letrec<{ value: unknown; leaf: unknown }>((tie) => ({

@@ -1,15 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import {
-  ContextItem,
-  ContextPool,
-  hook,
-  InvalidArgumentError,
-  InvalidJsonError,
-  InvalidTypeError,
-  MissingContextItemError,
-  Registry,
-} from "../index.ts";
+import { InvalidJsonError, InvalidTypeError, MissingContextItemError } from "../errors.ts";
+import { ContextItem, ContextPool, hook, InvalidArgumentError, Registry } from "../index.ts";
 
 const item = (id: string, content: unknown = id) =>
   new ContextItem({ id, content, description: `about ${id}` });

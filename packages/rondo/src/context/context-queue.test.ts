@@ -1,14 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import {
-  ContextItem,
-  ContextQueue,
-  hook,
-  InvalidArgumentError,
-  InvalidJsonError,
-  InvalidTypeError,
-  Registry,
-} from "../index.ts";
+import { InvalidJsonError, InvalidTypeError } from "../errors.ts";
+import { ContextItem, ContextQueue, hook, InvalidArgumentError, Registry } from "../index.ts";
 
 const item = (content: unknown) => new ContextItem({ content });
 const contents = (items: Iterable<ContextItem>) => [...items].map(({ content }) => content);

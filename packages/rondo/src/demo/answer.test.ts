@@ -1,7 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { isPlainObject } from "../error/check.ts";
-import type { Message, ModelRequest } from "../index.ts";
+import type { Message } from "../index.ts";
+import type { ModelRequest } from "../models.ts";
 import { compileJsonSchema, type JsonSchema } from "../tool/json-schema.ts";
 import { answerTo } from "./answer.ts";
 import { add, clock, echo, multiply, requestOf, search, weather } from "./testkit/ask-demo.ts";

@@ -1,7 +1,8 @@
 import { getEventListeners } from "node:events";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
-import { Agent, Client, InvalidArgumentError, type ModelDelta, tool } from "../index.ts";
+import { Agent, Client, InvalidArgumentError, tool } from "../index.ts";
+import type { ModelDelta } from "../models.ts";
 import { valuesOf } from "../testkit/values-of.ts";
 import { demoModel } from "./index.ts";
 import { add, ask, clock, echo, multiply, requestOf, search, weather } from "./testkit/ask-demo.ts";

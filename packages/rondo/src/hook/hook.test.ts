@@ -1,17 +1,16 @@
 import { afterEach, describe, expect, test } from "vitest";
+import { InvalidTypeError, UnregisteredHookError } from "../errors.ts";
 import {
   ContextItem,
   ContextQueue,
   HookRegistry,
   hook,
   InvalidArgumentError,
-  InvalidTypeError,
   literal,
   Registry,
   SafeExecutionError,
   Turn,
   tool,
-  UnregisteredHookError,
 } from "../index.ts";
 
 let registry = new Registry();

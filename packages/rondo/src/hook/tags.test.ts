@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { InvalidTypeError, SafeExecutionError } from "../index.ts";
+import { InvalidTypeError } from "../errors.ts";
+import { SafeExecutionError } from "../index.ts";
 import { shareTag, toTags } from "./tags.ts";
 
 describe("tags", () => {

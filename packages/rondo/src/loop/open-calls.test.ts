@@ -1,7 +1,8 @@
 // Calls that a conversation ends in, where someone decides about each of them.
 
 import { describe, expect, test } from "vitest";
-import { type CallDecision, type Message, tool } from "../index.ts";
+import { type Message, tool } from "../index.ts";
+import type { CallDecision } from "../loop.ts";
 import { scriptedModel } from "../testing/index.ts";
 import { eventsOf, last, prompt } from "./testkit/loop-kit.ts";
 

@@ -5,7 +5,7 @@ import type { Message } from "../model/message.ts";
 import { scriptedModel } from "../testing/index.ts";
 import { flawsOf } from "../testkit/flaws-of.ts";
 import type { PendingCall } from "./options.ts";
-import { add, callAdd, eventsOf, fail, last, prompt, types } from "./testkit/loop-kit.ts";
+import { add, callAdd, eventsOf, last, prompt, types } from "./testkit/loop-kit.ts";
 
 beforeEach(() => setLogger({ warn: () => {} }));
 afterEach(() => setLogger());

@@ -2,16 +2,9 @@
 
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import {
-  commonProfile,
-  type LoopEvent,
-  type LoopOptions,
-  type Message,
-  type ModelProvider,
-  type RunState,
-  run,
-  tool,
-} from "../index.ts";
+import { type Message, type ModelProvider, tool } from "../index.ts";
+import { type LoopEvent, type LoopOptions, type RunState, run } from "../loop.ts";
+import { commonProfile } from "../models.ts";
 import { eventsOf, last, prompt } from "./testkit/loop-kit.ts";
 
 const add = tool("add", "Adds.", { a: Number, b: Number }, ({ a, b }) => a + b);

@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, test } from "vitest";
+import { InvalidTypeError, UnregisteredToolError } from "../errors.ts";
 import {
   Agent,
   AgentRegistry,
@@ -7,12 +8,10 @@ import {
   defaultRegistry,
   HookRegistry,
   hook,
-  InvalidTypeError,
   Registry,
   ToolRegistry,
   Turn,
   tool,
-  UnregisteredToolError,
 } from "../index.ts";
 
 afterEach(() => {

@@ -1,20 +1,22 @@
 import { afterEach, describe, expect, test } from "vitest";
 import {
+  InvalidTypeError,
+  UnregisteredAgentError,
+  UnregisteredError,
+  UnregisteredToolError,
+} from "../errors.ts";
+import {
   Agent,
   AgentRegistry,
   defaultRegistry,
   HookRegistry,
   hook,
   InvalidArgumentError,
-  InvalidTypeError,
   Registry,
   RondoError,
   ToolRegistry,
   Turn,
   tool,
-  UnregisteredAgentError,
-  UnregisteredError,
-  UnregisteredToolError,
 } from "../index.ts";
 
 let registry = new Registry();

@@ -1,15 +1,14 @@
 import { beforeEach, describe, expect, test } from "vitest";
 import { z } from "zod";
+import { InvalidTypeError, UnregisteredToolError } from "../errors.ts";
 import {
   defaultRegistry,
   InvalidArgumentError,
-  InvalidTypeError,
   Registry,
   RondoError,
   ToolRegistry,
   Turn,
   tool,
-  UnregisteredToolError,
 } from "../index.ts";
 
 let registry: Registry;

@@ -1,14 +1,7 @@
 import { beforeEach, describe, expect, test } from "vitest";
 import { z } from "zod";
-import {
-  type AnyTool,
-  InvalidInputError,
-  InvalidTypeError,
-  literal,
-  Registry,
-  Turn,
-  tool,
-} from "../index.ts";
+import { InvalidTypeError } from "../errors.ts";
+import { type AnyTool, InvalidInputError, literal, Registry, Turn, tool } from "../index.ts";
 import { collectWarnings } from "../testkit/warnings.ts";
 
 let registry: Registry;

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
-import { InvalidTypeError, tool } from "../index.ts";
+import { InvalidTypeError } from "../errors.ts";
+import { tool } from "../index.ts";
 
 const defineUntyped = tool as unknown as (
   name: string,

@@ -1,14 +1,8 @@
 import { getEventListeners, once } from "node:events";
 import { setImmediate as nextTick } from "node:timers/promises";
 import { beforeEach, describe, expect, test } from "vitest";
-import {
-  type AnyTool,
-  LockTimeoutError,
-  Registry,
-  SafeExecutionError,
-  TurnTimeoutError,
-  tool,
-} from "../index.ts";
+import { TurnTimeoutError } from "../errors.ts";
+import { type AnyTool, LockTimeoutError, Registry, SafeExecutionError, tool } from "../index.ts";
 import { collectWarnings } from "../testkit/warnings.ts";
 
 let registry: Registry;

@@ -2,18 +2,8 @@ import { once } from "node:events";
 import { setImmediate as nextTick } from "node:timers/promises";
 import { beforeEach, describe, expect, test } from "vitest";
 import { z } from "zod";
-import {
-  Agent,
-  type AnyTool,
-  CompletionCheckReturnError,
-  ContextItem,
-  hook,
-  Registry,
-  type ToolContext,
-  Turn,
-  TurnTimeoutError,
-  tool,
-} from "../index.ts";
+import { CompletionCheckReturnError, TurnTimeoutError } from "../errors.ts";
+import { Agent, type AnyTool, ContextItem, hook, Registry, type ToolContext, Turn, tool } from "../index.ts";
 import { collectWarnings } from "../testkit/warnings.ts";
 
 let registry: Registry;

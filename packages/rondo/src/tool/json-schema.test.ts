@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
-import { InvalidInputError, InvalidTypeError, type JsonSchema, RondoError, tool } from "../index.ts";
+import { InvalidTypeError } from "../errors.ts";
+import { InvalidInputError, type JsonSchema, RondoError, tool } from "../index.ts";
 import { pathOf } from "./json-schema.ts";
 
 /** Runs a tool of this schema, and gives what its function got. */

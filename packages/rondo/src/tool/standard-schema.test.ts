@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
-import { InvalidInputError, InvalidTypeError, type StandardSchema, tool } from "../index.ts";
+import { InvalidTypeError } from "../errors.ts";
+import { InvalidInputError, type StandardSchema, tool } from "../index.ts";
 
 type Standard<Input, Output> = StandardSchema<Input, Output>["~standard"];
 interface Text {

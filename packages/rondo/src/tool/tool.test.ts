@@ -1,14 +1,7 @@
 import { beforeEach, describe, expect, test } from "vitest";
 import { z } from "zod";
-import {
-  type AnyTool,
-  InvalidArgumentError,
-  InvalidTypeError,
-  Registry,
-  Turn,
-  tool,
-  UnregisteredToolError,
-} from "../index.ts";
+import { InvalidTypeError, UnregisteredToolError } from "../errors.ts";
+import { type AnyTool, InvalidArgumentError, Registry, Turn, tool } from "../index.ts";
 
 let registry: Registry;
 let users: AnyTool;

@@ -1,17 +1,7 @@
 import fc from "fast-check";
 import { afterEach, describe, expect, test } from "vitest";
-import {
-  ContextItem,
-  hook,
-  InvalidJsonError,
-  type JsonObject,
-  literal,
-  Registry,
-  Turn,
-  tool,
-  UnregisteredToolError,
-  UnserializableError,
-} from "../index.ts";
+import { InvalidJsonError, UnregisteredToolError, UnserializableError } from "../errors.ts";
+import { ContextItem, hook, type JsonObject, literal, Registry, Turn, tool } from "../index.ts";
 import { collectWarnings } from "../testkit/warnings.ts";
 
 let registry = new Registry();

@@ -1,13 +1,6 @@
 import { afterEach, describe, expect, test, vi } from "vitest";
-import {
-  LockTimeoutError,
-  Registry,
-  RondoError,
-  TimeoutError,
-  Turn,
-  TurnTimeoutError,
-  tool,
-} from "../index.ts";
+import { TurnTimeoutError } from "../errors.ts";
+import { LockTimeoutError, Registry, RondoError, TimeoutError, Turn, tool } from "../index.ts";
 import { collectWarnings } from "../testkit/warnings.ts";
 
 let registry = new Registry();

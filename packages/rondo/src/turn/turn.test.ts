@@ -1,14 +1,12 @@
 import { afterEach, describe, expect, test } from "vitest";
+import { InvalidTypeError, UnregisteredToolError, WrongRunMethodError } from "../errors.ts";
 import {
   InvalidArgumentError,
   InvalidInputError,
-  InvalidTypeError,
   Registry,
   SafeExecutionError,
   Turn,
   tool,
-  UnregisteredToolError,
-  WrongRunMethodError,
 } from "../index.ts";
 
 let registry = new Registry();

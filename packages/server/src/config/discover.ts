@@ -1,6 +1,6 @@
 // Finds the model servers of this machine: at their usual ports, and where the environment points.
 
-import { listModels, ollamaBaseUrl } from "rondo";
+import { listModels, ollamaBaseUrl } from "rondo/models";
 import type { Environment } from "./overrides.ts";
 import { modelApiKey, modelUrl } from "./settings.ts";
 

@@ -1,12 +1,8 @@
 // How models are reached: endpoints that bring all their models, and models that are named one by one.
 
-import {
-  InvalidArgumentError,
-  InvalidTypeError,
-  type ModelProfile,
-  type ModelProvider,
-  openaiCompatible,
-} from "rondo";
+import { InvalidArgumentError, type ModelProvider, openaiCompatible } from "rondo";
+import { InvalidTypeError } from "rondo/errors";
+import type { ModelProfile } from "rondo/models";
 import { z } from "zod";
 import { filePath, group, httpUrl, made, milliseconds, secretTexts, text, wholeNumber } from "./fields.ts";
 

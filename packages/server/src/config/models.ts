@@ -1,6 +1,7 @@
 // The models that the server offers: those that the config names, and all models of its endpoints.
 
-import { type ChatForwarder, chatForwarder, listModels, type ModelProvider, openaiCompatible } from "rondo";
+import { type ModelProvider, openaiCompatible } from "rondo";
+import { type ChatForwarder, chatForwarder, listModels } from "rondo/models";
 import { type ApiError, invalidRequest, notFound } from "../protocol/api-error.ts";
 import { type EndpointConfig, isProvider, type NamedModelConfig, providerOptions } from "./model-schema.ts";
 import type { ServerConfig } from "./schema.ts";

@@ -1,4 +1,4 @@
-import { BrokenStreamError, ModelServerError } from "rondo";
+import { BrokenStreamError, ModelServerError } from "rondo/errors";
 import type { ScriptedStep } from "rondo/testing";
 import { describe, expect, test, vi } from "vitest";
 import type { ConfigInput } from "../config/schema.ts";

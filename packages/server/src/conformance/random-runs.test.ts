@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import type { ModelRequest } from "rondo";
+import type { ModelRequest } from "rondo/models";
 import type { ScriptedAnswer, ScriptedCall } from "rondo/testing";
 import { expect, test } from "vitest";
 import { clientTools } from "./testkit/client.ts";

@@ -1,5 +1,6 @@
 // The library's responsesModel() as a client of this server.
-import { Client, ModelNotFoundError, query, ReportedStreamError, responsesModel, tool } from "rondo";
+import { Client, query, responsesModel, tool } from "rondo";
+import { ModelNotFoundError, ReportedStreamError } from "rondo/errors";
 import { describe, expect, test } from "vitest";
 import { start } from "./testkit/start.ts";
 

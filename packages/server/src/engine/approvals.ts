@@ -1,5 +1,6 @@
 // Calls that a person has to allow: the requests, the answers, and the calls to run now.
 
+import type { JsonObject } from "rondo";
 import type { Executors, LabelledCall } from "../executor/executors.ts";
 import { serverName } from "../executor/mcp/server-name.ts";
 import type { Offer } from "../executor/offer.ts";
@@ -40,7 +41,7 @@ export function withApprovals(
   const given = [...before, ...own];
   if (given.every(({ item }) => isPlain(item, executors))) return { entries: given, approved: [] };
   const all = byFirstIds(given.map(({ item }) => item as unknown as Fields));
-  const calls = all.map((item) => executors.readCall(item));
+  const calls = all.map((item) => executors.readCall(item as Fields & JsonObject));
   const asked = new Set(all.filter(isRequest).map(approvalIdOf));
   const run = new Set(calls.flatMap((call) => call?.approvalId ?? []));
   checkCallIds(all, before.length, asked);

@@ -1,6 +1,7 @@
 // What becomes of each call of a run: it runs where it belongs, waits for the client or a person, or is rejected.
 
-import type { AnyTool, CallDecision, LoopOptions } from "rondo";
+import type { AnyTool } from "rondo";
+import type { CallDecision, LoopOptions } from "rondo/loop";
 import type { OfferedTool } from "../executor/executor.ts";
 import { withSubtools } from "../executor/local/local-executor.ts";
 import { isNamed } from "../executor/named-tools.ts";

@@ -1,15 +1,14 @@
 // Maps errors of a run to what the client gets: the HTTP status, and the error in the response.
 
+import { ModelError, TimeoutError } from "rondo";
 import {
   ModelAuthError,
   ModelConnectionError,
-  ModelError,
   ModelNotFoundError,
   ModelRateLimitError,
   ModelRequestError,
   ModelServerError,
-  TimeoutError,
-} from "rondo";
+} from "rondo/errors";
 import { ApiError } from "../protocol/api-error.ts";
 import type { ResponseError } from "../protocol/response.ts";
 import { StoreError } from "../store/store-error.ts";

@@ -1,4 +1,6 @@
-import { commonProfile, estimateTokens, type Message } from "rondo";
+import type { Message } from "rondo";
+import { estimateTokens } from "rondo/budget";
+import { commonProfile } from "rondo/models";
 import { describe, expect, test } from "vitest";
 import { fitMessages } from "./fit-messages.ts";
 

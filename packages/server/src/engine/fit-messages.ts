@@ -1,7 +1,9 @@
 // Fits a conversation to its model: truncated to the context window, and with instructions for the output format if
 // the server cannot enforce it.
 
-import { ContextBudgetError, type Message, type ModelProfile, truncateToBudget } from "rondo";
+import type { Message } from "rondo";
+import { ContextBudgetError, truncateToBudget } from "rondo/budget";
+import type { ModelProfile } from "rondo/models";
 import { invalidRequest } from "../protocol/api-error.ts";
 import type { RequestOptions } from "../protocol/stored-request.ts";
 

@@ -1,6 +1,8 @@
 // Steps of the first version, which stored no state of the loop: it is worked out from what they say.
 
-import type { FinishReason, Message, RunState } from "rondo";
+import type { Message } from "rondo";
+import type { RunState } from "rondo/loop";
+import type { FinishReason } from "rondo/models";
 import type { ResponseUsage } from "../protocol/response.ts";
 import type { RunStep, StoredCall } from "./steps.ts";
 

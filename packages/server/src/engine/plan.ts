@@ -1,6 +1,8 @@
 // Everything that a run needs before it starts: request, model, conversation, tools.
 
-import type { LoopOptions, Message, ModelProfile, ModelProvider, ModelSettings } from "rondo";
+import type { Message, ModelProvider, ModelSettings } from "rondo";
+import type { LoopOptions } from "rondo/loop";
+import type { ModelProfile } from "rondo/models";
 import type { Announcement } from "../executor/executor.ts";
 import type { Executors } from "../executor/executors.ts";
 import type { Offer } from "../executor/offer.ts";

@@ -1,6 +1,7 @@
 // Turns the events of the loop into items of the output and steps of the run.
 
-import type { JsonObject, JsonValue, LoopEvent, Message, RunReason, RunState } from "rondo";
+import type { JsonObject, JsonValue, Message } from "rondo";
+import type { LoopEvent, RunReason, RunState } from "rondo/loop";
 import type { CallItems, CallUpdate } from "../executor/executor.ts";
 import { functionItems } from "../executor/function/function-items.ts";
 import { localLabel } from "../executor/local/local-executor.ts";

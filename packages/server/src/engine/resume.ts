@@ -1,6 +1,7 @@
 // Reads from the log where a run was when its process ended.
 
-import type { JsonValue, Message, RunState } from "rondo";
+import type { JsonValue, Message } from "rondo";
+import type { RunState } from "rondo/loop";
 import type { ToolIdentity } from "../executor/tool-identity.ts";
 import type { StreamEvent } from "../protocol/events.ts";
 import type { OutputItem } from "../protocol/items.ts";

@@ -1,6 +1,7 @@
 // Runs a response: the one path for plain, streamed and background requests, from the start or after a crash.
 
-import { type LoopEvent, type Message, type RunReason, run } from "rondo";
+import type { Message } from "rondo";
+import { type LoopEvent, type RunReason, run } from "rondo/loop";
 import type { ApiError } from "../protocol/api-error.ts";
 import type { ResponseObject } from "../protocol/response.ts";
 import { callDecider } from "./decide-call.ts";

@@ -1,6 +1,7 @@
 // How far a run has come, as it is stored: enough to continue after a crash.
 
-import type { JsonObject, JsonValue, Message, RunState } from "rondo";
+import type { JsonObject, JsonValue, Message } from "rondo";
+import type { RunState } from "rondo/loop";
 import type { ShownCall } from "../executor/executor.ts";
 import type { ToolIdentity } from "../executor/tool-identity.ts";
 import type { ResponseUsage } from "../protocol/response.ts";
@@ -29,7 +30,7 @@ export interface StoredCall {
 }
 
 /** The version of the steps that are written. Steps without one are older. */
-export const stepVersion = 2;
+const stepVersion = 2;
 
 type StepBody =
   /** The model answered, and all that it said is in the output. */

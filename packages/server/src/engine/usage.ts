@@ -1,6 +1,7 @@
 // Token usage in the API's format. Usage that the model server did not report is estimated.
 
-import { estimateTokens, type Message, type Usage } from "rondo";
+import type { Message, Usage } from "rondo";
+import { estimateTokens } from "rondo/budget";
 import type { ResponseUsage } from "../protocol/response.ts";
 
 /** Of a run without an answer. */

@@ -2,7 +2,7 @@
 
 import type { JsonObject, JsonValue } from "rondo";
 import type { ExtensionEvent } from "../protocol/events.ts";
-import type { ExtensionItem, ExtensionType } from "../protocol/items.ts";
+import type { ExtensionType } from "../protocol/items.ts";
 import type { CallItems, CallOutcome, ShownCall } from "./executor.ts";
 
 /**
@@ -15,11 +15,11 @@ export function callItems(type: ExtensionType, { idPrefix = "call" }: { idPrefix
   return {
     type,
     idPrefix,
-    item: (call, outcome) => ({ type, id: call.id, ...fieldsOf(call, outcome) }) as ExtensionItem,
+    item: (call, outcome) => ({ type, id: call.id, ...fieldsOf(call, outcome) }),
     begun: () => [event("in_progress")],
     ended: (_, outcome) => [event("error" in outcome ? "failed" : "completed")],
     read: ({ name, arguments: text, output, error }) => ({
-      name: String(name),
+      name: typeof name === "string" ? name : "",
       arguments: typeof text === "string" ? text : "{}",
       result: textOf(error) ?? textOf(output),
     }),

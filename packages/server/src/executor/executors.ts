@@ -45,7 +45,7 @@ export class Executors {
       [mcpItems.type, { items: mcpItems, kind: "mcp" }],
       ...this.#all.flatMap(({ items, kind }) => (items ? [[items.type, { items, kind }] as const] : [])),
     ]);
-    this.#isEmpty = tools.length === 0 && !mcp && !executors.some(({ offer }) => offer);
+    this.#isEmpty = tools.length === 0 && !mcp && !executors.some((executor) => executor.offer !== undefined);
   }
 
   start(): void {
@@ -53,7 +53,7 @@ export class Executors {
   }
 
   async close(): Promise<void> {
-    await Promise.all(this.#all.map((executor) => executor.close?.()));
+    await Promise.all(this.#all.map(async (executor) => executor.close?.()));
   }
 
   /** Whether an executor gets this definition. */
@@ -72,10 +72,9 @@ export class Executors {
       else if (definition.type === "code_interpreter") throw noSandbox(index);
       else if (!isLocalServer(definition)) ignored.push(`the tool '${definition.name ?? definition.type}'`);
     }
-    const offers = this.#all.flatMap((executor): (ToolOffer | Promise<ToolOffer>)[] => {
+    const offers = this.#all.map(async (executor): Promise<ToolOffer> => {
       const request: OfferRequest = { definitions: claims.get(executor) ?? [], owner, responseId, kept };
-      if (executor.offer) return [executor.offer(request)];
-      return request.definitions.length > 0 ? [defaultOffer(executor, request)] : [];
+      return executor.offer ? executor.offer(request) : defaultOffer(executor, request);
     });
     return mergeOffers([{ tools: [], ignored }, ...(await Promise.all(offers))], names);
   }
@@ -91,9 +90,9 @@ export class Executors {
   }
 
   /** The call that an item records; undefined for an item that is not an executor's. */
-  readCall(item: { readonly type: string }): LabelledCall | undefined {
+  readCall(item: JsonObject & { readonly type: string }): LabelledCall | undefined {
     const { items, kind = "" } = this.#items.get(item.type) ?? {};
-    const call = items?.read(item as unknown as JsonObject);
+    const call = items?.read(item);
     return call && { label: kind, ...call };
   }
 

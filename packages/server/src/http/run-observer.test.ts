@@ -1,4 +1,4 @@
-import { ModelConnectionError } from "rondo";
+import { ModelConnectionError } from "rondo/errors";
 import { expect, test } from "vitest";
 import { ApiError } from "../protocol/api-error.ts";
 import { createLogger } from "./log.ts";

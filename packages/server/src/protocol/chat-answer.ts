@@ -1,6 +1,7 @@
 // A model's answer in the format of the chat-completions API: as chunks, or as one object.
 
-import type { FinishReason, JsonObject, ModelDelta, Usage } from "rondo";
+import type { JsonObject, Usage } from "rondo";
+import type { FinishReason, ModelDelta } from "rondo/models";
 import { newId } from "./ids.ts";
 
 interface ChatCall {

@@ -1,7 +1,8 @@
 // The body of POST /v1/chat/completions. It is forwarded to a model server as it is, so only the model's name is read
 // here; for a model without a server it becomes a request of the library.
 
-import type { ContentPart, Message, ModelRequest, ToolCall } from "rondo";
+import type { ContentPart, Message, ToolCall } from "rondo";
+import type { ModelRequest } from "rondo/models";
 import { z } from "zod";
 import { invalidRequest } from "./api-error.ts";
 import { modelName } from "./create-request-schema.ts";

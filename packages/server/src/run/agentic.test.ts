@@ -1,6 +1,7 @@
 // The rules of the agentic loop, as a client and a model see them.
 
-import { ModelServerError, tool } from "rondo";
+import { tool } from "rondo";
+import { ModelServerError } from "rondo/errors";
 import { describe, expect, test } from "vitest";
 import type { ToolExecutor } from "../executor/executor.ts";
 import { startScripted as start, toolMessages } from "./testkit/scripted.ts";

@@ -1,6 +1,7 @@
 // Compacts a conversation: the user's messages, and a sealed summary of the rest.
 
-import { type Message, run } from "rondo";
+import type { Message } from "rondo";
+import { run } from "rondo/loop";
 import { toApiError } from "../engine/failure.ts";
 import { sealer } from "../engine/seal.ts";
 import { addUsage, estimateUsage, toUsage } from "../engine/usage.ts";

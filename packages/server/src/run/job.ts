@@ -1,6 +1,6 @@
 // Runs one job to its end, from where the last process left it.
 
-import type { LoopEvent } from "rondo";
+import type { LoopEvent } from "rondo/loop";
 import { toApiError } from "../engine/failure.ts";
 import { Journal } from "../engine/journal.ts";
 import { storedParts } from "../engine/present.ts";

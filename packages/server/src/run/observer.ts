@@ -1,6 +1,6 @@
 // Receives what happens in runs: for logs and metrics.
 
-import type { LoopEvent } from "rondo";
+import type { LoopEvent } from "rondo/loop";
 import type { ResponseObject } from "../protocol/response.ts";
 
 export interface RunObserver {

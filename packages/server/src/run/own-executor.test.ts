@@ -66,7 +66,9 @@ describe("an executor with items of its own", () => {
     const own = events.filter(
       (event) => event.type.includes("acme") || ("item" in event && event.item.type === "acme.search_call"),
     );
-    expect(own.map((event) => ("step" in event ? `${event.type} ${event.step}` : event.type))).toEqual([
+    expect(
+      own.map((event) => ("step" in event ? `${event.type} ${String(event.step)}` : event.type)),
+    ).toEqual([
       "response.output_item.added",
       "response.acme.search_call.in_progress",
       "response.acme.search_call.searching 1",
@@ -102,8 +104,8 @@ describe("an executor with items of its own", () => {
   test("shows why a call failed", async () => {
     const failing: ToolExecutor = {
       ...searcher(),
-      // biome-ignore lint/correctness/useYield: it fails before it has anything to report
       async *stream() {
+        yield { event: { type: "response.acme.search_call.searching" } };
         throw new Error("The index is gone.");
       },
     };

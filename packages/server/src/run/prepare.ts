@@ -85,7 +85,7 @@ export function toNewResponse(
   { conversations, idempotencyMs = dayMs, planner }: PrepareSettings & RunParts,
 ): Omit<NewResponse, "events"> {
   const { conversation, tools } = request;
-  const credentials = credentialsOf({ tools, input: planned.input as readonly InputItem[] });
+  const credentials = credentialsOf({ tools, input: planned.input });
   return {
     id,
     owner,

@@ -1,7 +1,7 @@
 // What clients can do with responses: create, follow, read, list, cancel and delete them.
 
 import { randomUUID } from "node:crypto";
-import { estimateTokens } from "rondo";
+import { estimateTokens } from "rondo/budget";
 import type { Models } from "../config/models.ts";
 import type { EventSink } from "../engine/event-sink.ts";
 import { Journal } from "../engine/journal.ts";

@@ -1,7 +1,8 @@
 // Whatever a model does, the stream follows the contract, and tells the same as the other ways to ask.
 
 import fc from "fast-check";
-import { type AnyTool, ModelConnectionError, tool } from "rondo";
+import { type AnyTool, tool } from "rondo";
+import { ModelConnectionError } from "rondo/errors";
 import { type ScriptedAnswer, scriptedModel } from "rondo/testing";
 import { describe, expect, test } from "vitest";
 import { streamFlaws } from "../conformance/testkit/stream-checker.ts";

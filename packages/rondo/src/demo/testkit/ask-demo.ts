@@ -1,6 +1,7 @@
 // What the tests of the demo model share: real tools, and ways to ask.
 
-import { type Message, type ModelProvider, type ModelRequest, query, tool } from "../../index.ts";
+import { type Message, type ModelProvider, query, tool } from "../../index.ts";
+import type { ModelRequest } from "../../models.ts";
 import type { AnyTool } from "../../tool/tool.ts";
 import { demoModel } from "../index.ts";
 

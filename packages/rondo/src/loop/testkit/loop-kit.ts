@@ -1,6 +1,7 @@
 // What the tests of the loop share: two tools, a prompt, and ways to look at what happens.
 
-import { type LoopEvent, type LoopOptions, type Message, run, tool } from "../../index.ts";
+import { type Message, tool } from "../../index.ts";
+import { type LoopEvent, type LoopOptions, run } from "../../loop.ts";
 
 export const add = tool("add", "Add two numbers.", { a: Number, b: Number }, ({ a, b }) => a + b);
 export const fail = tool("fail", "Fails.", {}, () => {

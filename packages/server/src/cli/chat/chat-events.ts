@@ -1,6 +1,7 @@
 // The events of a chat: one union for the library's blocks and the events of a Rondo server.
 
-import type { Block, RunReason } from "rondo";
+import type { Block } from "rondo";
+import type { RunReason } from "rondo/loop";
 import type { StreamEvent } from "../../protocol/events.ts";
 import type { OutputItem } from "../../protocol/items.ts";
 

@@ -8,7 +8,7 @@ import {
   ModelNotFoundError,
   ReportedStreamError,
   UnexpectedAnswerError,
-} from "rondo";
+} from "rondo/errors";
 import { brokenStream, notLetIn, unexpected, unreachable } from "../api-client-error.ts";
 
 /** Rewords an error of a model server. `listModels` is called only if the model is missing. */

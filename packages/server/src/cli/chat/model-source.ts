@@ -1,7 +1,8 @@
 // Where a chat gets its models: model servers, or the demo model.
 
-import { type JsonObject, listModels, type ModelProvider, openaiCompatible } from "rondo";
+import { type JsonObject, type ModelProvider, openaiCompatible } from "rondo";
 import { demoModel } from "rondo/demo";
+import { listModels } from "rondo/models";
 import { explainModelError, missingModel } from "./explain-error.ts";
 
 export interface ModelPlace {

@@ -1,6 +1,8 @@
 // The models of a Rondo server, which keeps the conversation: each answer is a response that continues the last one.
 
-import { listModels, ModelHttpError, type ModelProvider, type ModelRequest, responsesModel } from "rondo";
+import { type ModelProvider, responsesModel } from "rondo";
+import { ModelHttpError } from "rondo/errors";
+import { listModels, type ModelRequest } from "rondo/models";
 import { toBaseUrl } from "../api-client.ts";
 import { explainServerError, missingModel } from "./explain-error.ts";
 import { hasModel, type ModelSource } from "./model-source.ts";

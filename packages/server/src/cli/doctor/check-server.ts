@@ -1,6 +1,7 @@
 // Checks a model server or a Rondo server: whether it is one, which models it has, and whether they work.
 
-import { commonProfile, listModels, openaiCompatible, pickProfile, responsesModel } from "rondo";
+import { openaiCompatible, responsesModel } from "rondo";
+import { commonProfile, listModels, pickProfile } from "rondo/models";
 import { placeOf } from "../../config/discover.ts";
 import { providerOptions } from "../../config/model-schema.ts";
 import { labelOf } from "../../config/models.ts";

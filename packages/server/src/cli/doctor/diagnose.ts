@@ -11,7 +11,7 @@ import {
   ModelServerError,
   ModelTimeoutError,
   UnexpectedAnswerError,
-} from "rondo";
+} from "rondo/errors";
 import { isLoopback } from "../../config/exposure.ts";
 import { type Finding, failed } from "./report.ts";
 

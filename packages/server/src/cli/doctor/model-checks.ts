@@ -1,14 +1,9 @@
 // What a model must be able to do, tried on the model itself: answer, stream, and call a tool and use its result.
 
-import {
-  EmptyAnswerError,
-  type ModelProvider,
-  type ModelRequest,
-  ModelRequestError,
-  run,
-  tool,
-  UnexpectedAnswerError,
-} from "rondo";
+import { type ModelProvider, tool } from "rondo";
+import { EmptyAnswerError, ModelRequestError, UnexpectedAnswerError } from "rondo/errors";
+import { run } from "rondo/loop";
+import type { ModelRequest } from "rondo/models";
 import { toolAdvice } from "./advice.ts";
 import { type AskedServer, diagnose } from "./diagnose.ts";
 import type { Printer } from "./printer.ts";

@@ -116,6 +116,7 @@ test("one whose model fails, in the server's own words, or is missing", async ()
   const { report } = await reportOf(["--server", rondo.url]);
   expect(report.servers[0]?.checked[0]?.steps).toMatchObject([
     { step: "answer", status: "failed", message: expect.stringContaining("no room") },
+    { step: "stream", status: "failed", message: expect.stringContaining("no room") },
   ]);
   const other = await reportOf(["--server", rondo.url, "--model", "z"]);
   expect(other.report.servers).toMatchObject([{ code: "model_missing" }]);

@@ -11,8 +11,8 @@ test("--store checks only the store of the config, or the named one", async () =
   for (const args of [["--store"], ["--store", "rondo.db"], ["--store", "sqlite:./rondo.db"]]) {
     const { out, exitCode } = await runDoctor(args, { cwd: folder.path });
     expect(exitCode).toBe(0);
-    expect(out).toContain("✓ the write-ahead log is whole");
-    expect(out).toContain("✓ its pages, rows and indexes are whole");
+    expect(out).toContain("✓ the write-ahead log is complete");
+    expect(out).toContain("✓ its pages, rows and indexes are intact");
     expect(out.trimEnd().split("\n").at(-1)).toBe("✓ The store is intact.");
     expect(out).not.toContain("Model servers");
   }
@@ -33,5 +33,5 @@ test("--store reports damage, and the exit code is 1", async () => {
 
   const missing = await runDoctor(["--store", "nothing.db"], { cwd: folder.path });
   expect(missing.exitCode).toBe(1);
-  expect(missing.out).toContain("nothing.db is not there");
+  expect(missing.out).toContain("nothing.db does not exist");
 });

@@ -1,6 +1,6 @@
 // Two owners of one server, each with what it knows: its ids, its words, and what it has read so far.
 
-import type { ModelRequest } from "rondo";
+import type { ModelRequest } from "rondo/models";
 import type { ScriptedAnswer } from "rondo/testing";
 
 // biome-ignore lint/suspicious/noExplicitAny: tests look into it without ceremony.

@@ -1,6 +1,7 @@
 // The tasks that every client works on: what the model says, and what is to become of it.
 
-import type { Message, ModelRequest } from "rondo";
+import type { Message } from "rondo";
+import type { ModelRequest } from "rondo/models";
 import type { ScriptedAnswer, ScriptedStep } from "rondo/testing";
 import { expect } from "vitest";
 import type { Finish } from "./client.ts";

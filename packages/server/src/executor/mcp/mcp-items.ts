@@ -30,8 +30,8 @@ export const mcpItems: CallItems = {
   read: (item) => {
     const { server_label: label, name, arguments: text, approval_request_id: approvalId } = item;
     return {
-      label: String(label),
-      name: String(name),
+      label: typeof label === "string" ? label : "",
+      name: typeof name === "string" ? name : "",
       arguments: typeof text === "string" ? text : "",
       result: resultOf(item),
       approvalId: typeof approvalId === "string" ? approvalId : undefined,

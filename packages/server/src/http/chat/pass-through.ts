@@ -1,6 +1,6 @@
 // Forwards a model server's reply as it comes, unread.
 
-import type { ChatForwarder } from "rondo";
+import type { ChatForwarder } from "rondo/models";
 import { toApiError } from "../../engine/failure.ts";
 import type { Exchange } from "../exchange.ts";
 import type { StreamOptions } from "../stream.ts";

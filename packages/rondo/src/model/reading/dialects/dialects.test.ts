@@ -49,7 +49,7 @@ test.each(Object.keys(toolDialects) as ToolDialect[])(
 
 test("docs/quirks.md has a row for each dialect, and no others", () => {
   const page = readFileSync(join(import.meta.dirname, "../../../../../../docs/quirks.md"), "utf8");
-  const [, table = ""] = /### Calls in the text\n([\s\S]*?)\n## /.exec(page) ?? [];
+  const [, table = ""] = /### Calls in text\n([\s\S]*?)\n## /.exec(page) ?? [];
   const rows = [...table.matchAll(/^\| `([\w-]+)` \|/gm)].map(([, name]) => name);
   expect(rows).toEqual(Object.keys(toolDialects));
 });

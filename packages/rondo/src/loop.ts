@@ -1,0 +1,6 @@
+// Everything that `rondo/loop` offers: the loop underneath clients, agents and the server.
+
+export type { LoopEvent, ReadyCall, RejectReason, RunReason } from "./loop/events.ts";
+export type { CallDecision, LoopOptions, PendingCall } from "./loop/options.ts";
+export { run } from "./loop/run.ts";
+export type { RunState } from "./loop/state.ts";
