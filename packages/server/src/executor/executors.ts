@@ -37,7 +37,6 @@ export class Executors {
   /** The first that can execute a definition gets it. */
   readonly #all: readonly ToolExecutor[];
   readonly #items: ReadonlyMap<string, { readonly items: CallItems; readonly kind: string }>;
-  readonly #isEmpty: boolean;
 
   constructor({ tools = [], executors = [], mcp }: ExecutorsOptions) {
     this.#all = [localExecutor(tools), ...executors, ...(mcp ? [mcp] : []), functionExecutor];
@@ -45,7 +44,6 @@ export class Executors {
       [mcpItems.type, { items: mcpItems, kind: "mcp" }],
       ...this.#all.flatMap(({ items, kind }) => (items ? [[items.type, { items, kind }] as const] : [])),
     ]);
-    this.#isEmpty = tools.length === 0 && !mcp && !executors.some((executor) => executor.offer !== undefined);
   }
 
   start(): void {
@@ -63,7 +61,6 @@ export class Executors {
 
   /** The tools for one request. Throws an `ApiError` for a definition that cannot be used. */
   async offer({ definitions, owner, responseId, names, kept }: RequestedTools): Promise<Offer> {
-    if (this.#isEmpty && definitions.length === 0) return emptyOffer;
     const claims = new Map<ToolExecutor, { index: number; definition: ToolDefinition }[]>();
     const ignored: string[] = [];
     for (const [index, definition] of definitions.entries()) {
@@ -72,11 +69,13 @@ export class Executors {
       else if (definition.type === "code_interpreter") throw noSandbox(index);
       else if (!isLocalServer(definition)) ignored.push(`the tool '${definition.name ?? definition.type}'`);
     }
-    const offers = this.#all.map(async (executor): Promise<ToolOffer> => {
+    const offers = this.#all.map((executor): ToolOffer | Promise<ToolOffer> => {
       const request: OfferRequest = { definitions: claims.get(executor) ?? [], owner, responseId, kept };
       return executor.offer ? executor.offer(request) : defaultOffer(executor, request);
     });
-    return mergeOffers([{ tools: [], ignored }, ...(await Promise.all(offers))], names);
+    const ready = offers.every(isReady) ? offers : await Promise.all(offers.map(async (offer) => offer));
+    if (ignored.length === 0 && ready.every(isEmpty)) return emptyOffer;
+    return mergeOffers([{ tools: [], ignored }, ...ready], names);
   }
 
   /** Whether an executor makes items of this type. */
@@ -99,6 +98,14 @@ export class Executors {
   #find(definition: ToolDefinition): ToolExecutor | undefined {
     return this.#all.find((executor) => executor.canExecute(definition));
   }
+}
+
+function isReady(offer: ToolOffer | Promise<ToolOffer>): offer is ToolOffer {
+  return !("then" in offer);
+}
+
+function isEmpty({ tools, announcements = [], ignored = [], hold }: ToolOffer): boolean {
+  return tools.length === 0 && announcements.length === 0 && ignored.length === 0 && !hold;
 }
 
 function noSandbox(index: number): Error {

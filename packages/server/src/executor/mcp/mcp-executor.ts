@@ -79,8 +79,12 @@ export class McpExecutor implements ToolExecutor {
   }
 
   /** The tools for a request of this owner. Throws an `ApiError` for a server that cannot be used. */
-  async offer({ definitions, owner }: OfferRequest): Promise<ToolOffer> {
-    if (this.#configured.size === 0 && definitions.length === 0) return noTools;
+  offer(request: OfferRequest): ToolOffer | Promise<ToolOffer> {
+    const { definitions } = request;
+    return this.#configured.size === 0 && definitions.length === 0 ? noTools : this.#offer(request);
+  }
+
+  async #offer({ definitions, owner }: OfferRequest): Promise<ToolOffer> {
     const ignored: string[] = [];
     const sources = new Map<string, Source>();
     for (const { definition: tool, index } of definitions) {
