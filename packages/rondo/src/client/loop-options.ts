@@ -32,8 +32,8 @@ export function loopOptions(
     decideCall: callDecider(options, hooks, answerTool),
     onMessage: (message, clientCalls) => {
       const ids = new Set(clientCalls);
-      const isYours = (call: ToolCall) => ids.has(call.id) && call.function.name !== answerTool?.wireName;
-      conversation.add(message, isYours);
+      const isForUser = (call: ToolCall) => ids.has(call.id) && call.function.name !== answerTool?.wireName;
+      conversation.add(message, isForUser);
     },
     ...(format && { output: format }),
     ...(maxRepeats !== undefined && { maxRepeats }),

@@ -2,18 +2,18 @@
 
 import { demoModel } from "rondo/demo";
 import { resolveConfig } from "../config/check-config.ts";
-import { discoverModelServers, type Found } from "../config/discover.ts";
+import { discoverModelServers, type FoundServer } from "../config/discover.ts";
 import type { Environment } from "../config/overrides.ts";
 import type { ServerConfig } from "../config/schema.ts";
 import { modelUrl } from "../config/settings.ts";
 
 /** Finds model servers. Tests have their own. */
-export type Discover = (options: { env: Environment }) => Promise<readonly Found[]>;
+export type Discover = (options: { env: Environment }) => Promise<readonly FoundServer[]>;
 
 export interface FilledConfig {
   readonly config: ServerConfig;
   /** What was found; undefined if the config says what to serve. */
-  readonly found: readonly Found[] | undefined;
+  readonly found: readonly FoundServer[] | undefined;
 }
 
 /**

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { Found } from "../config/discover.ts";
+import type { FoundServer } from "../config/discover.ts";
 import type { ServerConfig } from "../config/schema.ts";
 import { settings } from "../config/settings.ts";
 import { folderWith } from "../config/testkit/folder.ts";
@@ -10,7 +10,7 @@ import { testIo } from "./testkit/test-io.ts";
 const url = "http://localhost:11434/v1";
 
 /** Runs `serve` with a server that only notes what it is told. */
-function serving(args: readonly string[], io = testIo(), found: readonly Found[] = []) {
+function serving(args: readonly string[], io = testIo(), found: readonly FoundServer[] = []) {
   const configs: ServerConfig[] = [];
   const closing = Promise.withResolvers<void>();
   let closeCount = 0;
@@ -138,7 +138,7 @@ test("its help has every flag with its variable and default", async () => {
 });
 
 describe("without endpoints and models", () => {
-  const welcomed = async (found: readonly Found[], env: Record<string, string> = {}) => {
+  const welcomed = async (found: readonly FoundServer[], env: Record<string, string> = {}) => {
     const { io, configs, closing, done } = serving(["--store", "memory"], testIo({ env }), found);
     await io.written;
     closing.resolve();

@@ -3,7 +3,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { Command } from "commander";
-import type { Found } from "../config/discover.ts";
+import type { FoundServer } from "../config/discover.ts";
 import { checkExposure } from "../config/exposure.ts";
 import { loadConfig } from "../config/load.ts";
 import { labelOf } from "../config/models.ts";
@@ -88,7 +88,7 @@ async function serve(
 }
 
 /** The server that the environment names, if it lists no models. */
-function silentUrl({ endpoints: [named] }: ServerConfig, found: readonly Found[]): string | undefined {
+function silentUrl({ endpoints: [named] }: ServerConfig, found: readonly FoundServer[]): string | undefined {
   const answers = found.some(({ url, models }) => url === named?.url && models.length > 0);
   return named && !answers ? labelOf(named.url) : undefined;
 }

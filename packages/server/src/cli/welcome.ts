@@ -1,13 +1,13 @@
 // What a newcomer reads: what was found, and three commands to try.
 
-import { type Found, serverNames } from "../config/discover.ts";
+import { type FoundServer, serverNames } from "../config/discover.ts";
 
 /** How to call the command: `npx rondo` in a clone, `npx @rondo/server` elsewhere. */
 export type CommandName = "npx rondo" | "npx @rondo/server";
 
 export interface WelcomeOptions {
   readonly url: string;
-  readonly found: readonly Found[];
+  readonly found: readonly FoundServer[];
   readonly command: CommandName;
   /** The label of `RONDO_MODEL_URL`, if no model answers there. */
   readonly silent?: string | undefined;
@@ -46,7 +46,7 @@ const noModel = [
   "So this is the demo model: no language model, but a stand-in that calculates and calls your tools.",
 ];
 
-function foundLine({ kind, url, models }: Found): string {
+function foundLine({ kind, url, models }: FoundServer): string {
   const [first, second, third, ...others] = models;
   if (first === undefined) return `${serverNames[kind]} answers at ${url}, but has no models yet.`;
   const more = others.length > 0 ? ` and ${others.length} more` : "";

@@ -4,7 +4,7 @@ import { listModels, ollamaBaseUrl } from "rondo/models";
 import type { Environment } from "./overrides.ts";
 import { modelApiKey, modelUrl } from "./settings.ts";
 
-export interface Found {
+export interface FoundServer {
   readonly kind: "ollama" | "lmstudio" | "llamacpp" | "vllm" | "other";
   /** The base URL, which usually ends in `/v1`. */
   readonly url: string;
@@ -13,7 +13,7 @@ export interface Found {
 }
 
 /** What people call each kind. */
-export const serverNames: Readonly<Record<Found["kind"], string>> = {
+export const serverNames: Readonly<Record<FoundServer["kind"], string>> = {
   ollama: "Ollama",
   lmstudio: "LM Studio",
   llamacpp: "llama.cpp",
@@ -28,7 +28,7 @@ export type UsualPorts = Readonly<Partial<Record<(typeof kinds)[number], number>
 
 const usualPorts: UsualPorts = { ollama: 11_434, lmstudio: 1234, llamacpp: 8080, vllm: 8000 };
 
-export interface Candidate extends Pick<Found, "kind" | "url"> {
+export interface Candidate extends Pick<FoundServer, "kind" | "url"> {
   readonly apiKey?: string;
 }
 
@@ -49,9 +49,9 @@ export interface DiscoverOptions extends CandidateOptions {
  * The model servers that answer: that of `RONDO_MODEL_URL` first, then those at the usual ports of this machine
  * (Ollama's: or `OLLAMA_HOST`). All are asked at once; those that do not answer in time are left out.
  */
-export async function discoverModelServers(options: DiscoverOptions): Promise<Found[]> {
+export async function discoverModelServers(options: DiscoverOptions): Promise<FoundServer[]> {
   const { timeoutMs = 600, signal } = options;
-  const asked = candidates(options).map(async ({ kind, url, apiKey }): Promise<Found[]> => {
+  const asked = candidates(options).map(async ({ kind, url, apiKey }): Promise<FoundServer[]> => {
     const limit = AbortSignal.timeout(timeoutMs);
     const either = signal === undefined ? limit : AbortSignal.any([limit, signal]);
     try {

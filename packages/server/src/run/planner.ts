@@ -37,7 +37,7 @@ export interface PlannerOptions {
 }
 
 /** A response that is to be planned. */
-export interface Wanted {
+export interface RunRequest {
   readonly id: string;
   readonly owner: string;
   readonly createdAtMs: number;
@@ -69,23 +69,23 @@ export interface Planned {
 }
 
 /** Throws an `ApiError` for what does not fit together. */
-export async function planRun(wanted: Wanted, options: PlannerOptions): Promise<Planned> {
-  const { id, owner, createdAtMs } = wanted;
+export async function planRun(requested: RunRequest, options: PlannerOptions): Promise<Planned> {
+  const { id, owner, createdAtMs } = requested;
   const { store, models, executors } = options;
-  const { name, provider } = await models.resolve(wanted.request.model);
-  const { previous_response_id: previous, conversation } = wanted.request;
+  const { name, provider } = await models.resolve(requested.request.model);
+  const { previous_response_id: previous, conversation } = requested.request;
   const talk = conversation === undefined ? undefined : await loadConversation(store, owner, conversation);
   const before: readonly Entry[] =
     previous === undefined
       ? (talk?.entries ?? [])
-      : (wanted.recall?.(previous) ?? (await loadChain(store, owner, previous)));
-  const asked = withTools(wanted.request, before);
+      : (requested.recall?.(previous) ?? (await loadChain(store, owner, previous)));
+  const asked = withTools(requested.request, before);
   const offer = await executors.offer({
     definitions: asked.tools,
     owner,
     responseId: id,
-    names: wanted.progress?.names,
-    kept: wanted.progress?.kept,
+    names: requested.progress?.names,
+    kept: requested.progress?.kept,
   });
   const choice = offeredChoice(asked.tool_choice, offer);
   const request = choice === asked.tool_choice ? asked : { ...asked, tool_choice: choice };
@@ -94,8 +94,8 @@ export async function planRun(wanted: Wanted, options: PlannerOptions): Promise<
     offer.tools.map((it) => it.wireName),
   );
   // What those who run first will add is not known yet, so nothing can be said of what follows it.
-  const isEarly = wanted.waits === true && talk?.isBusy === true;
-  const own = await resolveReferences(store, owner, wanted.input, executors);
+  const isEarly = requested.waits === true && talk?.isBusy === true;
+  const own = await resolveReferences(store, owner, requested.input, executors);
   const history = [...before, ...own];
   const ignored = [...offer.ignored];
   const seals = sealer(options.secrets, owner);
@@ -110,7 +110,7 @@ export async function planRun(wanted: Wanted, options: PlannerOptions): Promise<
         unseal: seals.unseal,
         onIgnored: (what) => ignored.push(what),
       });
-  if (messages.length === 0 && !isEarly && !wanted.isWarmUp)
+  if (messages.length === 0 && !isEarly && !requested.isWarmUp)
     throw invalidRequest("input", "Expected something for the model to read, got nothing.");
   const plan: Plan = {
     id,

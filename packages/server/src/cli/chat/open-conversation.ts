@@ -1,7 +1,7 @@
 // Opens a conversation: with the model of the flags, of the environment, of this machine, or the demo model.
 
 import type { AnyTool } from "rondo";
-import { discoverModelServers, type Found } from "../../config/discover.ts";
+import { discoverModelServers, type FoundServer } from "../../config/discover.ts";
 import type { Environment } from "../../config/overrides.ts";
 import { modelApiKey, modelUrl } from "../../config/settings.ts";
 import { Conversation } from "./conversation.ts";
@@ -24,7 +24,9 @@ export interface OpenOptions {
   /** Decides about calls that a Rondo server wants approved. Default: nobody does. */
   readonly approve?: ((signal: AbortSignal) => Promise<boolean>) | undefined;
   /** Finds model servers on this machine. Default: probes the usual ports. */
-  readonly discover?: ((options: { env: Environment; signal: AbortSignal }) => Promise<Found[]>) | undefined;
+  readonly discover?:
+    | ((options: { env: Environment; signal: AbortSignal }) => Promise<FoundServer[]>)
+    | undefined;
 }
 
 export interface Opened {
