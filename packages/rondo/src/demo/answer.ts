@@ -10,7 +10,7 @@ import { fillSchema } from "./fill-schema.ts";
 import { materialOf } from "./prompt.ts";
 import { excerpt, Steps } from "./steps.ts";
 
-export interface Answer {
+export interface DemoAnswer {
   readonly thought: string;
   readonly text: string;
   readonly calls: readonly { readonly id: string; readonly name: string; readonly arguments: string }[];
@@ -20,7 +20,7 @@ export const demoEndpoint = "demo://model";
 const introduction =
   "I am the demo model, a stand-in without a language model. I can calculate, repeat, and call the tools that you offer me.";
 
-export function answerTo(request: ModelRequest): Answer {
+export function answerTo(request: ModelRequest): DemoAnswer {
   const conversation = readConversation(request.messages);
   const { prompt, rounds, nextCall } = conversation;
   const { toolChoice = "auto", settings } = request;

@@ -12,7 +12,7 @@ export interface AnsweredCall {
   readonly result: string;
 }
 
-export interface Conversation {
+export interface DemoConversation {
   readonly prompt: string;
   readonly answered: readonly AnsweredCall[];
   /** How many answers had calls since the prompt. */
@@ -23,7 +23,7 @@ export interface Conversation {
   readonly nextCall: number;
 }
 
-export function readConversation(messages: readonly Message[]): Conversation {
+export function readConversation(messages: readonly Message[]): DemoConversation {
   const asked = messages.findLastIndex(({ role }) => role === "user");
   const since = messages.slice(asked + 1);
   const results = since.filter((message) => message.role === "tool");

@@ -1,14 +1,14 @@
 // Streams an answer in pieces of about a word, each of which counts as one token.
 
 import type { ModelDelta, ModelRequest } from "../model/provider.ts";
-import type { Answer } from "./answer.ts";
+import type { DemoAnswer } from "./answer.ts";
 
 /** Words with the space before them; long ones in several pieces. Joined, they are the text. */
 export function piecesOf(text: string): string[] {
   return text.match(/\s*\S{1,16}|\s+$/gu) ?? [];
 }
 
-export function* deltasOf(answer: Answer, request: ModelRequest): Generator<ModelDelta, void, void> {
+export function* deltasOf(answer: DemoAnswer, request: ModelRequest): Generator<ModelDelta, void, void> {
   const { maxTokens = Number.POSITIVE_INFINITY, stop = [] } = request.settings ?? {};
   let spent = 0;
   let isCut = false;

@@ -11,7 +11,7 @@ import {
   type PlannedCall,
   planCall,
 } from "./choose-tool.ts";
-import { type AnsweredCall, type Conversation, numberIn } from "./conversation.ts";
+import { type AnsweredCall, type DemoConversation, numberIn } from "./conversation.ts";
 import { materialOf, type Step, stepsOf } from "./prompt.ts";
 import { calculate, evaluate, findSums } from "./sums.ts";
 
@@ -33,7 +33,7 @@ export class Steps {
   readonly #tools: readonly OpenAITool[];
   readonly #answered: AnsweredCall[];
 
-  constructor({ prompt, answered, lastAnswer }: Conversation, tools: readonly OpenAITool[]) {
+  constructor({ prompt, answered, lastAnswer }: DemoConversation, tools: readonly OpenAITool[]) {
     this.#tools = tools;
     this.#answered = [...answered];
     let previous: number | string = lastAnswer;

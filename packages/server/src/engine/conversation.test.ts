@@ -7,10 +7,10 @@ import { Executors } from "../executor/executors.ts";
 import { emptyOffer } from "../executor/offer.ts";
 import type { InputItem } from "../protocol/items.ts";
 import { withApprovals } from "./approvals.ts";
-import { type ConversationOptions, type Entry, toMessages } from "./conversation.ts";
+import { type Entry, type MessagesOptions, toMessages } from "./conversation.ts";
 import { sealer } from "./seal.ts";
 
-const messagesOf = (items: readonly object[], options?: ConversationOptions) => {
+const messagesOf = (items: readonly object[], options?: MessagesOptions) => {
   const entries = items.map((item) => ({ item: item as InputItem }));
   const executors = new Executors({});
   return toMessages(

@@ -15,7 +15,7 @@ export interface Entry {
   readonly isClosed?: boolean;
 }
 
-export interface ConversationOptions {
+export interface MessagesOptions {
   /** Goes first, as a system message. */
   readonly instructions?: string | undefined;
   /** Opens sealed content; undefined if it cannot be opened. */
@@ -27,7 +27,7 @@ export interface ConversationOptions {
 }
 
 /** Throws an `ApiError` for a call without output, or an output without a call. */
-export function toMessages(entries: readonly Entry[], options: ConversationOptions = {}): Message[] {
+export function toMessages(entries: readonly Entry[], options: MessagesOptions = {}): Message[] {
   return new Builder(entries, options).build();
 }
 
@@ -52,14 +52,14 @@ interface Result {
 
 class Builder {
   readonly #entries: readonly Entry[];
-  readonly #options: ConversationOptions;
+  readonly #options: MessagesOptions;
   readonly #messages: Message[] = [];
   /** By the id of the call; several where the history uses an id again. */
   readonly #results = new Map<string, Result[]>();
   #draft: Draft | undefined;
   #system: string[] = [];
 
-  constructor(entries: readonly Entry[], options: ConversationOptions) {
+  constructor(entries: readonly Entry[], options: MessagesOptions) {
     this.#entries = entries;
     this.#options = options;
     if (options.instructions) this.#system.push(options.instructions);

@@ -33,7 +33,7 @@ export interface RecorderOptions {
 }
 
 /** How a run ended. */
-export interface Outcome {
+export interface RunOutcome {
   readonly status: ResponseStatus;
   readonly incompleteReason: IncompleteReason | null;
 }
@@ -156,7 +156,7 @@ export class Recorder {
   }
 
   /** Shows the calls that wait for the client, and gives how the run ended. */
-  finish(reason: RunReason): Outcome {
+  finish(reason: RunReason): RunOutcome {
     const { output, plan } = this.#options;
     const runsNothing = plan.request.tool_choice === "none";
     const ended = (status: ResponseStatus, incompleteReason: IncompleteReason | null = null) => ({

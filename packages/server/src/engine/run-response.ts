@@ -10,7 +10,7 @@ import type { Journal } from "./journal.ts";
 import { Output } from "./output.ts";
 import { loopOptions, type Plan } from "./plan.ts";
 import { planParts, type ResponsePresenter } from "./present.ts";
-import { type Outcome, Recorder } from "./recorder.ts";
+import { Recorder, type RunOutcome } from "./recorder.ts";
 import type { Progress } from "./resume.ts";
 import { turnId } from "./turn-id.ts";
 import { noUsage } from "./usage.ts";
@@ -103,7 +103,7 @@ async function record(
   const messages = [...plan.messages, ...(progress?.messages ?? [])];
   const recorder = new Recorder({ journal, output, plan, messages, signal, progress });
 
-  let outcome: Outcome;
+  let outcome: RunOutcome;
   let failure: ApiError | undefined;
   try {
     // Text that a crash cut off is closed; the model is asked again.

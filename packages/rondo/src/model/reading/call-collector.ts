@@ -2,8 +2,8 @@
 // and whether it is complete all count.
 
 import type { ModelDelta } from "../provider.ts";
+import { CallDraft, type CallEnding, canonicalJson } from "./call-draft.ts";
 import type { TextCall } from "./dialects/dialect.ts";
-import { type CallEnding, canonicalJson, PendingCall } from "./pending-call.ts";
 import { type CallPiece, readPiece } from "./read-piece.ts";
 
 export interface CollectorOptions {
@@ -18,14 +18,14 @@ export interface CollectorOptions {
 
 export class CallCollector {
   readonly #options: CollectorOptions;
-  readonly #calls: PendingCall[] = [];
+  readonly #calls: CallDraft[] = [];
   /** The latest call of each index. */
-  readonly #byIndex = new Map<number | string, PendingCall>();
+  readonly #byIndex = new Map<number | string, CallDraft>();
   /** The latest call of each id, as the server sent it. */
-  readonly #byRawId = new Map<string, PendingCall>();
+  readonly #byRawId = new Map<string, CallDraft>();
   readonly #ids = new Set<string>();
   /** The calls from `tool_calls`, as opposed to those found in text. */
-  readonly #sent: PendingCall[] = [];
+  readonly #sent: CallDraft[] = [];
   #hasTooMany = false;
 
   constructor(options: CollectorOptions) {
@@ -43,7 +43,7 @@ export class CallCollector {
 
   /** Takes the `tool_calls` of one chunk. Returns how many entries were not understood. */
   addPieces(entries: readonly unknown[]): number {
-    const named = new Set<PendingCall>();
+    const named = new Set<CallDraft>();
     let skipped = 0;
     for (const entry of entries) {
       const piece = readPiece(entry);
@@ -79,10 +79,10 @@ export class CallCollector {
   }
 
   /** Undefined when there are too many. */
-  #create({ id }: CallPiece, origin?: { isFromText: boolean; isCut: boolean }): PendingCall | undefined {
+  #create({ id }: CallPiece, origin?: { isFromText: boolean; isCut: boolean }): CallDraft | undefined {
     if (this.#calls.length >= (this.#options.maxCalls ?? Number.POSITIVE_INFINITY)) this.#hasTooMany = true;
     if (this.#hasTooMany) return undefined;
-    const call = new PendingCall({
+    const call = new CallDraft({
       // A duplicate id would make the conversation invalid.
       rawId: id,
       claimId: (wanted) => this.#claimId(wanted),
@@ -94,7 +94,7 @@ export class CallCollector {
     return call;
   }
 
-  #add(call: PendingCall, piece: CallPiece): void {
+  #add(call: CallDraft, piece: CallPiece): void {
     call.add(piece);
     const { rawId } = call;
     if (rawId !== "" && (call === this.#sent.at(-1) || !this.#byRawId.has(rawId)))
@@ -109,7 +109,7 @@ export class CallCollector {
   }
 
   /** The call that the piece continues; undefined if it begins another. */
-  #callFor(piece: CallPiece, named: ReadonlySet<PendingCall>): PendingCall | undefined {
+  #callFor(piece: CallPiece, named: ReadonlySet<CallDraft>): CallDraft | undefined {
     const call = this.#candidate(piece);
     if (!call || call.isFromText) return undefined;
     const hasOtherId = piece.id !== "" && call.rawId !== "" && piece.id !== call.rawId;
@@ -123,7 +123,7 @@ export class CallCollector {
   }
 
   /** The call that the piece belongs to by its index or id, or else the latest. */
-  #candidate({ index, id, name }: CallPiece): PendingCall | undefined {
+  #candidate({ index, id, name }: CallPiece): CallDraft | undefined {
     const sameIndex = index === undefined ? undefined : this.#byIndex.get(index);
     if (sameIndex) return sameIndex;
     // A new index with a name is a new call, whatever its id.
@@ -135,13 +135,13 @@ export class CallCollector {
   }
 
   /** Some servers make up a new id for each piece of one call. */
-  #isJitter(piece: CallPiece, call: PendingCall): boolean {
+  #isJitter(piece: CallPiece, call: CallDraft): boolean {
     if (piece.name === "") return !call.isComplete();
     return piece.name === call.name && call.arguments !== "" && !call.isComplete();
   }
 
   /** A name that looked repeated began another call, if more arguments follow it. */
-  #afterEcho(piece: CallPiece, call: PendingCall): PendingCall | undefined {
+  #afterEcho(piece: CallPiece, call: CallDraft): CallDraft | undefined {
     if (!call.echo || !call.isComplete() || !piece.arguments.trimStart().startsWith("{")) return undefined;
     const next = this.#create(call.echo);
     if (next) this.#add(next, call.echo);
@@ -149,7 +149,7 @@ export class CallCollector {
   }
 
   /** Whether a named piece only repeats a complete call. */
-  #repeats(piece: CallPiece, call: PendingCall): boolean {
+  #repeats(piece: CallPiece, call: CallDraft): boolean {
     if (piece.name === "" || piece.name !== call.name || !call.isComplete()) return false;
     if (piece.arguments.trim() === "") return true;
     return (

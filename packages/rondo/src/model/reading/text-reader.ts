@@ -4,7 +4,7 @@
 import { toolNameMatcher } from "../match-tool-name.ts";
 import type { ModelProfile } from "../profile.ts";
 import { Cursor, type Reading } from "./cursor.ts";
-import type { Dialect, OfferedTools, TextCall } from "./dialects/dialect.ts";
+import type { Dialect, DialectTools, TextCall } from "./dialects/dialect.ts";
 import { markupOf, type Opener } from "./markup.ts";
 import { defaultLimits, type ReadingLimits, RereadBudget } from "./reading-limits.ts";
 import { ThinkingReader } from "./thinking-reader.ts";
@@ -37,7 +37,7 @@ export class TextReader {
   readonly #sink: TextSink;
   readonly #openers: readonly Opener[];
   readonly #triggers: Uint8Array;
-  readonly #tools: OfferedTools;
+  readonly #tools: DialectTools;
   readonly #limits: ReadingLimits;
   readonly #budget: RereadBudget;
   readonly #visible: VisibleText;

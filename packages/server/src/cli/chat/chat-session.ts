@@ -3,17 +3,17 @@
 import type { CliIo } from "../cli-io.ts";
 import { AnswerView } from "./answer-view.ts";
 import { isCommand, runCommand } from "./commands.ts";
-import type { Conversation } from "./conversation.ts";
+import type { ChatConversation } from "./conversation.ts";
 import { cleaner, type Screen } from "./screen.ts";
 
 export interface ChatSessionOptions {
   readonly io: CliIo;
   readonly screen: Screen;
-  readonly conversation: Conversation;
+  readonly conversation: ChatConversation;
 }
 
 /** The outcome of a line. */
-export type Outcome = "done" | "failed" | "exit";
+export type LineOutcome = "done" | "failed" | "exit";
 
 export class ChatSession {
   readonly #options: ChatSessionOptions;
@@ -41,7 +41,7 @@ export class ChatSession {
   }
 
   /** Runs a line. Never throws: errors are shown, and the chat continues. */
-  async submit(line: string, signal: AbortSignal): Promise<Outcome> {
+  async submit(line: string, signal: AbortSignal): Promise<LineOutcome> {
     try {
       if (isCommand(line)) return await this.#command(line, signal);
       await this.#ask(line, signal);
@@ -53,7 +53,7 @@ export class ChatSession {
     }
   }
 
-  async #command(line: string, signal: AbortSignal): Promise<Outcome> {
+  async #command(line: string, signal: AbortSignal): Promise<LineOutcome> {
     const { conversation, screen, io } = this.#options;
     const say = (text: string) => screen.aside.line(this.#clean(text));
     return runCommand(line, { conversation, cwd: io.cwd, signal, say });

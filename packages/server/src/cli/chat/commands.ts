@@ -2,10 +2,10 @@
 
 import { writeFile } from "node:fs/promises";
 import { resolve } from "node:path";
-import type { Conversation } from "./conversation.ts";
+import type { ChatConversation } from "./conversation.ts";
 
 export interface CommandContext {
-  readonly conversation: Conversation;
+  readonly conversation: ChatConversation;
   readonly cwd: string;
   readonly signal: AbortSignal;
   /** Writes a line beside the answers. */

@@ -4,7 +4,7 @@ import { type AnyTool, Client, type JsonObject, type ModelProvider } from "rondo
 import { BlockEvents, type ChatEvent, endReasonOf, endReasons } from "./chat-events.ts";
 import type { ModelSource } from "./model-source.ts";
 
-export interface ConversationOptions {
+export interface ChatConversationOptions {
   /** Where models come from. */
   readonly source: ModelSource;
   readonly model: ModelProvider;
@@ -15,16 +15,16 @@ export interface ConversationOptions {
 /** How many rounds of tools one prompt may take. */
 const maxToolRounds = 25;
 
-export class Conversation implements AsyncDisposable {
+export class ChatConversation implements AsyncDisposable {
   /** The tools that run here. */
   readonly tools: readonly AnyTool[];
-  readonly #options: ConversationOptions;
+  readonly #options: ChatConversationOptions;
   #client: Client;
   /** What a server has of the conversation, if it is one. */
   #items: JsonObject[] = [];
   #lastResponse: JsonObject | undefined;
 
-  constructor(options: ConversationOptions) {
+  constructor(options: ChatConversationOptions) {
     this.#options = options;
     this.tools = options.tools;
     this.#client = this.#clientFor(options.model);

@@ -4,7 +4,7 @@ import type { AnyTool } from "rondo";
 import { discoverModelServers, type FoundServer } from "../../config/discover.ts";
 import type { Environment } from "../../config/overrides.ts";
 import { modelApiKey, modelUrl } from "../../config/settings.ts";
-import { Conversation } from "./conversation.ts";
+import { ChatConversation } from "./conversation.ts";
 import { type ModelSource, modelSource } from "./model-source.ts";
 import { serverSource } from "./server-source.ts";
 
@@ -30,7 +30,7 @@ export interface OpenOptions {
 }
 
 export interface Opened {
-  readonly conversation: Conversation;
+  readonly conversation: ChatConversation;
   /** A message for the user. Default: none. */
   readonly notice?: string;
 }
@@ -41,7 +41,7 @@ export async function openConversation(options: OpenOptions): Promise<Opened> {
   const { model, system: systemPrompt } = flags;
   const open = async (source: ModelSource) => {
     const opened = await source.open(model, signal);
-    return new Conversation({ source, model: opened, tools, systemPrompt });
+    return new ChatConversation({ source, model: opened, tools, systemPrompt });
   };
   const place = placeOf(flags, env);
   if (place?.kind === "server") {

@@ -14,7 +14,7 @@ import { startServer } from "../../http/server.ts";
 import { createApiClient } from "../api-client.ts";
 import { keys } from "../terminal/testkit/fake-terminal.ts";
 import type { ChatEvent } from "./chat-events.ts";
-import type { Conversation } from "./conversation.ts";
+import type { ChatConversation } from "./conversation.ts";
 import { openConversation } from "./open-conversation.ts";
 import { chatInFakeTerminal, chatPiped } from "./testkit/chatting.ts";
 
@@ -42,7 +42,7 @@ const add = tool("add", "Add two numbers.", { a: Number, b: Number }, ({ a, b })
 const callAdd = { name: "add", input: { a: 25, b: 17 } };
 
 /** The events of one prompt. */
-async function ask(conversation: Conversation, prompt: string, signal = new AbortController().signal) {
+async function ask(conversation: ChatConversation, prompt: string, signal = new AbortController().signal) {
   const events: ChatEvent[] = [];
   for await (const event of conversation.ask(prompt, signal)) events.push(event);
   return events;

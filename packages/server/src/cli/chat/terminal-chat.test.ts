@@ -10,7 +10,7 @@ import { fakeTerminal, keys } from "../terminal/testkit/fake-terminal.ts";
 import { testIo } from "../testkit/test-io.ts";
 import { AnswerView } from "./answer-view.ts";
 import { ChatSession } from "./chat-session.ts";
-import { Conversation } from "./conversation.ts";
+import { ChatConversation } from "./conversation.ts";
 import { modelSource } from "./model-source.ts";
 import { createScreen } from "./screen.ts";
 import { chatInTerminal } from "./terminal-chat.ts";
@@ -76,7 +76,7 @@ test("a second Ctrl-C does not wait for a tool that does not end", async () => {
   const terminal = fakeTerminal();
   const output = { isTTY: true, columns: 80 };
   const io = testIo({ env: { XDG_STATE_HOME: folder.path }, input: terminal.input, output });
-  await using conversation = new Conversation({ source: modelSource([]), model, tools: [stuck] });
+  await using conversation = new ChatConversation({ source: modelSource([]), model, tools: [stuck] });
   const screen = createScreen(io);
   // Never ends by itself: where it leaves, there is no process any more.
   void chatInTerminal(new ChatSession({ io, screen, conversation }), io, screen, "Go");
@@ -194,7 +194,7 @@ test("calls and results are lines of their own, cut to the width, and the end ha
     { text: ["It ", "is 42."], usage },
   ]);
   const source = modelSource([]);
-  await using conversation = new Conversation({ source, model, tools: [add, fail] });
+  await using conversation = new ChatConversation({ source, model, tools: [add, fail] });
   const io = testIo({ output: { isTTY: true, columns: 41 } });
   let clock = 0;
   {

@@ -13,12 +13,12 @@ import { type ListFlags, listResponses } from "./list.ts";
 import { addServerFlags, clientFor, type ServerFlags } from "./server-flags.ts";
 import { showResponse } from "./show.ts";
 
-export interface ResponsesOptions {
+export interface ResponsesFlags {
   /** When to reconnect. Default: after 250 ms, with backoff up to 5 s, for 5 minutes. */
   readonly retries?: RetryTimes;
 }
 
-export function responsesCommand(io: CliIo, { retries }: ResponsesOptions = {}): Command {
+export function responsesCommand(io: CliIo, { retries }: ResponsesFlags = {}): Command {
   const responses = new Command("responses").description(
     "See, follow and cancel the responses of a Rondo server.",
   );

@@ -1,7 +1,7 @@
 // Asks a model a prompt, like a chat with a single question.
 
 import type { Environment } from "../../config/overrides.ts";
-import { Conversation } from "../chat/conversation.ts";
+import { ChatConversation } from "../chat/conversation.ts";
 import { explainModelError } from "../chat/explain-error.ts";
 import { type ModelFlags, type OpenOptions, openConversation } from "../chat/open-conversation.ts";
 import { isModel, type Prompt } from "./prompt.ts";
@@ -28,7 +28,7 @@ export async function runPrompt(options: RunPromptOptions): Promise<Ending> {
 }
 
 /** The model of the file, unless flags name another one. */
-async function conversationFor(options: RunPromptOptions): Promise<Conversation> {
+async function conversationFor(options: RunPromptOptions): Promise<ChatConversation> {
   const { prompt, wishes, env, signal, emit, discover } = options;
   const { model, system: systemPrompt, tools } = prompt;
   const isNamed = [wishes.model, wishes.modelUrl, wishes.server].some((wish) => wish !== undefined);
@@ -36,7 +36,7 @@ async function conversationFor(options: RunPromptOptions): Promise<Conversation>
     const list = async () => [model.name];
     const explain = (error: unknown) => explainModelError(error, list);
     const source = { list, open: async () => model, explain };
-    return new Conversation({ source, model, tools, systemPrompt });
+    return new ChatConversation({ source, model, tools, systemPrompt });
   }
   const { conversation, notice } = await openConversation({
     flags: {

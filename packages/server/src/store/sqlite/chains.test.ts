@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { inputItem, message, newResponse, output, write } from "../testing/build.ts";
 import { sqliteFile } from "../testkit/sqlite-file.ts";
 import { Chains } from "./chains.ts";
-import type { Connection } from "./connection.ts";
+import type { SqliteConnection } from "./connection.ts";
 import type { SqliteStore } from "./sqlite-store.ts";
 
 /** Adds responses with the numbers from `first` to `last`, each after the one before it, and the first after `after`. */
@@ -22,7 +22,7 @@ async function addResponses(
 }
 
 /** The connection, and how many items were read by it. */
-function counting(connection: Connection) {
+function counting(connection: SqliteConnection) {
   const all = connection.all.bind(connection);
   const counted = {
     items: 0,

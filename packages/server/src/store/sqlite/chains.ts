@@ -3,7 +3,7 @@
 
 import { isTerminal, type ResponseStatus } from "../../protocol/status.ts";
 import type { Chain, ChainLink } from "../store.ts";
-import type { Connection } from "./connection.ts";
+import type { SqliteConnection } from "./connection.ts";
 import { type ItemRow, toItems } from "./rows.ts";
 
 /** The size of the cache, in characters of JSON. The objects take about twice as many bytes. */
@@ -37,7 +37,7 @@ interface Place {
 }
 
 export class Chains {
-  readonly #db: Connection;
+  readonly #db: SqliteConnection;
   readonly #limit: number;
   /** By id, in two generations: a used link moves to the new one; when that is full, the old one is dropped. */
   #new = new Map<string, CachedLink>();
@@ -45,7 +45,7 @@ export class Chains {
   /** Of the new generation. */
   #size = 0;
 
-  constructor(db: Connection, limit = maxCachedChars) {
+  constructor(db: SqliteConnection, limit = maxCachedChars) {
     this.#db = db;
     this.#limit = limit;
   }
@@ -106,7 +106,7 @@ export class Chains {
 }
 
 /** At most `count` links, the newest first. */
-function readLinks(db: Connection, { owner, id, before }: Place, count: number): CachedLink[] {
+function readLinks(db: SqliteConnection, { owner, id, before }: Place, count: number): CachedLink[] {
   const rows = db.all<LinkRow>(
     `WITH RECURSIVE chain (key, id, status, is_closed, previous) AS (
        SELECT key, id, status, is_closed, previous_response_id FROM responses

@@ -15,7 +15,7 @@ const lockWaitMs = 250;
 // often it was written.
 const checkpointPages = 4000;
 
-export class Connection {
+export class SqliteConnection {
   readonly path: string;
   readonly database: DatabaseSync;
   readonly #statements = new Map<string, StatementSync>();

@@ -10,7 +10,7 @@ import type {
 import type { EncodedItem } from "../encode.ts";
 import { checkNewItems } from "../rules.ts";
 import { StoreError } from "../store-error.ts";
-import type { Connection } from "./connection.ts";
+import type { SqliteConnection } from "./connection.ts";
 
 export interface EncodedConversation extends Omit<NewConversation, "metadata" | "items"> {
   readonly metadata: string;
@@ -37,7 +37,7 @@ interface EntryRow {
 const isBusy = `EXISTS (SELECT 1 FROM responses r WHERE r.owner = c.owner AND r.conversation_id = c.id
   AND r.status IN ('queued', 'in_progress'))`;
 
-export function insertConversation(db: Connection, conversation: EncodedConversation): void {
+export function insertConversation(db: SqliteConnection, conversation: EncodedConversation): void {
   const { owner, id, createdAtMs, metadata, items } = conversation;
   if (findRow(db, owner, id))
     throw new StoreError("duplicate_id", `There is a conversation ${id} already. Give it a new id.`);
@@ -53,7 +53,7 @@ export function insertConversation(db: Connection, conversation: EncodedConversa
 }
 
 export function readConversationHead(
-  db: Connection,
+  db: SqliteConnection,
   owner: string,
   id: string,
 ): StoredConversation | undefined {
@@ -62,7 +62,7 @@ export function readConversationHead(
 }
 
 export function setMetadata(
-  db: Connection,
+  db: SqliteConnection,
   owner: string,
   id: string,
   metadata: string,
@@ -76,7 +76,12 @@ export function setMetadata(
   return row && toConversation(row);
 }
 
-export function addItems(db: Connection, owner: string, id: string, items: readonly EncodedItem[]): boolean {
+export function addItems(
+  db: SqliteConnection,
+  owner: string,
+  id: string,
+  items: readonly EncodedItem[],
+): boolean {
   const row = findRow(db, owner, id);
   if (!row) return false;
   checkItems(db, owner, items);
@@ -84,7 +89,7 @@ export function addItems(db: Connection, owner: string, id: string, items: reado
   return true;
 }
 
-export function removeItem(db: Connection, owner: string, id: string, itemId: string): boolean {
+export function removeItem(db: SqliteConnection, owner: string, id: string, itemId: string): boolean {
   const row = findRow(db, owner, id);
   if (!row) return false;
   const removed = db.change(
@@ -98,7 +103,7 @@ export function removeItem(db: Connection, owner: string, id: string, itemId: st
 }
 
 export function readItem(
-  db: Connection,
+  db: SqliteConnection,
   owner: string,
   id: string,
   itemId: string,
@@ -113,7 +118,11 @@ export function readItem(
   return row && JSON.parse(row.data);
 }
 
-export function readHistory(db: Connection, owner: string, id: string): ConversationHistory | undefined {
+export function readHistory(
+  db: SqliteConnection,
+  owner: string,
+  id: string,
+): ConversationHistory | undefined {
   const state = readState(db, owner, id);
   if (!state) return undefined;
   const rows = db.all<EntryRow>(
@@ -132,7 +141,7 @@ export function readHistory(db: Connection, owner: string, id: string): Conversa
 
 /** What decides whether a response may begin in a conversation. */
 export function readState(
-  db: Connection,
+  db: SqliteConnection,
   owner: string,
   id: string,
 ): { key: number; version: number; isBusy: boolean } | undefined {
@@ -145,7 +154,7 @@ export function readState(
 }
 
 /** Adds the items of a response to its conversation, if that still exists. */
-export function addResponse(db: Connection, responseKey: number): void {
+export function addResponse(db: SqliteConnection, responseKey: number): void {
   const [row] = db.all<{ key: number }>(
     `SELECT c.key FROM responses r JOIN conversations c ON c.owner = r.owner AND c.id = r.conversation_id
       WHERE r.key = ?`,
@@ -164,12 +173,12 @@ export function addResponse(db: Connection, responseKey: number): void {
   if (added > 0) noteChange(db, row.key);
 }
 
-function findRow(db: Connection, owner: string, id: string): ConversationRow | undefined {
+function findRow(db: SqliteConnection, owner: string, id: string): ConversationRow | undefined {
   const [row] = db.all<ConversationRow>("SELECT * FROM conversations WHERE owner = ? AND id = ?", owner, id);
   return row;
 }
 
-function checkItems(db: Connection, owner: string, items: readonly EncodedItem[]): void {
+function checkItems(db: SqliteConnection, owner: string, items: readonly EncodedItem[]): void {
   const taken = db.all<{ id: string }>(
     "SELECT i.id FROM conversation_items i WHERE i.owner = ? AND i.id IN (SELECT value FROM json_each(?))",
     owner,
@@ -182,7 +191,7 @@ function checkItems(db: Connection, owner: string, items: readonly EncodedItem[]
 }
 
 function insertItems(
-  db: Connection,
+  db: SqliteConnection,
   { key, owner }: Pick<ConversationRow, "key" | "owner">,
   items: readonly EncodedItem[],
 ): void {
@@ -197,7 +206,7 @@ function insertItems(
   if (items.length > 0) noteChange(db, key);
 }
 
-function noteChange(db: Connection, key: number): void {
+function noteChange(db: SqliteConnection, key: number): void {
   db.change("UPDATE conversations SET version = version + 1 WHERE key = ?", key);
 }
 

@@ -1,13 +1,13 @@
 // Idempotency keys: a repeated request finds the response of the first.
 
 import type { KeyClaim } from "../store.ts";
-import type { Connection } from "./connection.ts";
+import type { SqliteConnection } from "./connection.ts";
 
 /** How many expired keys are removed with each new one: they cannot pile up, and no request waits for long. */
 const removedAtOnce = 20;
 
 export function findKey(
-  db: Connection,
+  db: SqliteConnection,
   owner: string,
   key: string,
   nowMs: number,
@@ -24,7 +24,7 @@ export function findKey(
 
 /** Keeps a key that is not in use. */
 export function insertKey(
-  db: Connection,
+  db: SqliteConnection,
   owner: string,
   responseKey: number,
   { key, fingerprint, keepMs }: KeyClaim,

@@ -5,7 +5,7 @@ import type { InputItem } from "../../protocol/items.ts";
 import type { ConversationItem } from "../conversation-store.ts";
 import { unknownCursor } from "../rules.ts";
 import type { ListOptions, ListResponsesOptions, Page, StoredResponse } from "../store.ts";
-import type { Connection } from "./connection.ts";
+import type { SqliteConnection } from "./connection.ts";
 import { type ResponseRow, responseColumns, responseTables, toResponse } from "./rows.ts";
 
 type Values = readonly SQLInputValue[];
@@ -22,7 +22,7 @@ interface ListQuery {
 
 /** A page of an owner's responses, ordered by age. */
 export function listResponses(
-  db: Connection,
+  db: SqliteConnection,
   owner: string,
   options: ListResponsesOptions,
 ): Page<StoredResponse> {
@@ -50,7 +50,12 @@ export function listResponses(
 }
 
 /** A page of the input items of one response, in their order. */
-export function listInput(db: Connection, owner: string, id: string, options: ListOptions): Page<InputItem> {
+export function listInput(
+  db: SqliteConnection,
+  owner: string,
+  id: string,
+  options: ListOptions,
+): Page<InputItem> {
   const { data, hasMore } = readPage<{ data: string }>(db, options, {
     select: `SELECT i.data FROM responses r JOIN items i ON i.response_key = r.key
       WHERE r.id = ? AND r.owner = ? AND i.is_output = 0`,
@@ -72,7 +77,7 @@ export function listInput(db: Connection, owner: string, id: string, options: Li
 
 /** A page of the items of a conversation, in the order in which they were added. */
 export function listConversationItems(
-  db: Connection,
+  db: SqliteConnection,
   owner: string,
   id: string,
   options: ListOptions,
@@ -96,7 +101,7 @@ export function listConversationItems(
   return { data: data.map((row): ConversationItem => JSON.parse(row.data)), hasMore };
 }
 
-function readPage<Row>(db: Connection, options: ListOptions, query: ListQuery): Page<Row> {
+function readPage<Row>(db: SqliteConnection, options: ListOptions, query: ListQuery): Page<Row> {
   const { limit, order, after, before } = options;
   const isFromEnd = before !== undefined && after === undefined;
   const columns = query.columns.join(", ");

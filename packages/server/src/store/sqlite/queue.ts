@@ -9,7 +9,7 @@ import {
   whenStarted,
   whenTrusted,
 } from "../standing.ts";
-import type { Connection } from "./connection.ts";
+import type { SqliteConnection } from "./connection.ts";
 import type { GroupWriter } from "./group-writer.ts";
 import { type ResponseRow, responseColumns, responseTables, toResponse } from "./rows.ts";
 
@@ -40,11 +40,11 @@ const isNextInConversation = `(r.conversation_id IS NULL OR r.is_cancel_requeste
     AND o.status IN ('queued', 'in_progress') AND o.key < r.key))`;
 
 export class SqliteQueue implements RunQueue {
-  readonly #db: Connection;
+  readonly #db: SqliteConnection;
   readonly #writer: GroupWriter;
   readonly #now: () => number;
 
-  constructor(db: Connection, writer: GroupWriter, now: () => number) {
+  constructor(db: SqliteConnection, writer: GroupWriter, now: () => number) {
     this.#db = db;
     this.#writer = writer;
     this.#now = now;
@@ -162,7 +162,7 @@ export class SqliteQueue implements RunQueue {
 }
 
 /** Ends all leases, as their process is gone. `culprit`: the response that ended it, if that is known. */
-export function endLeases(db: Connection, culprit: string | undefined): void {
+export function endLeases(db: SqliteConnection, culprit: string | undefined): void {
   const rows = db.all<StandingRow & { id: string; is_background: number }>(
     `SELECT ${standingColumns}, r.id, r.is_background FROM responses r
       WHERE ${isActive} AND r.worker IS NOT NULL`,
@@ -179,7 +179,7 @@ function toStanding({ attempts, suspicion, is_apart: isApart }: StandingRow): St
   return { attempts, suspicion, isApart: isApart === 1 };
 }
 
-function setStanding(db: Connection, key: number, { attempts, suspicion, isApart }: Standing): void {
+function setStanding(db: SqliteConnection, key: number, { attempts, suspicion, isApart }: Standing): void {
   db.change(
     "UPDATE responses SET attempts = ?, suspicion = ?, is_apart = ? WHERE key = ?",
     attempts,

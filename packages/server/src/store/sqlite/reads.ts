@@ -2,7 +2,7 @@
 
 import type { InputItem, OutputItem } from "../../protocol/items.ts";
 import type { StoredEvent, StoredOutput, StoredResponse, StoredRun } from "../store.ts";
-import type { Connection } from "./connection.ts";
+import type { SqliteConnection } from "./connection.ts";
 import {
   type ItemRow,
   type ResponseRow,
@@ -15,7 +15,7 @@ import {
 } from "./rows.ts";
 import type { RunRow } from "./writes.ts";
 
-export function readResponse(db: Connection, owner: string, id: string): StoredResponse | undefined {
+export function readResponse(db: SqliteConnection, owner: string, id: string): StoredResponse | undefined {
   const [row] = db.all<ResponseRow>(
     `SELECT ${responseColumns} FROM ${responseTables} WHERE r.id = ? AND r.owner = ?`,
     id,
@@ -24,7 +24,7 @@ export function readResponse(db: Connection, owner: string, id: string): StoredR
   return row && toResponse(row);
 }
 
-export function readOutput(db: Connection, owner: string, id: string): StoredOutput[] {
+export function readOutput(db: SqliteConnection, owner: string, id: string): StoredOutput[] {
   return db
     .all<ItemRow>(
       `SELECT i.position, i.turn, i.data FROM responses r JOIN items i ON i.response_key = r.key
@@ -35,7 +35,11 @@ export function readOutput(db: Connection, owner: string, id: string): StoredOut
     .map(toOutput);
 }
 
-export function readItems(db: Connection, owner: string, ids: readonly string[]): (InputItem | OutputItem)[] {
+export function readItems(
+  db: SqliteConnection,
+  owner: string,
+  ids: readonly string[],
+): (InputItem | OutputItem)[] {
   return db
     .all<{ data: string }>(
       `SELECT i.data FROM items i WHERE i.owner = ?1 AND i.id IN (SELECT value FROM json_each(?2))
@@ -49,7 +53,7 @@ export function readItems(db: Connection, owner: string, ids: readonly string[])
 }
 
 export function readEvents(
-  db: Connection,
+  db: SqliteConnection,
   owner: string,
   id: string,
   after: number,
@@ -68,7 +72,7 @@ export function readEvents(
 }
 
 /** How far a run has come. */
-export function readRun(db: Connection, { key, last_sequence: lastSequence }: RunRow): StoredRun {
+export function readRun(db: SqliteConnection, { key, last_sequence: lastSequence }: RunRow): StoredRun {
   const items = db.all<ItemRow>(
     `SELECT is_output, position, turn, data FROM items WHERE response_key = ? ORDER BY is_output, position`,
     key,

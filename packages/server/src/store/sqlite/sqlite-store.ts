@@ -10,7 +10,7 @@ import type { Lease, RunQueue } from "../run-queue.ts";
 import type { ListOptions, ListResponsesOptions, NewResponse, RunWrite, Store } from "../store.ts";
 import { keepBrokenWal } from "./broken-wal.ts";
 import { Chains } from "./chains.ts";
-import { Connection, prepareFile } from "./connection.ts";
+import { prepareFile, SqliteConnection } from "./connection.ts";
 import {
   addItems,
   insertConversation,
@@ -58,7 +58,7 @@ export function sqliteStore({ path, now = Date.now, onWarning }: SqliteStoreOpti
     const wal = inspectWal(file); // before SQLite reads it, and overwrites what is broken
     const warning = wal.state === "broken" ? keepBrokenWal(file, wal, now()) : undefined;
     if (warning !== undefined) onWarning?.(warning);
-    const connection = new Connection(file);
+    const connection = new SqliteConnection(file);
     // Otherwise the rest of it would look broken after the next crash too.
     if (warning !== undefined) connection.database.exec("PRAGMA wal_checkpoint(TRUNCATE)");
     // The file belongs to one process: the holders of leases are gone.
@@ -77,7 +77,7 @@ export function sqliteInMemory({
   now = Date.now,
   keepsNothing,
 }: Omit<SqliteStoreOptions, "path"> & Pick<Store, "keepsNothing">): Store {
-  return new SqliteStore(new Connection(":memory:"), { now, keepsNothing });
+  return new SqliteStore(new SqliteConnection(":memory:"), { now, keepsNothing });
 }
 
 // A clean-up of many responses must not block other writes for long.
@@ -87,7 +87,7 @@ export class SqliteStore implements Store {
   readonly keepsNothing: boolean;
   readonly queue: RunQueue;
   readonly news = new LocalNews();
-  readonly #db: Connection;
+  readonly #db: SqliteConnection;
   readonly #chains: Chains;
   readonly #writer: GroupWriter;
   readonly #now: () => number;
@@ -95,7 +95,7 @@ export class SqliteStore implements Store {
   #isClosed = false;
 
   constructor(
-    db: Connection,
+    db: SqliteConnection,
     options: { now: () => number; onClose?: () => void; keepsNothing?: boolean | undefined },
   ) {
     const { now, onClose, keepsNothing = false } = options;

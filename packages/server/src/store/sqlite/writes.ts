@@ -6,7 +6,7 @@ import type { EncodedNew, EncodedOutput, EncodedWrite } from "../encode.ts";
 import { checkKey, checkNew, checkPlace, checkWrite, type KnownItem, lostLease } from "../rules.ts";
 import type { Lease } from "../run-queue.ts";
 import type { StoredEvent } from "../store.ts";
-import type { Connection } from "./connection.ts";
+import type { SqliteConnection } from "./connection.ts";
 import { addResponse, readState } from "./conversations.ts";
 import { findKey, insertKey } from "./keys.ts";
 
@@ -26,7 +26,12 @@ export interface Holder {
 }
 
 /** Adds a response, leased to `holder` if it is in progress. Returns its fence. */
-export function insertResponse(db: Connection, response: EncodedNew, holder: Holder, nowMs: number): number {
+export function insertResponse(
+  db: SqliteConnection,
+  response: EncodedNew,
+  holder: Holder,
+  nowMs: number,
+): number {
   const { id, owner, input } = response;
   const isTaken = db.all("SELECT 1 FROM responses WHERE id = ?", id).length > 0;
   const taken = db.all<{ id: string }>(
@@ -81,7 +86,7 @@ export function insertResponse(db: Connection, response: EncodedNew, holder: Hol
 }
 
 /** The run of a lease. Throws a `StoreError` (`lost_lease`) if it is not held. */
-export function heldRun(db: Connection, lease: Lease): RunRow {
+export function heldRun(db: SqliteConnection, lease: Lease): RunRow {
   const [run] = db.all<RunRow>(
     `SELECT r.key, r.owner, r.status, r.conversation_id,
         coalesce((SELECT max(e.sequence) FROM events e WHERE e.response_key = r.key), -1) AS last_sequence
@@ -93,7 +98,7 @@ export function heldRun(db: Connection, lease: Lease): RunRow {
   return run;
 }
 
-export function addToRun(db: Connection, lease: Lease, write: EncodedWrite, nowMs: number): void {
+export function addToRun(db: SqliteConnection, lease: Lease, write: EncodedWrite, nowMs: number): void {
   const run = heldRun(db, lease);
   const items = write.output.flatMap((item) => knownItems(db, run, item));
   checkWrite({ id: lease.responseId, status: run.status, lastSequence: run.last_sequence, items }, write);
@@ -105,13 +110,13 @@ export function addToRun(db: Connection, lease: Lease, write: EncodedWrite, nowM
   if (write.update) updateResponse(db, run, write.update, nowMs);
 }
 
-function insertEvents(db: Connection, key: number, events: readonly StoredEvent[]): void {
+function insertEvents(db: SqliteConnection, key: number, events: readonly StoredEvent[]): void {
   for (const { sequence, data } of events) {
     db.change("INSERT INTO events (response_key, sequence, data) VALUES (?, ?, ?)", key, sequence, data);
   }
 }
 
-function putOutput(db: Connection, run: RunRow, item: EncodedOutput): void {
+function putOutput(db: SqliteConnection, run: RunRow, item: EncodedOutput): void {
   db.change(
     `INSERT INTO items (response_key, is_output, position, turn, owner, id, is_frozen, data)
       VALUES (?, 1, ?, ?, ?, ?, ?, ?)
@@ -128,7 +133,7 @@ function putOutput(db: Connection, run: RunRow, item: EncodedOutput): void {
 }
 
 /** The existing items with the index or the id of a new one. */
-function knownItems(db: Connection, run: RunRow, { id, index }: EncodedOutput): KnownItem[] {
+function knownItems(db: SqliteConnection, run: RunRow, { id, index }: EncodedOutput): KnownItem[] {
   return db
     .all<{ id: string; position: number; is_frozen: number; is_own: number }>(
       `SELECT id, position, is_frozen, response_key = ?1 AND is_output = 1 AS is_own
@@ -149,7 +154,7 @@ function knownItems(db: Connection, run: RunRow, { id, index }: EncodedOutput): 
 }
 
 function updateResponse(
-  db: Connection,
+  db: SqliteConnection,
   run: RunRow,
   update: NonNullable<EncodedWrite["update"]>,
   nowMs: number,

@@ -2,7 +2,7 @@
 
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { Connection, prepareFile } from "../sqlite/connection.ts";
+import { prepareFile, SqliteConnection } from "../sqlite/connection.ts";
 import { SqliteStore } from "../sqlite/sqlite-store.ts";
 import { tempFolder } from "./temp-folder.ts";
 
@@ -10,7 +10,7 @@ export interface SqliteFile extends AsyncDisposable {
   readonly path: string;
   readonly store: SqliteStore;
   /** The store's own connection. */
-  readonly connection: Connection;
+  readonly connection: SqliteConnection;
   /** Another program that has the same file open. */
   readonly other: DatabaseSync;
 }
@@ -18,7 +18,7 @@ export interface SqliteFile extends AsyncDisposable {
 export function sqliteFile(): SqliteFile {
   const folder = tempFolder();
   const path = prepareFile(join(folder.path, "rondo.db"));
-  const connection = new Connection(path);
+  const connection = new SqliteConnection(path);
   const store = new SqliteStore(connection, { now: Date.now });
   const other = new DatabaseSync(path);
   return {

@@ -16,7 +16,7 @@ export interface TextCall {
 }
 
 /** The offered tools: markup that names none of them is not a call. */
-export interface OfferedTools {
+export interface DialectTools {
   /** The offered name that this one stands for. */
   match(name: string): string | undefined;
 }
@@ -30,5 +30,5 @@ export interface Dialect {
    * Reads the markup; the cursor is after the opener. Returns the calls, with the cursor after the markup; or
    * undefined, as early as possible, if it is ordinary text.
    */
-  read(cursor: Cursor, tools: OfferedTools, opener: string): Reading<readonly TextCall[] | undefined>;
+  read(cursor: Cursor, tools: DialectTools, opener: string): Reading<readonly TextCall[] | undefined>;
 }

@@ -10,7 +10,7 @@ import {
   until,
   untilWithinName,
 } from "../cursor.ts";
-import type { Dialect, OfferedTools, TextCall } from "./dialect.ts";
+import type { Dialect, DialectTools, TextCall } from "./dialect.ts";
 import { readJson } from "./json-call.ts";
 import { readName } from "./parts.ts";
 import { sections } from "./sections.ts";
@@ -60,12 +60,12 @@ export const invokeTag: Dialect = /* @__PURE__ */ sections(
 );
 
 /** The cursor is at `<function=`. */
-export function* readFunctionTag(cursor: Cursor, tools: OfferedTools): Reading<TextCall | undefined> {
+export function* readFunctionTag(cursor: Cursor, tools: DialectTools): Reading<TextCall | undefined> {
   if ((yield* literal(cursor, qwenTags.open)) === undefined) return undefined;
   return yield* readTags(cursor, tools, qwenTags);
 }
 
-function* readTags(cursor: Cursor, tools: OfferedTools, tags: Tags): Reading<TextCall | undefined> {
+function* readTags(cursor: Cursor, tools: DialectTools, tags: Tags): Reading<TextCall | undefined> {
   const name = yield* readName(cursor, tools, tags.afterName);
   if (name === undefined) return undefined;
   if ((yield* skipSpace(cursor)) === "{") return yield* readJsonBody(cursor, name, tags);

@@ -10,11 +10,11 @@ import {
   until,
   untilWithinName,
 } from "../cursor.ts";
-import type { OfferedTools, TextCall } from "./dialect.ts";
+import type { DialectTools, TextCall } from "./dialect.ts";
 import { readName } from "./parts.ts";
 
 /** The cursor is at the name. The caller reads the closing `</tool_call>`. */
-export function* readGlmCall(cursor: Cursor, tools: OfferedTools): Reading<TextCall | undefined> {
+export function* readGlmCall(cursor: Cursor, tools: DialectTools): Reading<TextCall | undefined> {
   const name = yield* readName(cursor, tools);
   if (name === undefined) return undefined;
   const values: Record<string, string> = Object.create(null) as Record<string, string>;

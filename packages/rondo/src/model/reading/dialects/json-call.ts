@@ -3,7 +3,7 @@
 import { parseJson } from "../../parse-json.ts";
 import { type Cursor, literal, type Reading, skipSpace } from "../cursor.ts";
 import { isClosedJson, type JsonMember, JsonScanner } from "../json-scanner.ts";
-import type { OfferedTools, TextCall } from "./dialect.ts";
+import type { DialectTools, TextCall } from "./dialect.ts";
 
 const nameKeys = new Set(["name", "function", "tool", "tool_name", "function_name"]);
 const argumentKeys = new Set(["arguments", "parameters", "args", "params", "input", "tool_input"]);
@@ -21,7 +21,7 @@ export interface JsonCallOptions {
 /** The cursor is at the `{`. */
 export function* readJsonCall(
   cursor: Cursor,
-  tools: OfferedTools,
+  tools: DialectTools,
   { isBare = false, close }: JsonCallOptions = {},
 ): Reading<TextCall | undefined> {
   const start = cursor.offset;
@@ -65,7 +65,7 @@ export function* readJson(cursor: Cursor): Reading<{ text: string; isCut: boolea
 /** Reads `[{…}, {…}]`. The cursor is at the `[`. */
 export function* readJsonCalls(
   cursor: Cursor,
-  tools: OfferedTools,
+  tools: DialectTools,
   options: JsonCallOptions = {},
 ): Reading<TextCall[] | undefined> {
   const calls: TextCall[] = [];
@@ -90,10 +90,10 @@ class CallParts {
   #arguments: JsonMember | undefined;
   #taken = 0;
   readonly #cursor: Cursor;
-  readonly #tools: OfferedTools;
+  readonly #tools: DialectTools;
   readonly #isBare: boolean;
 
-  constructor(cursor: Cursor, tools: OfferedTools, isBare: boolean) {
+  constructor(cursor: Cursor, tools: DialectTools, isBare: boolean) {
     this.#cursor = cursor;
     this.#tools = tools;
     this.#isBare = isBare;

@@ -1,7 +1,7 @@
 // Mistral's dialect: `[TOOL_CALLS][{"name": …, "arguments": …}]`, and since 2025 `[TOOL_CALLS]name[ARGS]{…}`.
 
 import { type Cursor, literal, type Reading, skipSpace, untilWithinName } from "../cursor.ts";
-import type { Dialect, OfferedTools, TextCall } from "./dialect.ts";
+import type { Dialect, DialectTools, TextCall } from "./dialect.ts";
 import { readJson, readJsonCall, readJsonCalls } from "./json-call.ts";
 import { readName, skipClose } from "./parts.ts";
 
@@ -18,7 +18,7 @@ export const mistral: Dialect = {
   },
 };
 
-function* readNamed(cursor: Cursor, tools: OfferedTools): Reading<TextCall | undefined> {
+function* readNamed(cursor: Cursor, tools: DialectTools): Reading<TextCall | undefined> {
   const name = yield* readName(cursor, tools);
   if (name === undefined) return undefined;
   let mark = yield* literal(cursor, "[ARGS]", "[CALL_ID]");

@@ -1,7 +1,7 @@
 // What dialects are made of: a tool's name, calls in a row, a fence, a closing tag.
 
 import { type Cursor, literal, literalAfterSpace, peek, type Reading, skipSpace } from "../cursor.ts";
-import { maxCalls, type OfferedTools, type TextCall } from "./dialect.ts";
+import { type DialectTools, maxCalls, type TextCall } from "./dialect.ts";
 
 /** The longest name of a tool, twice: for a namespace. */
 const maxNameLength = 128;
@@ -9,7 +9,7 @@ const maxNameLength = 128;
 /** Reads the name of an offered tool, and the text that must follow it. */
 export function* readName(
   cursor: Cursor,
-  tools: OfferedTools,
+  tools: DialectTools,
   ...ends: readonly string[]
 ): Reading<string | undefined> {
   let text = "";

@@ -3,7 +3,7 @@
 import { parseJson } from "../../parse-json.ts";
 import { repairJson } from "../../repair-json.ts";
 import { type Cursor, literal, maxNameLength, type Reading, skipSpace } from "../cursor.ts";
-import type { Dialect, OfferedTools, TextCall } from "./dialect.ts";
+import type { Dialect, DialectTools, TextCall } from "./dialect.ts";
 import { readName, skipClose } from "./parts.ts";
 import { pythonToJson } from "./python-literal.ts";
 
@@ -29,7 +29,7 @@ export const taggedPythonic: Dialect = {
 };
 
 /** The cursor is after the `[`. */
-function* readList(cursor: Cursor, tools: OfferedTools): Reading<TextCall[] | undefined> {
+function* readList(cursor: Cursor, tools: DialectTools): Reading<TextCall[] | undefined> {
   const calls: TextCall[] = [];
   for (;;) {
     yield* skipSpace(cursor);

@@ -1,7 +1,7 @@
 // Dialects of special tokens: the beginning of a call, its name, a separator, its arguments, its end.
 
 import { type Cursor, literalAfterSpace, type Reading, skipSpace, untilWithinName } from "../cursor.ts";
-import type { Dialect, OfferedTools, TextCall } from "./dialect.ts";
+import type { Dialect, DialectTools, TextCall } from "./dialect.ts";
 import { readJson } from "./json-call.ts";
 import { readCallsInRow, skipFence } from "./parts.ts";
 
@@ -45,7 +45,7 @@ export const harmony = /* @__PURE__ */ tokenSections({
 /** A dialect whose calls each begin with a token, alone or in a section. */
 export function sections(
   { sections, begin, sectionEnds }: Pick<Tokens, "sections" | "begin" | "sectionEnds">,
-  readCall: (cursor: Cursor, tools: OfferedTools) => Reading<TextCall | undefined>,
+  readCall: (cursor: Cursor, tools: DialectTools) => Reading<TextCall | undefined>,
 ): Dialect {
   return {
     openers: [...sections, ...begin],
@@ -70,7 +70,7 @@ function tokenSections(tokens: Tokens): Dialect {
   return sections(tokens, (cursor, tools) => readCall(cursor, tools, tokens));
 }
 
-function* readCall(cursor: Cursor, tools: OfferedTools, tokens: Tokens): Reading<TextCall | undefined> {
+function* readCall(cursor: Cursor, tools: DialectTools, tokens: Tokens): Reading<TextCall | undefined> {
   const header = yield* untilWithinName(cursor, tokens.separator, "\n");
   if (header?.stop !== tokens.separator) return undefined;
   let name = tools.match(nameIn(header.text));

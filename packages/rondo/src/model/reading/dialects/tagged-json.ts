@@ -1,7 +1,7 @@
 // Dialects of JSON between tags. Only the tags differ.
 
 import { type Cursor, type Reading, skipSpace } from "../cursor.ts";
-import type { Dialect, OfferedTools, TextCall } from "./dialect.ts";
+import type { Dialect, DialectTools, TextCall } from "./dialect.ts";
 import { readFunctionTag } from "./function-tag.ts";
 import { readGlmCall } from "./glm.ts";
 import { readJsonCall, readJsonCalls } from "./json-call.ts";
@@ -49,7 +49,7 @@ function tagged(tags: Readonly<Record<string, readonly string[]>>): Dialect {
 /** One object, several with space or `;` between them, or a list; then the closing tag, which may be missing. */
 function* readBody(
   cursor: Cursor,
-  tools: OfferedTools,
+  tools: DialectTools,
   ...closes: readonly string[]
 ): Reading<readonly TextCall[] | undefined> {
   const options = closes[0] === undefined ? {} : { close: closes[0] };

@@ -6,7 +6,7 @@ import { isClosedJson, JsonScanner } from "./json-scanner.ts";
 import { NewText } from "./new-text.ts";
 import { type CallPiece, maxNameLength } from "./read-piece.ts";
 
-interface PendingCallOptions extends CollectorOptions {
+interface CallDraftOptions extends CollectorOptions {
   readonly rawId: string;
   /** Returns the id of the call: the wanted one if it is free, else a generated one. */
   readonly claimId: (wanted: string) => string;
@@ -25,14 +25,14 @@ export interface CallEnding {
   readonly hasEnd: boolean;
 }
 
-export class PendingCall {
+export class CallDraft {
   readonly isFromText: boolean;
   /** The id as the server sent it, to recognise further pieces. */
   rawId: string;
   name = "";
   /** A later piece with the same name and nothing else. */
   echo: CallPiece | undefined;
-  readonly #options: PendingCallOptions;
+  readonly #options: CallDraftOptions;
   readonly #scanner = new JsonScanner();
   readonly #news: NewText | undefined;
   /** Concatenated piece by piece: V8 flattens it when it is read, and keeps it flat. */
@@ -43,7 +43,7 @@ export class PendingCall {
   /** The id of the emitted call; undefined until it has started. */
   #id: string | undefined;
 
-  constructor(options: PendingCallOptions) {
+  constructor(options: CallDraftOptions) {
     this.#options = options;
     this.rawId = options.rawId;
     this.isFromText = options.isFromText ?? false;
