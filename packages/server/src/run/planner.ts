@@ -1,4 +1,4 @@
-// Makes a plan of a request: which model, which conversation, which tools.
+// Plans a run: resolves its model, its conversation and its tools.
 
 import type { JsonObject } from "rondo";
 import type { Models } from "../config/models.ts";
@@ -28,47 +28,47 @@ export interface PlannerOptions {
   readonly models: Models;
   readonly executors: Executors;
   readonly maxAgenticTurns: number;
-  /** How often a call may repeat itself. */
+  /** See `maxRepeats` of the loop. */
   readonly maxRepeats: number;
-  /** Whether a run at its limit ends with an answer. If not set: where nothing runs here, so that nobody else could go on. */
+  /** Whether a run at its limit asks for a final answer. Default: if nothing runs here. */
   readonly asksForFinalAnswer?: boolean | undefined;
-  /** From which the keys of what is sealed are made: the first seals, all are read. */
+  /** Secrets for sealed content: the first one seals, all of them open. */
   readonly secrets: readonly string[];
 }
 
-/** A response that is to be planned. */
+/** A response to plan. */
 export interface RunRequest {
   readonly id: string;
   readonly owner: string;
   readonly createdAtMs: number;
   readonly request: RequestOptions;
   readonly input: readonly InputItem[];
-  /** Whether it waits while others of its conversation run. Default: it is its turn. */
+  /** Whether it waits for other runs of its conversation. Default: false. */
   readonly waits?: boolean;
-  /** Looks for what ends in a response that is not in the store. Default: there is nothing else. */
+  /** Finds the history of a response outside of the store. Default: the store only. */
   readonly recall?: Recall | undefined;
   /** What an earlier start of the run left. Default: it has not begun. */
   readonly progress?: Pick<Progress, "names" | "kept"> | undefined;
-  /** Whether the model is not asked now, so that there may be nothing for it to read yet. Default: false. */
+  /** Whether the model is not asked now, so that the input may be empty. Default: false. */
   readonly isWarmUp?: boolean | undefined;
 }
 
-/** The conversation up to a response that someone has kept outside of the store, oldest first. */
+/** The history up to a response that is kept outside of the store, oldest first. */
 export type Recall = (responseId: string) => readonly Entry[] | undefined;
 
 export interface Planned {
   readonly plan: Plan;
-  /** The input with references replaced by what they refer to. */
+  /** The input with references resolved. */
   readonly input: readonly (InputItem | OutputItem)[];
-  /** What of the request is left out, for the log. */
+  /** What of the request is ignored, for the log. */
   readonly ignored: readonly string[];
-  /** All that the model is to read, oldest first, as it came. */
+  /** The whole history, oldest first, as it came. */
   readonly history: readonly Entry[];
-  /** The version of the conversation that it was planned with; undefined if others run first, or without one. */
+  /** The version of the conversation; undefined if other runs come first, or without a conversation. */
   readonly version: number | undefined;
 }
 
-/** Throws an `ApiError` for what does not fit together. */
+/** Throws an `ApiError` for a request that cannot be run. */
 export async function planRun(requested: RunRequest, options: PlannerOptions): Promise<Planned> {
   const { id, owner, createdAtMs } = requested;
   const { store, models, executors } = options;
@@ -93,7 +93,7 @@ export async function planRun(requested: RunRequest, options: PlannerOptions): P
     request,
     offer.tools.map((it) => it.wireName),
   );
-  // What those who run first will add is not known yet, so nothing can be said of what follows it.
+  // Other runs of the conversation come first, so that its history is not known yet.
   const isEarly = requested.waits === true && talk?.isBusy === true;
   const own = await resolveReferences(store, owner, requested.input, executors);
   const history = [...before, ...own];
@@ -143,7 +143,7 @@ function newAnnouncements(all: readonly Announcement[], history: readonly Entry[
   return all.filter((announcement) => !announcement.isKnown(items));
 }
 
-/** The request with the tools that earlier items have brought; its own win. */
+/** The request with the tools of earlier items; its own win. */
 function withTools(request: RequestOptions, before: readonly Entry[]): RequestOptions {
   const given = before.flatMap(({ item }) => toolsOfItem(item));
   if (given.length === 0) return request;
