@@ -8,6 +8,20 @@ const add = tool("add", "Add two numbers.", { a: Number, b: Number }, ({ a, b })
 const callAdd = { calls: [{ name: "add", input: { a: 25, b: 17 } }] };
 const usage = { inputTokens: 5, outputTokens: 7, totalTokens: 12 };
 
+test("a server that stores nothing gets the whole conversation each time", async () => {
+  const server = await start({ script: ["One.", "Two."], config: { store: "none" } });
+  await using client = new Client({
+    model: responsesModel(server.baseURL, { store: true }),
+    systemPrompt: "Count.",
+  });
+  for (const prompt of ["Go on.", "And on."]) {
+    await client.query(prompt);
+    for await (const _ of client.receiveMessages());
+  }
+  const roles = server.model.requests.at(-1)?.messages.map(({ role }) => role);
+  expect(roles).toEqual(["system", "user", "assistant", "user"]);
+});
+
 describe.each([true, false])("store: %s", (store) => {
   test("a conversation with tools of the client and of the server reaches the model whole", async () => {
     const clock = tool("clock", "Tells the time.", {}, () => "12:00");

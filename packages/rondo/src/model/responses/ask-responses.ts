@@ -96,10 +96,12 @@ export async function askResponses(
         approve: isAllowed === true,
       });
     }
-    input = chain ? answers : [...input, ...(response["output"] as unknown as WireFields[]), ...answers];
-    response = await ask(chain ? { input, previous_response_id: response["id"] } : { input });
+    const isStored = chain !== undefined && response["store"] !== false;
+    input = isStored ? answers : [...input, ...(response["output"] as unknown as WireFields[]), ...answers];
+    response = await ask(isStored ? { input, previous_response_id: response["id"] } : { input });
   }
-  if (chain && typeof response["id"] === "string") chain.add(response["id"], messages, note);
+  if (typeof response["id"] === "string" && response["store"] !== false)
+    chain?.add(response["id"], messages, note);
   if (finished) sink.push(finished);
 }
 
@@ -109,7 +111,8 @@ async function askOnce(
   reader: ResponseReader,
   sink: DeltaSink,
 ): Promise<void> {
-  const text = JSON.stringify({ model, stream: true, store: chain !== undefined, ...fields });
+  // Servers store by default. One that stores nothing rejects the wish, and says so in its response.
+  const text = JSON.stringify({ model, stream: true, ...(!chain && { store: false }), ...fields });
   const setup = { ...chat, path: "/responses", createReader: () => reader };
   await askModel(setup, { text, toolNames: [], isWhole: false }, sink);
 }

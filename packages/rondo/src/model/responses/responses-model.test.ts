@@ -389,7 +389,6 @@ describe("with store", () => {
       ["resp_2", 1],
     ]);
     expect(requests[1]?.body).toMatchObject({
-      store: true,
       instructions: "Be brief.",
       input: [{ type: "function_call_output", call_id: "call_1", output: "42" }],
     });
