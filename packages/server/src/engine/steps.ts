@@ -4,6 +4,7 @@ import type { JsonObject, JsonValue, Message } from "rondo";
 import type { RunState } from "rondo/loop";
 import type { ShownCall } from "../executor/executor.ts";
 import type { ToolIdentity } from "../executor/tool-identity.ts";
+import { ApiError } from "../protocol/api-error.ts";
 import type { ResponseUsage } from "../protocol/response.ts";
 import type { Step } from "../store/store.ts";
 import { type OldStep, type StepLimits, upgradeSteps } from "./old-steps.ts";
@@ -64,12 +65,13 @@ export function toStep(step: NewStep): Step {
   return { version: stepVersion, ...step } as unknown as Step;
 }
 
-/** Steps of any version. Throws for those of a later one. */
+/** Steps of any version. Throws an `ApiError` for those of a later one. */
 export function readSteps(steps: readonly Step[], limits: StepLimits): RunStep[] {
-  const newest = Math.max(0, ...steps.map(({ version }) => (typeof version === "number" ? version : 1)));
-  if (newest > stepVersion)
-    throw new Error(
-      `This run was stored by a later version of the server (steps of version ${newest}, this one reads ${stepVersion}). Update the server.`,
+  const later = steps.find(({ version = 1 }) => typeof version !== "number" || version > stepVersion);
+  if (later)
+    throw new ApiError(
+      `This run was stored by a later version of the server (steps of version ${later["version"]}, this one reads ${stepVersion}), so this one cannot continue it. Update the server.`,
+      { status: 500, type: "server_error", code: "unknown_step_version" },
     );
   const read = steps as unknown as (RunStep | OldStep)[];
   const isOld = (step: RunStep | OldStep): step is OldStep => !("version" in step);

@@ -7,7 +7,7 @@ import { storedParts } from "../engine/present.ts";
 import { readProgress } from "../engine/resume.ts";
 import { endResponse, runResponse } from "../engine/run-response.ts";
 import { sealer } from "../engine/seal.ts";
-import { readSteps } from "../engine/steps.ts";
+import { type RunStep, readSteps } from "../engine/steps.ts";
 import { emptyOffer } from "../executor/offer.ts";
 import { ApiError } from "../protocol/api-error.ts";
 import { withCredentials } from "../protocol/credentials.ts";
@@ -36,12 +36,10 @@ export async function runJob(job: Job, options: JobOptions): Promise<void> {
   const { store, news, present, observer, planner, now, signal, onProgress } = options;
   const { response } = job;
   const stored = await store.resume(job);
-  const progress = readProgress(
-    response.id,
-    readSteps(stored.steps, limitsOf(response, planner)),
-    stored.output,
-    await allEvents(store, response),
-  );
+  const events = await allEvents(store, response);
+  const steps = stepsOf(job, stored, planner);
+  const isReadable = !(steps instanceof ApiError);
+  const progress = readProgress(response.id, isReadable ? steps : [], stored.output, events);
   const journal = new Journal({
     kept: { store, lease: job },
     logsEvents: true,
@@ -71,6 +69,7 @@ export async function runJob(job: Job, options: JobOptions): Promise<void> {
     const head = { ...response, request, messages: [], offer: emptyOffer, executors: planner.executors };
     const planned: Planned | ApiError | "cancelled" =
       refusal(job, options.maxAttempts) ??
+      (isReadable ? undefined : steps) ??
       (await planRun({ ...head, input, progress }, planner).catch(toRefusal));
     const end = await (typeof planned === "object" && "plan" in planned
       ? runResponse(planned.plan, context)
@@ -104,6 +103,15 @@ export async function failInterrupted(job: Job, { store, present, now }: RunPart
   const events =
     lastSequence < 0 ? [] : ends.map((body, index) => toStoredEvent(body, lastSequence + 1 + index));
   await store.commit(job, { update, events, isDurable: true });
+}
+
+/** The steps of a run, or why it cannot continue: no attempt would change that. */
+function stepsOf({ response }: Job, { steps }: StoredRun, planner: PlannerOptions): RunStep[] | ApiError {
+  try {
+    return readSteps(steps, limitsOf(response, planner));
+  } catch (error) {
+    return toApiError(error);
+  }
 }
 
 /** The limits of a run, for its old steps. */
