@@ -3,7 +3,7 @@
 import type { AnyTool, JsonObject, JsonValue } from "rondo";
 import { invalidRequest } from "../protocol/api-error.ts";
 import type { ToolDefinition } from "../protocol/tools.ts";
-import { defaultOffer } from "./default-offer.ts";
+import { askForOffer } from "./ask-for-offer.ts";
 import type { CallItems, OfferRequest, RecordedCall, ToolExecutor, ToolOffer } from "./executor.ts";
 import { functionExecutor } from "./function/function-executor.ts";
 import { isLocalServer, localExecutor } from "./local/local-executor.ts";
@@ -18,6 +18,8 @@ export interface ExecutorsOptions {
   readonly executors?: readonly ToolExecutor[];
   /** The one for MCP servers. Default: they are ignored. */
   readonly mcp?: ToolExecutor | undefined;
+  /** How long an executor of the config may take to offer its tools. Default: 60,000. */
+  readonly offerMs?: number;
 }
 
 export interface RequestedTools {
@@ -36,9 +38,14 @@ export type LabelledCall = RecordedCall & { readonly label: string };
 export class Executors {
   /** The first that can execute a definition gets it. */
   readonly #all: readonly ToolExecutor[];
+  /** Those of the config. The built-in ones limit their time themselves. */
+  readonly #own: ReadonlySet<ToolExecutor>;
+  readonly #offerMs: number;
   readonly #items: ReadonlyMap<string, { readonly items: CallItems; readonly kind: string }>;
 
-  constructor({ tools = [], executors = [], mcp }: ExecutorsOptions) {
+  constructor({ tools = [], executors = [], mcp, offerMs = 60_000 }: ExecutorsOptions) {
+    this.#own = new Set(executors);
+    this.#offerMs = offerMs;
     this.#all = [localExecutor(tools), ...executors, ...(mcp ? [mcp] : []), functionExecutor];
     this.#items = new Map([
       [mcpItems.type, { items: mcpItems, kind: "mcp" }],
@@ -64,16 +71,16 @@ export class Executors {
     const claims = new Map<ToolExecutor, { index: number; definition: ToolDefinition }[]>();
     const ignored: string[] = [];
     for (const [index, definition] of definitions.entries()) {
-      const executor = this.#find(definition);
+      const executor = this.#find(definition, ignored);
       if (executor) claims.set(executor, [...(claims.get(executor) ?? []), { index, definition }]);
       else if (definition.type === "code_interpreter") throw noSandbox(index);
       else if (!isLocalServer(definition)) ignored.push(`the tool '${definition.name ?? definition.type}'`);
     }
     const offers = this.#all.map((executor): ToolOffer | Promise<ToolOffer> => {
       const request: OfferRequest = { definitions: claims.get(executor) ?? [], owner, responseId, kept };
-      return executor.offer ? executor.offer(request) : defaultOffer(executor, request);
+      return askForOffer(executor, request, this.#own.has(executor) ? this.#offerMs : undefined);
     });
-    const ready = offers.every(isReady) ? offers : await Promise.all(offers.map(async (offer) => offer));
+    const ready = offers.every(isReady) ? offers : await Promise.all(offers);
     if (ignored.length === 0 && ready.every(isEmpty)) return emptyOffer;
     return mergeOffers([{ tools: [], ignored }, ...ready], names);
   }
@@ -95,8 +102,16 @@ export class Executors {
     return call && { label: kind, ...call };
   }
 
-  #find(definition: ToolDefinition): ToolExecutor | undefined {
-    return this.#all.find((executor) => executor.canExecute(definition));
+  /** An executor that fails here does not get the definition, and does not keep the others from it. */
+  #find(definition: ToolDefinition, ignored: string[] = []): ToolExecutor | undefined {
+    return this.#all.find((executor) => {
+      try {
+        return executor.canExecute(definition);
+      } catch (error) {
+        ignored.push(`the executor '${executor.kind}', which has failed: ${String(error)}`);
+        return false;
+      }
+    });
   }
 }
 
