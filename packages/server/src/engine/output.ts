@@ -1,7 +1,7 @@
 // The output of a running response: its items, and the events about them in order.
 
 import type { Announcement, CallEvent, CallItems, CallOutcome, ShownCall } from "../executor/executor.ts";
-import type { EventBody } from "../protocol/events.ts";
+import type { ExtensionEvent } from "../protocol/events.ts";
 import { newId } from "../protocol/ids.ts";
 import type {
   McpApprovalRequestItem,
@@ -91,7 +91,7 @@ export class Output {
   /** Shows a call that is about to run. */
   beginCall(items: CallItems, call: Omit<ShownCall, "id" | "index">): ShownCall {
     const shown: ShownCall = { id: newId(items.idPrefix), index: this.#next(), ...call };
-    this.#add(shown.index, items.item(shown));
+    this.#add(shown.index, ownItem(items, shown));
     this.emitFor(shown, items.begun(shown));
     return shown;
   }
@@ -99,13 +99,16 @@ export class Output {
   /** Shows the outcome of a call. */
   finishCall(items: CallItems, shown: ShownCall, outcome: CallOutcome): void {
     this.emitFor(shown, items.ended(shown, outcome));
-    this.#finish(shown.index, items.item(shown, outcome));
+    this.#finish(shown.index, ownItem(items, shown, outcome));
   }
 
-  /** Sends events about an item. */
+  /** Sends events about an item. Their place is the server's to say, whatever they have themselves. */
   emitFor({ id, index }: Pick<ShownCall, "id" | "index">, events: readonly CallEvent[]): void {
-    for (const { type, ...rest } of events)
-      this.#journal.emit({ type, item_id: id, output_index: index, ...rest } as EventBody);
+    const place = { item_id: id, output_index: index };
+    for (const event of events) {
+      const { type, sequence_number: _, ...rest } = event as ExtensionEvent;
+      this.#journal.emit({ type, ...place, ...rest, ...place });
+    }
   }
 
   /** Shows an item that is complete. */
@@ -161,6 +164,11 @@ export class Output {
     this.#journal.put({ index, turn: this.answer, item });
     this.#journal.emit({ type: "response.output_item.done", output_index: index, item });
   }
+}
+
+/** The item of a call. Its type and id are the server's to say: they must not pass for those of another item. */
+function ownItem(items: CallItems, shown: ShownCall, outcome?: CallOutcome): OutputItem {
+  return { ...items.item(shown, outcome), type: items.type, id: shown.id } as OutputItem;
 }
 
 function textPart(text: string): OutputText {

@@ -1,10 +1,12 @@
 // Turns the events of the loop into items of the output and steps of the run.
 
-import type { JsonObject, JsonValue, Message } from "rondo";
+import type { Message } from "rondo";
 import type { LoopEvent, RunReason, RunState } from "rondo/loop";
+import { checkUpdate } from "../executor/call-update.ts";
 import type { CallItems, CallUpdate } from "../executor/executor.ts";
 import { functionItems } from "../executor/function/function-items.ts";
-import { localLabel } from "../executor/local/local-executor.ts";
+import { localHost, localLabel } from "../executor/local/local-executor.ts";
+import { isOfServer } from "../executor/tool-identity.ts";
 import { newId } from "../protocol/ids.ts";
 import type { IncompleteReason, ResponseUsage } from "../protocol/response.ts";
 import type { ResponseStatus } from "../protocol/status.ts";
@@ -118,9 +120,8 @@ export class Recorder {
   /** Shows an update of a running call. Values of other tools are not shown. */
   #update(callId: string, value: unknown): void {
     const call = this.#open.get(callId);
-    const update = readUpdate(value);
-    if (!call || !update || !("item" in call.shown)) return;
-    const { event, item, keep } = update;
+    if (!call || !("item" in call.shown) || !reportsUpdates(call)) return;
+    const { event, item, keep } = readUpdate(value);
     if (item) {
       const shown = {
         ...call.shown,
@@ -140,17 +141,17 @@ export class Recorder {
 
   /** Answers a call of the server. */
   #answer({ id, message, result, isError }: Extract<LoopEvent, { type: "tool.finished" }>): void {
-    const { output, messages, plan } = this.#options;
-    const shown = this.#open.get(id)?.shown;
+    const { output, messages } = this.#options;
+    const call = this.#open.get(id);
     messages.push(message);
     this.#step({ type: "call.finished", callId: id, message });
     this.#open.delete(id);
-    if (!shown || !("item" in shown)) return;
-    const { item } = Object(result) as { item?: JsonObject };
-    const fields = { ...shown.item.fields, ...(isPlain(item) && item) };
+    if (!call || !("item" in call.shown)) return;
+    const { item } = reportsUpdates(call) ? readUpdate({ item: Object(result).item }) : {};
+    const shown = call.shown.item;
     output.finishCall(
-      plan.executors.itemsOf(shown.type ?? "mcp_call"),
-      { ...shown.item, fields },
+      this.#itemsFor(call, call.shown.type),
+      { ...shown, fields: { ...shown.fields, ...item } },
       isError ? { error: errorOf(result) } : { output: message.content },
     );
   }
@@ -192,11 +193,18 @@ export class Recorder {
 
   /** Finishes open text and calls at the end of a run. */
   abandon(why: string): void {
-    this.#options.output.closeText("incomplete");
     const { output, plan } = this.#options;
-    for (const { shown } of this.#open.values())
-      if ("item" in shown)
-        output.finishCall(plan.executors.itemsOf(shown.type ?? "mcp_call"), shown.item, { error: why });
+    output.closeText("incomplete");
+    for (const call of this.#open.values()) {
+      const { shown } = call;
+      if (!("item" in shown)) continue;
+      try {
+        output.finishCall(this.#itemsFor(call, shown.type), shown.item, { error: why });
+      } catch {
+        // An executor that cannot say how its item ends must not keep the run from ending.
+        output.finishCall(plan.executors.itemsOf("mcp_call"), shown.item, { error: why });
+      }
+    }
     this.#open.clear();
   }
 
@@ -264,6 +272,13 @@ export class Recorder {
     return { item: this.#options.output.beginCall(items, call), type: items.type };
   }
 
+  /** The items of a call that is shown: of its tool if that is still offered, otherwise of whichever executor has them. */
+  #itemsFor({ identity }: StoredCall, type = "mcp_call"): CallItems {
+    const { offer, executors } = this.#options.plan;
+    const items = identity && offer.findSame(identity)?.items;
+    return items?.type === type ? items : executors.itemsOf(type);
+  }
+
   /** The items of calls that are answered here, also of those that cannot run. */
   #itemsOf(offered: { readonly runsHere: boolean; readonly items: CallItems } | undefined): CallItems {
     return offered?.runsHere ? offered.items : this.#options.plan.executors.itemsOf("mcp_call");
@@ -276,20 +291,18 @@ export class Recorder {
   }
 }
 
-function isPlain(value: unknown): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
+/** Whether values of a call are updates of an executor. Those of other streaming tools are their own business. */
+function reportsUpdates({ identity }: StoredCall): boolean {
+  return identity !== undefined && identity.host !== localHost && !isOfServer(identity);
 }
 
-/** The update of an executor; undefined for a value of any other streaming tool. */
-function readUpdate(value: unknown): CallUpdate | undefined {
-  if (!isPlain(value)) return undefined;
-  const { event, item, keep } = value as { event?: JsonValue; item?: JsonValue; keep?: JsonValue };
-  const isEvent = isPlain(event) && typeof event["type"] === "string";
-  return {
-    ...(isEvent && { event: event as NonNullable<CallUpdate["event"]> }),
-    ...(isPlain(item) && { item }),
-    ...(keep !== undefined && { keep }),
-  };
+/** An update of an executor; nothing if it cannot be shown or stored. */
+function readUpdate(value: unknown): CallUpdate {
+  try {
+    return checkUpdate(value);
+  } catch {
+    return {};
+  }
 }
 
 /** The text of a failed result. */

@@ -18,10 +18,11 @@ export function callItems(type: ExtensionType, { idPrefix = "call" }: { idPrefix
     item: (call, outcome) => ({ type, id: call.id, ...fieldsOf(call, outcome) }),
     begun: () => [event("in_progress")],
     ended: (_, outcome) => [event("error" in outcome ? "failed" : "completed")],
-    read: ({ name, arguments: text, output, error }) => ({
+    read: ({ name, arguments: text, output, error, approval_request_id: approvalId }) => ({
       name: typeof name === "string" ? name : "",
       arguments: typeof text === "string" ? text : "{}",
       result: textOf(error) ?? textOf(output),
+      approvalId: typeof approvalId === "string" ? approvalId : undefined,
     }),
   };
 }
@@ -36,6 +37,7 @@ function fieldsOf(call: ShownCall, outcome: CallOutcome | undefined): JsonObject
     status,
     name: call.name,
     arguments: call.arguments,
+    ...(call.approvalId !== undefined && { approval_request_id: call.approvalId }),
   };
 }
 

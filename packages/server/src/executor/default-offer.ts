@@ -1,8 +1,10 @@
 // The offer of an executor without one of its own: each definition that it gets becomes a tool that calls it.
 
 import type { ToolContext } from "rondo";
+import { checkUpdate, toJson } from "./call-update.ts";
 import { definedTool } from "./defined-tool.ts";
 import type {
+  CallUpdate,
   ExecuteContext,
   OfferedTool,
   OfferRequest,
@@ -39,7 +41,7 @@ function offeredTool(
     executor.stream
       ? async function* (input, context) {
           const updates = executor.stream?.(callOf(input, context), contextOf(context));
-          return updates && toMcpResult(yield* updates);
+          return updates && toMcpResult(yield* checked(updates));
         }
       : async (input, context) => {
           if (!executor.execute) throw new Error(`The executor '${kind}' has neither execute nor stream.`);
@@ -61,7 +63,23 @@ function offeredTool(
   };
 }
 
+/** The same updates, as long as the stream and the store can take them: else the call fails, and says why. */
+async function* checked(updates: AsyncGenerator<CallUpdate, ToolResult, void>) {
+  try {
+    while (true) {
+      const { done, value } = await updates.next();
+      if (done) return value;
+      yield checkUpdate(value);
+    }
+  } finally {
+    await updates.return(undefined as never);
+  }
+}
+
 /** In the shape of MCP's results, which say themselves whether they are errors. `item` is for the call's item. */
-function toMcpResult({ output, isError = false, item }: ToolResult) {
+function toMcpResult(result: ToolResult) {
+  const { output, isError = false, item } = toJson(result, "the result of an executor");
+  if (typeof output !== "string")
+    throw new Error(`The output of an executor must be a string, got ${JSON.stringify(output)}.`);
   return { content: [{ type: "text", text: output }], isError, ...(item && { item }) };
 }

@@ -6,13 +6,14 @@ import type { OfferedTool, ToolExecutor } from "../executor.ts";
 import { mcpItems } from "../mcp/mcp-items.ts";
 
 export const localLabel = "local";
+export const localHost = "local";
 
 export function localExecutor(tools: readonly AnyTool[]): ToolExecutor {
   const all = tools.flatMap(withSubtools).map(
     (tool): OfferedTool => ({
       tool,
       runsHere: true,
-      identity: { host: "local", label: localLabel, name: tool.wireName },
+      identity: { host: localHost, label: localLabel, name: tool.wireName },
       items: mcpItems,
     }),
   );
