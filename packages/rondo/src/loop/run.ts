@@ -113,6 +113,7 @@ class Loop {
     }
     if (!state) return undefined;
     if (state.isFinalAnswer) return this.#answered();
+    if (state.endsRun) return "client_calls";
     if (state.limit) return state.limit;
     if (state.answers > 0 && this.#messages.at(-1)?.role === "assistant") return this.#answered();
     return this.#isStuck ? "max_turns" : undefined;
@@ -131,8 +132,12 @@ class Loop {
 
   /** Notes the results that an earlier run had for calls of the last answer. */
   #noteResults(calls: readonly ToolCall[], repeated: readonly (string | undefined)[]): void {
+    // Only those after the answer: models use the ids of calls again.
+    const start = this.#messages.findLastIndex(({ role }) => role === "assistant");
     const results = new Map(
-      this.#messages.flatMap((it) => (it.role === "tool" ? [[it.tool_call_id, it.content]] : [])),
+      this.#messages
+        .slice(start)
+        .flatMap((it) => (it.role === "tool" ? [[it.tool_call_id, it.content] as const] : [])),
     );
     for (const [index, { id, function: call }] of calls.entries()) {
       const result = results.get(id);
@@ -221,7 +226,7 @@ class Loop {
   }
 
   #countAnswer({ finishReason, usage }: Answer): void {
-    const { limit: _limit, overLimit: _overLimit, repeats: _repeats, ...state } = this.#state;
+    const { limit: _limit, overLimit: _over, endsRun: _ends, repeats: _repeats, ...state } = this.#state;
     const total = addUsage(state.usage, usage);
     this.#state = {
       ...state,
@@ -247,6 +252,7 @@ class Loop {
     const callsRun = runnable.length - overLimit.length;
     const fruitlessAnswers = callsRun === 0 ? state.fruitlessAnswers + 1 : 0;
     const limit = isLastRound ? "max_turns" : overLimit.length > 0 ? "max_tool_calls" : undefined;
+    const endsRun = callsRun === 0 && here.some((call) => call.decision === "reject" && call.endsRun);
     const repeats = this.#repeats.toStored();
     this.#state = {
       ...state,
@@ -255,6 +261,7 @@ class Loop {
       fruitlessAnswers,
       ...(limit && { limit }),
       ...(overLimit.length > 0 && { overLimit }),
+      ...(endsRun && { endsRun }),
       ...(repeats && { repeats }),
     };
   }
@@ -274,9 +281,8 @@ class Loop {
     };
     yield* runCalls(calls, take, this.#options, this.#state, this.#signal);
     if (this.#signal.aborted) return "aborted";
-    const endsHere = here.some((call) => call.decision === "reject" && call.endsRun);
-    if (isLeft || (endsHere && !calls.some(({ tool }) => tool))) return "client_calls";
-    const { limit, fruitlessAnswers } = this.#state;
+    const { limit, endsRun, fruitlessAnswers } = this.#state;
+    if (isLeft || endsRun) return "client_calls";
     if (limit || !this.#isStuck) return limit;
     yield {
       type: "warning",

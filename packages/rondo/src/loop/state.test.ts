@@ -15,8 +15,14 @@ interface ScriptedCall {
   readonly arguments: string;
 }
 
-/** Gives the answer that follows the answers in the conversation, as a model does that has no other memory. */
-function modelOf(answers: readonly (readonly ScriptedCall[])[]): ModelProvider {
+/**
+ * Gives the answer that follows the answers in the conversation, as a model does that has no other memory. Some use
+ * the ids of their calls again in each answer.
+ */
+function modelOf(
+  answers: readonly (readonly ScriptedCall[])[],
+  { reusesIds = false }: { reusesIds?: boolean } = {},
+): ModelProvider {
   return {
     name: "memoryless",
     endpoint: "scripted://memoryless",
@@ -26,7 +32,12 @@ function modelOf(answers: readonly (readonly ScriptedCall[])[]): ModelProvider {
       const calls = tools ? (answers[count] ?? []) : [];
       yield { type: "text.delta", text: `answer ${count}` };
       for (const [index, call] of calls.entries())
-        yield { type: "call.ended", id: `${count}:${index}`, ...call, isTruncated: false };
+        yield {
+          type: "call.ended",
+          id: reusesIds ? `${index}` : `${count}:${index}`,
+          ...call,
+          isTruncated: false,
+        };
       yield { type: "finished", finishReason: calls.length > 0 ? "tool_calls" : "stop", usage };
     },
   };
@@ -62,15 +73,20 @@ const limits = fc.record({
   asksForFinalAnswer: fc.boolean(),
   parallelToolCalls: fc.boolean(),
 });
+const habits = fc.record({ reusesIds: fc.boolean(), endsRun: fc.boolean() });
 
 describe("a run that stops after any event", () => {
   test("ends as if it had not stopped", async () => {
     await fc.assert(
-      fc.asyncProperty(script, limits, async (answers, { maxToolIterations, maxToolCalls, ...given }) => {
+      fc.asyncProperty(script, limits, habits, async (answers, limit, { reusesIds, endsRun }) => {
+        const { maxToolIterations, maxToolCalls, ...given } = limit;
         const options: LoopOptions = {
-          model: modelOf(answers),
+          model: modelOf(answers, { reusesIds }),
           tools: [add, theirs],
-          decideCall: ({ tool: it }) => (it === theirs ? { type: "leave" } : undefined),
+          decideCall: ({ tool: it, rejection }) => {
+            if (rejection) return { type: "reject", ...rejection, endsRun };
+            return it === theirs ? { type: "leave" } : undefined;
+          },
           ...given,
           ...(maxToolIterations !== undefined && { maxToolIterations }),
           ...(maxToolCalls !== undefined && { maxToolCalls }),

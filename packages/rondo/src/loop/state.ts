@@ -23,6 +23,8 @@ export interface RunState {
   readonly limit?: "max_turns" | "max_tool_calls";
   /** The calls of this round that the limit keeps from running, by their ids. */
   readonly overLimit?: readonly string[];
+  /** Whether the run ends with this round: a call was rejected with `endsRun`, and none ran. */
+  readonly endsRun?: true;
   /** Whether the last answer is the final one, which was asked for without tools. */
   readonly isFinalAnswer?: true;
   /** How the last answer ended. */
