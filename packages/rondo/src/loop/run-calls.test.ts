@@ -55,6 +55,31 @@ describe("calls of one answer", () => {
     ]);
   });
 
+  test("with the same id get ids and idempotency keys of their own", async () => {
+    const keys: string[] = [];
+    const pay = tool("pay", "Pays.", { n: Number }, async ({ n }, { idempotencyKey }) => {
+      keys.push(idempotencyKey);
+      return n;
+    });
+    const calls = [1, 2, 3].map((n) => ({ id: "same", name: "pay", input: { n } }));
+    using model = scriptedModel([{ calls }, "Done."]);
+    const events = await eventsOf(prompt, { model, tools: [pay], turnIdFor: (id) => `run:${id}` });
+    expect(new Set(keys)).toEqual(new Set(["run:same", "run:same_2", "run:same_3"]));
+    const answered = model.requests[1]?.messages.flatMap((it) =>
+      it.role === "tool" ? [[it.tool_call_id, it.content]] : [],
+    );
+    expect(answered).toEqual([
+      ["same", "1"],
+      ["same_2", "2"],
+      ["same_3", "3"],
+    ]);
+    expect(events.flatMap((it) => (it.type === "call.ready" ? [it.id] : []))).toEqual([
+      "same",
+      "same_2",
+      "same_3",
+    ]);
+  });
+
   test("start only when tool.started was taken", async () => {
     let hasRun = false;
     const note = tool("note", "Notes.", {}, () => {

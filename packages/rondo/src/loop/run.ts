@@ -167,7 +167,7 @@ class Loop {
             yield delta;
             break;
           case "call.ended":
-            answer.calls.push(delta);
+            answer.calls.push(withOwnId(delta, answer.calls));
             break;
           case "finished":
             answer.finishReason = delta.finishReason;
@@ -332,6 +332,13 @@ class Loop {
 
 function isAnsweredHere(call: CheckedCall): call is CallHere {
   return call.decision === "run" || call.decision === "reject";
+}
+
+/** Two calls of one answer need two ids: results and idempotency keys go by them. */
+function withOwnId(call: RawCall, others: readonly RawCall[]): RawCall {
+  let { id } = call;
+  for (let count = 2; others.some((other) => other.id === id); count += 1) id = `${call.id}_${count}`;
+  return id === call.id ? call : { ...call, id };
 }
 
 function toRawCall({ id, function: { name, arguments: text } }: ToolCall): RawCall {
