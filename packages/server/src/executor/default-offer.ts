@@ -55,6 +55,7 @@ function offeredTool(
   return {
     tool,
     index,
+    type: definition.type,
     runsHere: true,
     identity: { host: `executor:${kind}`, label, name: tool.wireName },
     items,

@@ -109,6 +109,8 @@ export interface OfferedTool {
   readonly items: CallItems;
   /** Its place in the request. Tools with a place come first, and keep their names. Default: none. */
   readonly index?: number;
+  /** The type of its definition, by which `tool_choice` may name it. Default: none. */
+  readonly type?: string;
   /** The same tool under a longer name, for where its name is taken. Default: it is left out then. */
   readonly prefixed?: () => AnyTool;
   /** Whether a person has to allow each call. Default: false. */

@@ -7,7 +7,7 @@ import { isOfServer } from "./tool-identity.ts";
 
 /** Whether `named` means this tool. */
 export function isNamed(named: NamedTool, { name, wireName }: AnyTool, offer: Offer): boolean {
-  const { identity } = offer.find(name) ?? {};
+  const { identity, type } = offer.find(name) ?? {};
   if (typeof named === "object")
     return named.name === undefined
       ? identity?.label === named.server_label
@@ -15,10 +15,10 @@ export function isNamed(named: NamedTool, { name, wireName }: AnyTool, offer: Of
   const exact = offer.find(named);
   // The name of a function means it alone, and not a server of that name or a tool there.
   if (exact && !isOfServer(exact.identity)) return exact.tool.wireName === wireName;
-  return [name, wireName, identity?.name, ...(exact ? [] : [identity?.label])].includes(named);
+  return [name, wireName, identity?.name, ...(exact ? [] : [identity?.label, type])].includes(named);
 }
 
-/** A choice under the names that the model has: of a tool by its name on its server, or of any tool of a server. */
+/** A choice under the names that the model has: of a tool by its name on its server or its type, or of any tool of a server. */
 export function offeredChoice(choice: ToolChoice, offer: Offer): ToolChoice {
   if (typeof choice !== "object") return choice;
   const { name, server_label: server } = choice;
@@ -28,5 +28,7 @@ export function offeredChoice(choice: ToolChoice, offer: Offer): ToolChoice {
   const labels = new Set(offer.tools.map((it) => offer.find(it.name)?.identity.label));
   const onServer = [...labels].flatMap((label) => offer.findOn(label ?? "", name) ?? [])[0];
   if (onServer) return { name: onServer.tool.wireName };
+  const ofType = offer.tools.find((it) => offer.find(it.name)?.type === name);
+  if (ofType) return { name: ofType.wireName };
   return labels.has(name) ? "required" : choice;
 }

@@ -101,6 +101,17 @@ describe("an executor with items of its own", () => {
       ]);
   });
 
+  test("is chosen and allowed by the type of its tool", async () => {
+    using model = scriptedModel([{ calls: [search] }, "Found.", { calls: [search] }, "Found."]);
+    const service = await startService({ model, executors: [searcher()] });
+    const tools = [definition, { type: "function", name: "other", parameters: { type: "object" } }];
+    for (const choice of [definition, { type: "allowed_tools", mode: "auto", tools: [definition] }]) {
+      const { output } = await plain(service, { input: "Go", tools, tool_choice: choice });
+      expect(output[0]).toMatchObject(done);
+    }
+    expect(model.requests[0]?.toolChoice).toEqual({ name: "search_notes" });
+  });
+
   test("shows why a call failed", async () => {
     const failing: ToolExecutor = {
       ...searcher(),
