@@ -58,12 +58,14 @@ export type RunHead = Pick<
  * the store fails, or another worker took the run over.
  */
 export async function runResponse(plan: Plan, context: RunContext): Promise<RunEnd> {
-  const release = plan.offer.hold?.();
-  try {
-    return await record(plan, context, (parts) => runLoop(plan, context, parts));
-  } finally {
-    release?.();
-  }
+  return record(plan, context, async (parts) => {
+    const release = plan.offer.hold?.();
+    try {
+      return await runLoop(plan, context, parts);
+    } finally {
+      release?.();
+    }
+  });
 }
 
 /** Ends a response without running it: with an error, or as cancelled. */

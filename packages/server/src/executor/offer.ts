@@ -91,10 +91,17 @@ function holdAll(offers: readonly ToolOffer[]): Offer["hold"] {
   const holds = offers.flatMap(({ hold }) => (hold ? [hold] : []));
   if (holds.length === 0) return undefined;
   return () => {
-    const releases = holds.map((hold) => hold());
-    return () => {
+    const releases: (() => void)[] = [];
+    const releaseAll = () => {
       for (const release of releases) release();
     };
+    try {
+      for (const hold of holds) releases.push(hold());
+    } catch (error) {
+      releaseAll();
+      throw error;
+    }
+    return releaseAll;
   };
 }
 

@@ -228,6 +228,34 @@ describe("items of an offer", () => {
   });
 });
 
+describe("an executor that cannot hold what a run needs", () => {
+  test.each([true, false])(
+    "fails the run, and others release theirs: background %s",
+    async (isBackground) => {
+      let held = 0;
+      const holding = (kind: string, hold: () => () => void): ToolExecutor => ({
+        kind,
+        canExecute: () => false,
+        offer: () => ({ tools: [], hold }),
+      });
+      const counting = holding("counting", () => {
+        held += 1;
+        return () => {
+          held -= 1;
+        };
+      });
+      const failing = holding("failing", () => {
+        throw new Error("no room");
+      });
+      using model = scriptedModel([]);
+      const service = await startService({ model, executors: [counting, failing] });
+      const { response } = await (isBackground ? background : stream)(service, { input: "Go" });
+      expect(response).toMatchObject({ status: "failed" });
+      expect(held).toBe(0);
+    },
+  );
+});
+
 describe("a background run ends", () => {
   /** Cuts the power while the call runs, and starts again with another executor or store. */
   async function afterCrash(
