@@ -57,8 +57,11 @@ export class Executors {
     for (const executor of this.#all) executor.start?.();
   }
 
+  /** Closes all, also if one fails; then throws its error. */
   async close(): Promise<void> {
-    await Promise.all(this.#all.map(async (executor) => executor.close?.()));
+    const closed = await Promise.allSettled(this.#all.map(async (executor) => executor.close?.()));
+    const failed = closed.find((it) => it.status === "rejected");
+    if (failed) throw failed.reason;
   }
 
   /** Whether an executor gets this definition. */

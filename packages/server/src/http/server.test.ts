@@ -8,6 +8,7 @@ import { expect, onTestFinished, test, vi } from "vitest";
 import { resolveConfig } from "../config/check-config.ts";
 import { ConfigError } from "../config/config-error.ts";
 import type { ConfigInput } from "../config/schema.ts";
+import type { ToolExecutor } from "../executor/executor.ts";
 import type { ResponseObject } from "../protocol/response.ts";
 import { openStore } from "../store/open-store.ts";
 import { hashKey, newKey } from "./auth-keys.ts";
@@ -118,6 +119,46 @@ test("a failed start releases the store", async () => {
   );
   await (await openStore(store)).close();
   other.close();
+});
+
+const idleExecutor: ToolExecutor = {
+  kind: "acme",
+  canExecute: () => false,
+  execute: async ({ id }) => ({ callId: id, output: "" }),
+};
+
+test("an executor that fails to start leaves neither the port nor the store in use", async () => {
+  const probe = createServer().listen(0, "127.0.0.1");
+  await once(probe, "listening");
+  const { port } = probe.address() as AddressInfo;
+  probe.close();
+  await once(probe, "close");
+  const store = await temporaryStore();
+  const fail = () => {
+    throw new Error("no disk");
+  };
+  const broken = { ...idleExecutor, start: fail, close: async () => fail() };
+  await expect(start({ port, store, executors: [broken] })).rejects.toThrow("no disk");
+  await using server = await start({ port, store });
+  expect(server.port).toBe(port);
+});
+
+test("an executor that fails to close does not keep the store and other executors open", async () => {
+  const store = await temporaryStore();
+  let isClosed = false;
+  const broken = { ...idleExecutor, close: () => Promise.reject(new Error("no disk")) };
+  const slow = {
+    ...idleExecutor,
+    close: async () => {
+      await new Promise((resolve) => setImmediate(resolve));
+      isClosed = true;
+    },
+  };
+  const server = await start({ store, executors: [broken, slow] });
+  await server.close();
+  expect(isClosed).toBe(true);
+  expect(server.log()).toContain("An executor could not be closed.");
+  await (await openStore(store)).close();
 });
 
 test("closing waits for a stream in flight, and a second close is the same", async () => {

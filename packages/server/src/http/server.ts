@@ -97,12 +97,12 @@ export async function startServer(input: ConfigInput, options: StartOptions = {}
     const { connections, headersMs, requestMs } = config.limits;
     const webSockets = new WebSockets({ ...shared, ...socketLimits, stallMs, requestMs, recent });
     const limits = { stallMs, connections, headersMs, requestMs };
+    executors.start(); // before anyone can connect: one that throws ends the start
     const listening = await listen({ app, exchanges, webSockets, logger, host, port, ...limits });
-    executors.start();
     return runningServer(config, { store, responses, executors, listening, logger, stopWatchdog });
   } catch (error) {
     await responses?.drain(0);
-    await executors.close();
+    await closeExecutors(executors, logger);
     await stopWatchdog?.();
     await store.close();
     throw error;
@@ -149,6 +149,13 @@ interface Parts {
   stopWatchdog: (() => Promise<void>) | undefined;
 }
 
+/** One that fails must not keep the store open. */
+async function closeExecutors(executors: Executors, logger: Logger): Promise<void> {
+  await executors
+    .close()
+    .catch((error: unknown) => logger.error("An executor could not be closed.", {}, error));
+}
+
 function runningServer(config: ServerConfig, parts: Parts): RunningServer {
   const { store, responses, executors, listening, logger, stopWatchdog } = parts;
   const { url, port } = listening;
@@ -161,7 +168,7 @@ function runningServer(config: ServerConfig, parts: Parts): RunningServer {
       .catch((error: unknown) => logger.error("Runs could not be released.", {}, error));
     await listening.close({ graceMs: config.shutdownMs, released });
     await released;
-    await executors.close();
+    await closeExecutors(executors, logger);
     await stopWatchdog?.();
     await store.close();
     logger.info("The server has stopped.", { url });
