@@ -23,3 +23,19 @@ test.each([
     error: expect.stringContaining("not known where this call belongs"),
   });
 });
+
+test("a call of an unknown tool lists only those that allowed_tools allows, each once", async () => {
+  const own = tool({ name: "own", description: "Ours.", input: {}, registry: false }, async () => 1);
+  own.subtool({ name: "part", description: "Its part." }, async () => 2);
+  const offered = new Executors({ tools: [pay, own] });
+  const call = { id: "call_1", name: "gone", tool: undefined, input: {}, isOpen: false, signal };
+  const rejection = { reason: "unknown", error: "The tools are: all." } as const;
+  const all = await offered.offer({ definitions: [], responseId: "resp_1", owner: "ada" });
+  const request = { tool_choice: "auto", allowed_tools: ["own", "own.part"] };
+  const decide = callDecider({ offer: all, request } as unknown as Plan, undefined);
+  expect(decide({ ...call, rejection })).toMatchObject({
+    type: "reject",
+    reason: "unknown",
+    error: "Tool 'gone' not found in registry. The tools are: own, own__part.",
+  });
+});

@@ -19,12 +19,12 @@ export function callDecider(
   const notAllowed = allowedTest(plan);
   // With `tool_choice: "none"` all calls go back to the client as they are.
   const runsNothing = request.tool_choice === "none";
-  return ({ id, tool, rejection, isOpen }) => {
+  return ({ id, name, tool, rejection, isOpen }) => {
     if (isOpen) {
       const decision = decideOpen(id);
-      return (decision.type === "run" && decision.tool && notAllowed(decision.tool)) || decision;
+      return (decision.type === "run" && decision.tool && notAllowed(name, decision.tool)) || decision;
     }
-    const refusal = tool && notAllowed(tool);
+    const refusal = notAllowed(name, tool);
     if (refusal) return { ...refusal, endsRun: runsNothing };
     if (rejection) return runsNothing ? { type: "reject", ...rejection, endsRun: true } : undefined;
     const offered = tool && offer.find(tool.name);
@@ -33,17 +33,22 @@ export function callDecider(
   };
 }
 
-/** Rejects calls of tools that `allowed_tools` leaves out. They are offered all the same, so that prompts stay cached. */
+/**
+ * Rejects calls of tools that `allowed_tools` leaves out, and of unknown ones: the model reads which it may call. All
+ * are offered all the same, so that prompts stay cached.
+ */
 function allowedTest({ request, offer }: Plan) {
   const { allowed_tools: names } = request;
   if (!names) return () => undefined;
-  const all = offer.tools.flatMap(withSubtools);
+  const all = [...new Set(offer.tools.flatMap(withSubtools))];
   const allowed = all.filter((tool) => names.some((named) => isNamed(named, tool, offer)));
-  return (tool: AnyTool) => {
-    if (allowed.includes(tool)) return undefined;
-    const list = allowed.map(({ wireName }) => wireName).join(", ") || "none";
-    const error = `Tool '${tool.name}' is not allowed. The tools are: ${list}.`;
-    return { type: "reject", reason: "not_allowed", error } as const;
+  const list = allowed.map(({ wireName }) => wireName).join(", ") || "none";
+  return (name: string, tool: AnyTool | undefined) => {
+    if (tool && allowed.includes(tool)) return undefined;
+    const [reason, problem] = tool
+      ? (["not_allowed", `'${tool.name}' is not allowed`] as const)
+      : (["unknown", `'${name}' not found in registry`] as const);
+    return { type: "reject", reason, error: `Tool ${problem}. The tools are: ${list}.` } as const;
   };
 }
 
