@@ -4,7 +4,7 @@ import { ApiError } from "../protocol/api-error.ts";
 import { defaultOffer } from "./default-offer.ts";
 import type { OfferRequest, ToolExecutor, ToolOffer } from "./executor.ts";
 
-/** Throws an `ApiError` if the request has definitions of an executor that fails. */
+/** Rejects with an `ApiError` if the request has definitions of an executor that fails. */
 export function askForOffer(
   executor: ToolExecutor,
   request: OfferRequest,
@@ -17,7 +17,8 @@ export function askForOffer(
       .then(checkOffer)
       .catch((error: unknown) => withoutOffer(executor, request, error));
   } catch (error) {
-    return withoutOffer(executor, request, error);
+    // Not thrown here: the rejection of another executor that is being asked would then have no handler.
+    return Promise.try(() => withoutOffer(executor, request, error));
   }
 }
 

@@ -2,7 +2,7 @@
 
 import { tool } from "rondo";
 import { scriptedModel } from "rondo/testing";
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { callItems } from "../executor/call-items.ts";
 import type { CallUpdate, OfferRequest, ToolExecutor, ToolOffer } from "../executor/executor.ts";
 import { Executors } from "../executor/executors.ts";
@@ -144,6 +144,23 @@ describe("an executor that fails to offer", () => {
       param: "tools[0]",
       message: expect.stringContaining("'broken'"),
     });
+  });
+
+  test("leaves no rejection unhandled when the request has another bad tool", async () => {
+    const unhandled: unknown[] = [];
+    const note = (error: unknown) => unhandled.push(error);
+    process.prependListener("unhandledRejection", note);
+    onTestFinished(() => void process.removeListener("unhandledRejection", note));
+    const late = async () => {
+      await new Promise((resolve) => setImmediate(resolve));
+      throw new Error("no disk");
+    };
+    const executors = new Executors({ executors: [executor({ offer: late })] });
+    const bad = { type: "function" };
+    const offer = executors.offer({ owner: "ada", responseId: "resp_1", definitions: [definition, bad] });
+    await expect(offer).rejects.toMatchObject({ status: 400, param: "tools[1].name" });
+    for (let round = 0; round < 3; round += 1) await new Promise((resolve) => setImmediate(resolve));
+    expect(unhandled).toEqual([]);
   });
 
   test("because it cannot say which tools are its own leaves them to the others", async () => {
