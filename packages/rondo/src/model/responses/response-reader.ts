@@ -21,6 +21,9 @@ const texts: ReadonlyMap<string, { readonly type: "text.delta" | "thinking.delta
     ["response.reasoning_summary_text", { type: "thinking.delta", whole: "text" }],
   ]);
 
+/** Other events of items that are read, without what follows their last dot. */
+const itemEvents = new Set(["response.output_item", "response.function_call_arguments"]);
+
 /** Items that become deltas. All others are the server's own. */
 const readItems = new Set<unknown>(["message", "reasoning", "function_call"]);
 
@@ -36,8 +39,12 @@ export class ResponseReader implements AnswerReader {
   readonly #calls: CallCollector;
   /** Calls, and pieces of text, of which something has come: what repeats them at their end is skipped. */
   readonly #begun = new Set<string>();
+  /** Calls by all that names them: `output_index`, the item's id, `call_id`. Some servers repeat or change one of these. */
+  readonly #callKeys = new Map<string, string>();
   readonly #hasText = { "text.delta": false, "thinking.delta": false };
   #deltas: ModelDelta[] = [];
+  /** Whether any event of an item has come. */
+  #hasItems = false;
   #isEnded = false;
 
   /** `previous` is the response that this one continues, in the same answer. */
@@ -55,11 +62,9 @@ export class ResponseReader implements AnswerReader {
     return this.response !== undefined;
   }
 
-  /** A response that came all at once, as the event that ends a stream; its output is read then. */
+  /** A response that came all at once, as the event that ends a stream. */
   toChunk(whole: unknown): unknown {
     if (!isPlainObject(whole) || !Array.isArray(whole["output"])) return undefined;
-    for (const [index, item] of whole["output"].entries())
-      this.read({ type: "response.output_item.done", output_index: index, item });
     return { type: "response.completed", response: whole };
   }
 
@@ -68,6 +73,7 @@ export class ResponseReader implements AnswerReader {
     const { type } = event;
     const [kind, piece] = [type.slice(0, type.lastIndexOf(".")), type.slice(type.lastIndexOf(".") + 1)];
     const text = texts.get(kind);
+    if (text || itemEvents.has(kind)) this.#hasItems = true;
     if (text && piece === "delta") this.#text(text.type, kind, event, event["delta"]);
     else if (text && piece === "done") this.#whole(text.type, kind, event, event[text.whole]);
     else if (kind === "response.function_call_arguments") this.#arguments(event, piece);
@@ -111,13 +117,27 @@ export class ResponseReader implements AnswerReader {
     if (!this.#begun.has(partKey(kind, event))) this.#text(type, kind, event, text);
   }
 
-  #arguments({ output_index, item_id, delta, arguments: whole }: Fields, piece: string): void {
-    const index = output_index ?? item_id;
-    const isNew = !this.#begun.has(`arguments ${keyOf(index)}`);
+  #arguments({ output_index, item_id, call_id, delta, arguments: whole }: Fields, piece: string): void {
+    const key = this.#callKey(output_index, item_id, call_id);
+    const isNew = !this.#begun.has(`arguments ${key}`);
+    // Some servers send the whole as an object.
     const text = piece === "delta" ? delta : isNew ? whole : undefined;
-    if (typeof text !== "string" || text === "") return;
-    this.#begun.add(`arguments ${keyOf(index)}`);
-    this.#calls.addPieces([{ index, arguments: text }]);
+    if (text === undefined || text === null || text === "") return;
+    this.#begun.add(`arguments ${key}`);
+    this.#calls.addPieces([{ index: key, arguments: text }]);
+  }
+
+  /** Two items at one index are two calls if neither their ids nor their `call_id`s are the same. */
+  #callKey(index: unknown, itemId: unknown, callId: unknown): string {
+    const at = `index ${keyOf(index ?? itemId ?? callId)}`;
+    const names = [itemId, callId].flatMap((id, place) =>
+      typeof id === "string" ? [`${place} ${at} ${id}`] : [],
+    );
+    const known = names.map((name) => this.#callKeys.get(name)).find((key) => key !== undefined);
+    const isOther = known === undefined && names.length === 2 && this.#callKeys.has(at);
+    const key = known ?? (isOther ? names.join() : (this.#callKeys.get(at) ?? at));
+    for (const name of known === undefined ? [at, ...names] : names) this.#callKeys.set(name, key);
+    return key;
   }
 
   #item(event: Fields, isDone: boolean): void {
@@ -129,11 +149,11 @@ export class ResponseReader implements AnswerReader {
     const { type, id } = item;
     const at = { output_index, item_id: id };
     if (type === "function_call") {
-      const index = output_index ?? id;
-      if (!this.#begun.has(`call ${keyOf(index)}`))
-        this.#calls.addPieces([{ index, id: item["call_id"], name: item["name"] }]);
-      this.#begun.add(`call ${keyOf(index)}`);
-      if (isDone) this.#arguments({ ...at, arguments: item["arguments"] }, "done");
+      const { call_id, name, arguments: text } = item;
+      const key = this.#callKey(output_index, id, call_id);
+      if (!this.#begun.has(`call ${key}`)) this.#calls.addPieces([{ index: key, id: call_id, name }]);
+      this.#begun.add(`call ${key}`);
+      if (isDone) this.#arguments({ ...at, call_id, arguments: text }, "done");
     } else if (isDone) this.#parts(item, at);
   }
 
@@ -150,7 +170,12 @@ export class ResponseReader implements AnswerReader {
 
   #end(response: unknown): void {
     // Its error, or its lack of one, has been looked at; a response that cannot be kept is none.
-    if (isPlainObject(response) && jsonFlaw(response) === undefined) this.response = response as JsonObject;
+    if (!isPlainObject(response) || jsonFlaw(response) !== undefined) return;
+    // A response that came all at once, or a stream without the events of its items.
+    if (!this.#hasItems && Array.isArray(response["output"]))
+      for (const [index, item] of response["output"].entries())
+        this.#item({ type: "response.output_item.done", output_index: index, item }, true);
+    this.response = response as JsonObject;
   }
 
   #pass(event: Fields): void {

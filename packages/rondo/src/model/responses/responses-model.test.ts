@@ -272,6 +272,53 @@ function merged(deltas: readonly ModelDelta[]): ModelDelta[] {
   return all;
 }
 
+describe("a stream of a server with faults of its own", () => {
+  const callAt0 = (id: string, input: string) =>
+    call("add", [input]).map((event) =>
+      JSON.parse(JSON.stringify(event).replaceAll("fc_0", `fc_${id}`).replaceAll("call_0", `call_${id}`)),
+    ) as object[];
+  const one = callAt0("1", '{"a":1}');
+  const two = callAt0("2", '{"a":2}');
+
+  test.each([
+    ["one after the other", [...one, ...two]],
+    ["at the same time", one.flatMap((event, at) => [event, ...two.slice(at, at + 1)])],
+    ["only when they are done", [...one.slice(-1), ...two.slice(-1)]],
+  ])("keeps two calls with one output_index apart: %s", async (_when, events) => {
+    const { deltas } = await answers(stream(events));
+    expect(deltas.filter(({ type }) => type === "call.ended")).toEqual([
+      { type: "call.ended", id: "call_1", name: "add", arguments: '{"a":1}', isTruncated: false },
+      { type: "call.ended", id: "call_2", name: "add", arguments: '{"a":2}', isTruncated: false },
+    ]);
+  });
+
+  test("has one call, though each event gives its item another id", async () => {
+    const events = one.map(
+      (event, at) => JSON.parse(JSON.stringify(event).replaceAll("fc_1", `fc_${at}`)) as object,
+    );
+    const { deltas } = await answers(stream(events));
+    expect(deltas.filter(({ type }) => type === "call.ended")).toMatchObject([{ arguments: '{"a":1}' }]);
+  });
+
+  test("takes arguments that are an object", async () => {
+    const item = { type: "function_call", id: "fc_1", call_id: "call_1", name: "add", arguments: { a: 1 } };
+    const { deltas } = await answers(stream([{ type: "response.output_item.done", output_index: 0, item }]));
+    expect(deltas).toContainEqual(expect.objectContaining({ type: "call.ended", arguments: '{"a":1}' }));
+  });
+
+  test("reads the output of the last event where no item had events", async () => {
+    const content = [{ type: "output_text", text: "Hi." }];
+    const output = [
+      { type: "message", id: "msg_1", role: "assistant", content },
+      { type: "function_call", id: "fc_1", call_id: "call_1", name: "add", arguments: '{"a":1}' },
+    ];
+    const { deltas } = await answers(stream([], { output }));
+    expect(deltas).toContainEqual({ type: "text.delta", text: "Hi." });
+    expect(deltas).toContainEqual(expect.objectContaining({ type: "call.ended", arguments: '{"a":1}' }));
+    expect((await answers(stream(message(["Hi."]), { output }))).deltas).toHaveLength(2);
+  });
+});
+
 describe("fails with", () => {
   const failed = { status: "failed", error: { code: "server_error", message: "It is broken." } };
 
