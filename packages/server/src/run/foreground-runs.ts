@@ -86,7 +86,7 @@ export class ForegroundRuns {
     gone: AbortSignal,
     create: (planned: Planned) => Promise<Lease>,
   ): Promise<{ planned: Planned; lease: Lease }> {
-    const { planner, conversations: whenBusy } = this.#options;
+    const { planner, news, conversations: whenBusy } = this.#options;
     const { createdAtMs } = planned.plan;
     // Without a version the conversation was busy, and there is no plan yet.
     let current = planned.version === undefined ? undefined : planned;
@@ -105,6 +105,8 @@ export class ForegroundRuns {
         if (!isStoreError(error, "conversation_busy") || whenBusy === "reject")
           throw toConversationError(error, conversation);
       }
+      // The run before it may be one of a dead process, which publishes nothing.
+      news.publish(jobsTopic);
       await reader.arrived;
     }
   }

@@ -39,6 +39,21 @@ async function pass(ms: number): Promise<void> {
   await settle();
 }
 
+/** A process that takes no further step once it is dead, and what another one sees of its store. */
+async function dyingService() {
+  const clock = { nowMs: 0 };
+  const disk = memoryStore({ now: () => clock.nowMs });
+  let isDead = false;
+  const store = storeAround(disk, (_method, call) => (isDead ? forever : call()));
+  const model = scriptedModel({ text: [forever] });
+  const service = await startService({ model, store });
+  const die = async () => {
+    await model.request(0);
+    isDead = true;
+  };
+  return { service, disk, clock, die };
+}
+
 /** A run of another process: nothing is done for it here. */
 async function foreignRun(store: Store, id: string) {
   return store.create(newResponse(id, { owner: "ada" }), "elsewhere", 30_000);
@@ -79,14 +94,9 @@ test("a follower of an idle run does not query the store, and is woken by news",
 
 test("the worker asks for jobs when a lease expires, and not in between", async () => {
   stopTime();
-  let nowMs = 0;
-  const disk = memoryStore({ now: () => nowMs });
-  let isDead = false;
-  const dying = storeAround(disk, (_method, call) => (isDead ? forever : call()));
-  const model = scriptedModel({ text: [forever] });
-  void plain(await startService({ model, store: dying }), { input: "Go" });
-  await model.request(0);
-  isDead = true;
+  const { service: dying, disk, clock, die } = await dyingService();
+  void plain(dying, { input: "Go" });
+  await die();
   const { store, calls } = countedStore(disk);
   const service = await startService({ model: scriptedModel([]), store });
   await settle();
@@ -94,12 +104,68 @@ test("the worker asks for jobs when a lease expires, and not in between", async 
 
   await pass(29_999);
   expect(calls).toEqual([]);
-  nowMs = 30_000;
+  clock.nowMs = 30_000;
   await pass(1);
 
   expect(calls).toContain("claim");
   const { data } = await service.list("ada", { limit: 10, order: "asc" });
   expect(data).toMatchObject([{ status: "failed", error: { code: "interrupted" } }]);
+});
+
+test("a run that waits for one of a process that died begins when the lease expires", async () => {
+  stopTime();
+  const { service: dying, disk, clock, die } = await dyingService();
+  const service = await startService({ model: scriptedModel("Two."), store: disk });
+  await settle(); // its worker has found no lease
+  const { id } = await new Conversations({ store: disk, limits: { maxItems: 100 } }).create("ada", {});
+  void plain(dying, { input: "1", conversation: id });
+  await die();
+  const waiting = plain(service, { input: "2", conversation: id });
+  await settle();
+
+  clock.nowMs = 30_000;
+  await pass(30_000);
+
+  expect((await waiting).status).toBe("completed");
+});
+
+test("a repeated request learns that the process of the first one died", async () => {
+  stopTime();
+  const { service: dying, disk, clock, die } = await dyingService();
+  const service = await startService({ model: scriptedModel([]), store: disk });
+  await settle();
+  const repeatKey = { key: "k", fingerprint: "f" };
+  const prepared = await dying.prepare("ada", { model: "test", input: "Go", stream: true }, { repeatKey });
+  void dying.runStreamed(prepared, collector(), never);
+  await die();
+  const plainly = service.repeat("ada", prepared.id, never).catch((error: unknown) => error);
+  const sink = collector();
+  const followed = service.follow("ada", prepared.id, -1, sink, never);
+  await settle();
+
+  clock.nowMs = 30_000;
+  await pass(30_000);
+
+  expect(await plainly).toMatchObject({ code: "interrupted" });
+  await followed;
+  expect(lastResponse(sink.events)).toMatchObject({ status: "failed", error: { code: "interrupted" } });
+});
+
+test("leases are looked at in time though the clock was set back", async () => {
+  stopTime();
+  const { service: dying, disk, clock, die } = await dyingService();
+  clock.nowMs = hourMs;
+  void plain(dying, { input: "Go" });
+  await die();
+  clock.nowMs = 0;
+  const service = await startService({ model: scriptedModel([]), store: disk });
+  await settle();
+
+  clock.nowMs = hourMs + 30_000;
+  await pass(30_000);
+
+  const { data } = await service.list("ada", { limit: 10, order: "asc" });
+  expect(data).toMatchObject([{ status: "failed" }]);
 });
 
 test("a run that waits for its conversation is planned again only when the one before it has ended", async () => {

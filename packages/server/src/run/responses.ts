@@ -125,6 +125,7 @@ export class Responses {
   async repeat(owner: string, id: string, signal: AbortSignal): Promise<ResponseObject> {
     const found = await this.#find(owner, id);
     if (found.background) return this.#show(found);
+    this.#parts.news.publish(jobsTopic); // it may be a run of a dead process
     const response = await waitForEnd(this.#parts, owner, id, signal);
     if (!response) throw unknownResponse(id);
     if (response.error) throw toFailure(response.error);
@@ -171,7 +172,7 @@ export class Responses {
     sink: EventSink,
     signal: AbortSignal,
   ): Promise<void> {
-    const { store } = this.#parts;
+    const { store, news } = this.#parts;
     const response = await this.#find(owner, id);
     const hasLog = response.background || (await store.events(owner, id, -1, 1)).length > 0;
     if (!hasLog)
@@ -179,6 +180,7 @@ export class Responses {
         "stream",
         `The response '${id}' was not made with background: true, so its events were not kept. Get it without stream.`,
       );
+    if (!response.background) news.publish(jobsTopic); // it may be a run of a dead process
     await followLog({ ...this.#parts, owner, id, after, sink, signal });
   }
 

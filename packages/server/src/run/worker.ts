@@ -142,14 +142,17 @@ export class Worker {
     if (jobs.length === limit) this.#mustClaimAgain = true;
   }
 
-  /** Claims again when the first lease expires: nobody publishes that. Leases that begin later expire later. */
+  /**
+   * Claims again when the first lease expires: nobody publishes that. Leases that begin later expire later. `leaseMs` at
+   * most: the clock may have been set back.
+   */
   async #awaitExpiry(): Promise<void> {
     if (this.#timer !== undefined || this.#mustClaimAgain) return;
-    const { store } = this.#options;
-    const expiryMs = (await store.queue.nextExpiryMs()) ?? Number.POSITIVE_INFINITY;
-    this.#wakeAfter(
-      Math.min(expiryMs > 0 ? expiryMs : retryClaimMs, store.pollMs ?? Number.POSITIVE_INFINITY),
-    );
+    const { store, leaseMs } = this.#options;
+    const expiryMs = await store.queue.nextExpiryMs();
+    const waitMs =
+      expiryMs === undefined ? Infinity : Math.min(expiryMs > 0 ? expiryMs : retryClaimMs, leaseMs);
+    this.#wakeAfter(Math.min(waitMs, store.pollMs ?? Infinity));
   }
 
   #wakeAfter(ms: number): void {

@@ -16,7 +16,7 @@ export interface News {
   subscribe(topic: string, listener: NewsListener): () => void;
 }
 
-/** There may be a job to claim. */
+/** There may be a job to claim, now or when a lease expires. */
 export const jobsTopic = "jobs";
 
 /** A cancellation was requested, of a run that may be another process's. */
