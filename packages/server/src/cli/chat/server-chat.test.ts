@@ -53,6 +53,21 @@ async function converse(server: string, tools: readonly AnyTool[]) {
   return (await openConversation({ flags: { server }, tools, env: {}, signal })).conversation;
 }
 
+test("a server that keeps nothing gets the whole conversation", async () => {
+  const { url, model } = await serve(["Hello, Ada.", { calls: [callAdd] }, "It is 42."], { store: "none" });
+  const conversation = await converse(url, [add]);
+  await ask(conversation, "I am Ada.");
+  const events = await ask(conversation, "What is 25 + 17?");
+  expect(events).toContainEqual({ type: "text", text: "It is 42." });
+  expect(model.requests[2]?.messages).toMatchObject([
+    { role: "user", content: "I am Ada." },
+    { role: "assistant", content: "Hello, Ada." },
+    { role: "user", content: "What is 25 + 17?" },
+    { role: "assistant" },
+    { role: "tool", content: "42" },
+  ]);
+});
+
 test("each answer continues the last one", async () => {
   const { url, model } = await serve([
     { thinking: "Hm.", text: ["Hello, ", "Ada."], usage },

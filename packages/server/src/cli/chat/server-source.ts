@@ -1,4 +1,5 @@
-// The models of a Rondo server, which keeps the conversation: each answer is a response that continues the last one.
+// The models of a Rondo server, which keeps the conversation: each answer is a response that continues the last one. A
+// server that keeps nothing gets the whole conversation each time.
 
 import { type ModelProvider, responsesModel } from "rondo";
 import { ModelHttpError } from "rondo/errors";
@@ -17,16 +18,19 @@ export interface ServerSourceOptions {
 export function serverSource({ url, apiKey, approve }: ServerSourceOptions): ModelSource {
   const baseURL = toBaseUrl(url);
   let usedModel: string | undefined;
-  const server = responsesModel(baseURL, {
-    apiKey,
-    store: true,
-    retry: false,
-    approve: approve && ((_, signal) => approve(signal)),
-    onResponse(response) {
-      if (typeof response["model"] === "string") usedModel = response["model"];
-      source.onResponse?.(response);
-    },
-  });
+  const connect = (store: boolean) =>
+    responsesModel(baseURL, {
+      apiKey,
+      store,
+      retry: false,
+      approve: approve && ((_, signal) => approve(signal)),
+      onResponse(response) {
+        if (typeof response["model"] === "string") usedModel = response["model"];
+        source.onResponse?.(response);
+      },
+    });
+  let server = connect(true);
+  const { endpoint, profile } = server;
 
   const list = async (signal?: AbortSignal) => {
     try {
@@ -39,11 +43,20 @@ export function serverSource({ url, apiKey, approve }: ServerSourceOptions): Mod
   /** All models are one provider, so that another model continues the same conversation. */
   const modelOf = (given: string | undefined): ModelProvider => {
     let model = given;
-    const ask = ({ settings, ...request }: ModelRequest) =>
+    const askOnce = ({ settings, ...request }: ModelRequest) =>
       server.stream({ ...request, settings: { ...settings, ...(model && { extraBody: { model } }) } });
+    const ask = async function* (request: ModelRequest) {
+      try {
+        yield* askOnce(request);
+      } catch (error) {
+        if (!hasSaid(error, /keeps nothing/)) throw error;
+        server = connect(false); // it has store: none, so each request sends the whole conversation
+        yield* askOnce(request);
+      }
+    };
     return {
-      endpoint: server.endpoint,
-      profile: server.profile,
+      endpoint,
+      profile,
       get name() {
         return model ?? usedModel ?? "the server's default model";
       },
@@ -52,7 +65,7 @@ export function serverSource({ url, apiKey, approve }: ServerSourceOptions): Mod
           yield* ask(request);
           return;
         } catch (error) {
-          if (!(error instanceof ModelHttpError && /names no model/.test(error.said))) throw error;
+          if (!hasSaid(error, /names no model/)) throw error;
         }
         [model] = await list(request.signal);
         const message = `The server has several models; this is ${model}. /models shows the others.`;
@@ -68,10 +81,15 @@ export function serverSource({ url, apiKey, approve }: ServerSourceOptions): Mod
     async open(name, signal) {
       // Always listed, so that an unreachable server is reported before the first prompt.
       const names = await list(signal);
-      if (name !== undefined && !hasModel(names, name)) throw missingModel(name, names, server.endpoint);
+      if (name !== undefined && !hasModel(names, name)) throw missingModel(name, names, endpoint);
       return modelOf(name);
     },
     explain: async (error) => explainServerError(error),
   };
   return source;
+}
+
+/** Whether the server has rejected a request with these words. */
+function hasSaid(error: unknown, words: RegExp): boolean {
+  return error instanceof ModelHttpError && words.test(error.said);
 }
