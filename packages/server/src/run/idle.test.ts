@@ -2,13 +2,14 @@
 
 import { scriptedModel } from "rondo/testing";
 import { expect, onTestFinished, test, vi } from "vitest";
+import type { News } from "../store/news.ts";
 import type { Store } from "../store/store.ts";
 import { newResponse, write } from "../store/testing/build.ts";
 import { memoryStore } from "../store/testkit/memory.ts";
 import { storeAround } from "../store/testkit/store-around.ts";
 import { Conversations } from "./conversations.ts";
 import type { Responses } from "./responses.ts";
-import { collector, lastResponse, never, plain, startService } from "./testkit/service.ts";
+import { background, collector, lastResponse, never, plain, startService } from "./testkit/service.ts";
 
 const hourMs = 3_600_000;
 const forever = new Promise<never>(() => {});
@@ -195,16 +196,7 @@ test("a run that waits for its conversation is planned again only when the one b
 
 test("a store that other processes write to without news is polled as often as it says", async () => {
   const inner = memoryStore();
-  const ownNews = (): Store =>
-    new Proxy(inner, {
-      get(target, name: keyof Store) {
-        if (name === "news") return undefined;
-        if (name === "pollMs") return 20;
-        const value = target[name];
-        return typeof value === "function" ? value.bind(target) : value;
-      },
-    });
-  const [one, two] = [ownNews(), ownNews()];
+  const [one, two] = [withNews(inner, undefined), withNews(inner, undefined)];
   const works: Responses = await startService({ model: scriptedModel({ text: ["On", "e."] }), store: one });
   const reads: Responses = await startService({ model: scriptedModel("One."), store: two });
   const prepared = await reads.prepare("ada", { model: "test", input: "Go", background: true });
@@ -215,6 +207,36 @@ test("a store that other processes write to without news is polled as often as i
   expect(lastResponse(sink.events)).toMatchObject({ id, status: "completed" });
   await works.drain(0);
 });
+
+test.each<[string, News["publish"]]>([
+  [
+    "throws",
+    () => {
+      throw new Error("no connection");
+    },
+  ],
+  ["rejects", () => Promise.reject(new Error("no connection"))],
+])("a run survives news that cannot be published: publish() %s", async (_how, publish) => {
+  const warnings: string[] = [];
+  const store = withNews(memoryStore(), { publish, subscribe: () => () => {} });
+  const service = await startService({ model: scriptedModel(["One.", "Two."]), store, warnings });
+  expect((await plain(service, { input: "Go" })).status).toBe("completed");
+  expect((await background(service, { input: "Go" })).response.status).toBe("completed");
+  await service.drain(0);
+  expect(warnings[0]).toContain("News of the store could not be published.");
+});
+
+/** A store whose news may get lost. */
+function withNews(inner: Store, news: News | undefined): Store {
+  return new Proxy(inner, {
+    get(target, name: keyof Store) {
+      if (name === "news") return news;
+      if (name === "pollMs") return 20;
+      const value = target[name];
+      return typeof value === "function" ? value.bind(target) : value;
+    },
+  });
+}
 
 function plans(calls: readonly string[]): number {
   return calls.filter((method) => method === "readConversation").length;

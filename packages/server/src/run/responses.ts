@@ -14,7 +14,7 @@ import type { ListQuery, PageQuery } from "../protocol/query.ts";
 import type { ResponseObject } from "../protocol/response.ts";
 import { isTerminal } from "../protocol/status.ts";
 import { fromStoredRequest } from "../protocol/stored-request.ts";
-import { cancelsTopic, jobsTopic, LocalNews } from "../store/news.ts";
+import { cancelsTopic, jobsTopic, LocalNews, type News } from "../store/news.ts";
 import type { ListOptions, Store, StoredResponse } from "../store/store.ts";
 import { isStoreError } from "../store/store-error.ts";
 import { ActiveRuns } from "./active-runs.ts";
@@ -56,7 +56,8 @@ export class Responses {
 
   private constructor(options: ResponsesOptions, secrets: readonly string[]) {
     const { store, runs, observer, now = Date.now, waitingRunsPerOwner = Infinity } = options;
-    const { queue, news = new LocalNews() } = store;
+    const { queue } = store;
+    const news = loggedNews(store.news ?? new LocalNews(), observer);
     const onError = (error: unknown) =>
       observer.warn("The leases of running responses could not be renewed.", { error });
     this.#parts = {
@@ -296,4 +297,20 @@ export class Responses {
 
 function unknownResponse(id: string): ApiError {
   return notFound(`Response with id '${id}' not found.`, "response_not_found");
+}
+
+/** News whose failures are only logged: they are hints, and must end neither a run nor the process. */
+function loggedNews(news: News, observer: RunObserver): News {
+  const onError = (error: unknown) => observer.warn("News of the store could not be published.", { error });
+  return {
+    publish(topic, events) {
+      try {
+        const sent: unknown = news.publish(topic, events); // a promise, if a user's function is asynchronous
+        if (sent instanceof Promise) sent.catch(onError);
+      } catch (error) {
+        onError(error);
+      }
+    },
+    subscribe: (topic, listener) => news.subscribe(topic, listener),
+  };
 }
