@@ -152,12 +152,11 @@ export type ExtensionType =
   | "image_generation_call";
 
 /** An item that an executor makes. It is stored, shown and taken back as input as it is. */
-export interface ExtensionItem {
+export type ExtensionItem = JsonObject & {
   type: ExtensionType;
   id: string;
   status?: ItemStatus;
-  [key: string]: JsonValue;
-}
+};
 
 export type OutputItem = KnownOutputItem | ExtensionItem;
 
