@@ -57,3 +57,10 @@ test("a server that keeps nothing lets a connection follow what it remembers its
   const prepared = await service.prepare("ada", body, { recall });
   expect(await service.runPlain(prepared, never)).toMatchObject({ status: "completed" });
 });
+
+test("a server that keeps nothing does not find what a connection has forgotten, so that its client sends it again", async () => {
+  const { service } = await start();
+  const body = { model: "test", input: "Two?", previous_response_id: "resp_1" };
+  const prepared = service.prepare("ada", body, { recall: () => undefined });
+  await expect(prepared).rejects.toMatchObject({ status: 404, code: "previous_response_not_found" });
+});

@@ -130,8 +130,8 @@ function withoutStore(body: unknown, recall: Recall | undefined): unknown {
   if (store === true) throw keepsNothing("store", "store: true");
   if (background === true) throw keepsNothing("background", "background: true");
   if (conversation != null) throw keepsNothing("conversation", "conversation");
-  if (previous != null && !(typeof previous === "string" && recall?.(previous)))
-    throw keepsNothing("previous_response_id", "previous_response_id");
+  // A connection remembers its newest responses itself; one that it has forgotten is not found.
+  if (previous != null && !recall) throw keepsNothing("previous_response_id", "previous_response_id");
   return { ...body, store: store ?? false };
 }
 
