@@ -44,12 +44,15 @@ export class ActiveRuns {
   async hold<T>(lease: Lease, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
     const controller = new AbortController();
     const { promise: ended, resolve } = Promise.withResolvers<void>();
-    this.#runs.set(lease.responseId, { lease, controller, ended });
+    const held = { lease, controller, ended };
+    // A lease that could not be renewed in time may have come back to this process, while its run still works.
+    this.#runs.get(lease.responseId)?.controller.abort(new RunStopped("lost"));
+    this.#runs.set(lease.responseId, held);
     this.#stopHeartbeat ??= this.#startHeartbeat();
     try {
       return await inRun(lease.responseId, () => work(controller.signal));
     } finally {
-      this.#runs.delete(lease.responseId);
+      if (this.#runs.get(lease.responseId) === held) this.#runs.delete(lease.responseId);
       resolve();
       if (this.#runs.size === 0) {
         this.#stopHeartbeat?.();
