@@ -52,7 +52,7 @@ export async function askResponses(
   let finished: Finished | undefined;
   const ask = async (input: WireFields): Promise<JsonObject> => {
     reader = new ResponseReader(setup.chat.limits.maxCallsPerAnswer, reader);
-    await askOnce(setup, { ...request.fields, instructions: request.instructions, ...input }, reader, {
+    await askOnce(setup, { ...request.fields, ...input }, reader, {
       signal: sink.signal,
       isFull: sink.isFull,
       stop: sink.stop,

@@ -12,9 +12,7 @@ import { checkMessages } from "../wire-messages.ts";
 export type WireFields = Readonly<Record<string, unknown>>;
 
 export interface CheckedRequest {
-  /** The system messages that the conversation begins with: a server does not keep them from one response to the next. */
-  readonly instructions: string | undefined;
-  /** The conversation after them. */
+  /** The conversation after the system messages that it begins with. */
   readonly messages: readonly Message[];
   /** All other fields. */
   readonly fields: WireFields;
@@ -37,9 +35,10 @@ export function checkRequest(request: ModelRequest): CheckedRequest {
   const start = messages.findIndex(({ role }) => role !== "system");
   const system = messages.slice(0, Math.max(0, start)).flatMap((it) => (it.role === "system" ? [it] : []));
   return {
-    instructions: system.map(({ content }) => content).join("\n\n") || undefined,
     messages: messages.slice(system.length),
     fields: {
+      // A server does not keep them from one response to the next.
+      instructions: system.map(({ content }) => content).join("\n\n") || undefined,
       temperature: settings.temperature,
       top_p: settings.topP,
       max_output_tokens: settings.maxTokens,

@@ -109,6 +109,13 @@ describe("a request", () => {
     });
   });
 
+  test("has the instructions of extraBody", async () => {
+    const { url, requests } = await startResponsesServer([stream(message(["Hi."]))]);
+    const settings = { extraBody: { instructions: "Be brief." } };
+    await ask(url, {}, { ...hello, settings });
+    expect(requests[0]?.body["instructions"]).toBe("Be brief.");
+  });
+
   test("names no model where none is given, and sends thoughts back where the profile says so", async () => {
     const { url, requests } = await startResponsesServer([stream([])]);
     await ask(
