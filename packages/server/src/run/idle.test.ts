@@ -3,6 +3,7 @@
 import { scriptedModel } from "rondo/testing";
 import { expect, onTestFinished, test, vi } from "vitest";
 import type { News } from "../store/news.ts";
+import type { Lease } from "../store/run-queue.ts";
 import type { Store } from "../store/store.ts";
 import { newResponse, write } from "../store/testing/build.ts";
 import { memoryStore } from "../store/testkit/memory.ts";
@@ -167,6 +168,23 @@ test("leases are looked at in time though the clock was set back", async () => {
 
   const { data } = await service.list("ada", { limit: 10, order: "asc" });
   expect(data).toMatchObject([{ status: "failed" }]);
+});
+
+test("a response that cannot be ended does not keep others waiting", async () => {
+  stopTime();
+  const disk = memoryStore();
+  await disk.create(newResponse("resp_1", { owner: "ada", background: false }), "elsewhere", 0);
+  const store = storeAround(disk, (method, call, [lease]) =>
+    method === "resume" && (lease as Lease).responseId === "resp_1"
+      ? Promise.reject(new Error("This row is broken."))
+      : call(),
+  );
+  const service = await startService({ model: scriptedModel("One."), store });
+  const ended = background(service, { input: "Go" });
+
+  for (let round = 0; round < 5; round += 1) await pass(2000);
+
+  expect((await ended).response.status).toBe("completed");
 });
 
 test("a run that waits for its conversation is planned again only when the one before it has ended", async () => {

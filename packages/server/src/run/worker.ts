@@ -83,10 +83,15 @@ export class Worker {
   async #endInterrupted(): Promise<void> {
     const { store, workerName, leaseMs, concurrency, observer } = this.#options;
     try {
+      const tried = new Set<string>();
       while (!this.#isStopped) {
         const jobs = await store.queue.claim(workerName, { leaseMs, limit: concurrency, onlyToEnd: true });
-        if (jobs.length === 0) return;
-        await Promise.all(jobs.map((job) => this.#begin(job)));
+        // One that cannot be ended comes again. It must not keep all others waiting.
+        const isRepeated = jobs.every(({ responseId }) => tried.has(responseId));
+        for (const { responseId } of jobs) tried.add(responseId);
+        const ended = Promise.all(jobs.map((job) => this.#begin(job)));
+        if (isRepeated) return;
+        await ended;
       }
     } catch (error) {
       observer.warn("Ending interrupted responses has failed.", { error });
