@@ -236,7 +236,6 @@ export class Client<const S extends InputSchema | undefined = undefined> impleme
       reader: new BlockReader(this.#output?.answerTool?.name),
       left: new AbortController(),
       firstTry,
-      isReceived: false,
     };
     starting.run = run;
     do {
@@ -255,11 +254,12 @@ export class Client<const S extends InputSchema | undefined = undefined> impleme
     const state = this.#life.receivable();
     if (state.name === "stopping") await state.done.catch(() => {});
     let { run } = state;
-    if (run?.isReceived)
+    if (run?.receiver)
       throw new SafeExecutionError("The messages are being received already, in another loop.");
-    if (run) run.isReceived = true;
+    const receiver = {};
+    if (run) run.receiver = receiver;
     let hasFailed = false;
-    const leave = () => this.#life.stop((it) => this.#end(it, "ours", hasFailed), run).catch(() => {});
+    const leave = () => this.#life.stop((it) => this.#end(it, "ours", hasFailed), receiver).catch(() => {});
     const onAbort = () => void leave();
     signal.addEventListener("abort", onAbort);
     try {

@@ -166,6 +166,20 @@ function openIn(history: readonly Message[]): string[] {
   return calls.map(({ id }) => id).filter((id) => !answered.has(id));
 }
 
+test("leaving the loop also ends the run that continues the one it was left in", async () => {
+  using model = scriptedModel([{ calls: [{ name: "add", input: { a: 1, b: 2 } }] }, "Three.", "Now."]);
+  const client = new Client({ model, tools: [add] });
+  await client.query("1 + 2?");
+  for await (const block of client.receiveMessages()) {
+    if (block.type !== "tool_use") continue;
+    await client.addToolResult(block.id, 3);
+    await client.query("");
+    break;
+  }
+  assert.deepEqual(await Array.fromAsync(client.receiveMessages()), []);
+  await client.query("And now?");
+});
+
 describe("one method after the other", () => {
   test("each does what its state says, and one that is refused changes nothing", async () => {
     await fc.assert(

@@ -16,8 +16,8 @@ export interface ClientRun {
   readonly left: AbortController;
   /** What the first try cost, if this is the second. */
   readonly firstTry?: { readonly usage: Usage | undefined } | undefined;
-  /** Whether a loop over `receiveMessages()` reads it. */
-  isReceived: boolean;
+  /** The loop over `receiveMessages()` that reads it, if one does. */
+  receiver?: object | undefined;
   /** Set by `query("")`: the run that continues this one, or nothing if its request failed. */
   continuation?: Promise<ClientRun | undefined> | undefined;
 }
@@ -94,7 +94,7 @@ export class Lifecycle {
   /** The server accepted the request; false if it was interrupted before. A loop over the previous run goes on. */
   accept(starting: Starting, run: ClientRun): boolean {
     if (this.#state !== starting) return false;
-    run.isReceived = starting.previous.run?.isReceived ?? false;
+    run.receiver = starting.previous.run?.receiver;
     this.#state = { name: "running", run };
     return true;
   }
@@ -110,13 +110,13 @@ export class Lifecycle {
     return this.#state;
   }
 
-  /** Ends whatever is under way, or only `run` and what continues it. Waits for a stop under way. */
-  stop(end: (state: Starting | Running) => Promise<void>, run?: ClientRun): Promise<void> {
+  /** Ends whatever is under way, or only what `receiver` reads. Waits for a stop under way. */
+  stop(end: (state: Starting | Running) => Promise<void>, receiver?: object): Promise<void> {
     const state = this.#state;
     if (state.name === "stopping") return state.done;
     if (state.name === "new" || state.name === "idle") return Promise.resolve();
-    const continued = state.name === "starting" ? state.previous.run : undefined;
-    if (run && run !== state.run && run !== continued) return Promise.resolve();
+    const { run } = state.name === "starting" ? state.previous : state;
+    if (receiver && receiver !== run?.receiver) return Promise.resolve();
     const done = end(state).finally(() => {
       if (this.#state === stopping) this.#state = idle;
     });

@@ -18,18 +18,16 @@ export interface ServerSourceOptions {
 export function serverSource({ url, apiKey, approve }: ServerSourceOptions): ModelSource {
   const baseURL = toBaseUrl(url);
   let usedModel: string | undefined;
-  const connect = (store: boolean) =>
-    responsesModel(baseURL, {
-      apiKey,
-      store,
-      retry: false,
-      approve: approve && ((_, signal) => approve(signal)),
-      onResponse(response) {
-        if (typeof response["model"] === "string") usedModel = response["model"];
-        source.onResponse?.(response);
-      },
-    });
-  let server = connect(true);
+  const server = responsesModel(baseURL, {
+    apiKey,
+    store: true,
+    retry: false,
+    approve: approve && ((_, signal) => approve(signal)),
+    onResponse(response) {
+      if (typeof response["model"] === "string") usedModel = response["model"];
+      source.onResponse?.(response);
+    },
+  });
   const { endpoint, profile } = server;
 
   const list = async (signal?: AbortSignal) => {
@@ -43,17 +41,8 @@ export function serverSource({ url, apiKey, approve }: ServerSourceOptions): Mod
   /** All models are one provider, so that another model continues the same conversation. */
   const modelOf = (given: string | undefined): ModelProvider => {
     let model = given;
-    const askOnce = ({ settings, ...request }: ModelRequest) =>
+    const ask = ({ settings, ...request }: ModelRequest) =>
       server.stream({ ...request, settings: { ...settings, ...(model && { extraBody: { model } }) } });
-    const ask = async function* (request: ModelRequest) {
-      try {
-        yield* askOnce(request);
-      } catch (error) {
-        if (!hasSaid(error, /keeps nothing/)) throw error;
-        server = connect(false); // it has store: none, so each request sends the whole conversation
-        yield* askOnce(request);
-      }
-    };
     return {
       endpoint,
       profile,
