@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { afterEach, beforeEach, describe, test } from "vitest";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { Client, type ClientOptions, type Message, RondoError, setLogger, tool } from "../index.ts";
 import { type ScriptedStep, scriptedModel } from "../testing/index.ts";
 import { flawsOf } from "../testkit/flaws-of.ts";
@@ -176,7 +176,7 @@ test("leaving the loop also ends the run that continues the one it was left in",
     await client.query("");
     break;
   }
-  assert.deepEqual(await Array.fromAsync(client.receiveMessages()), []);
+  expect(await Array.fromAsync(client.receiveMessages())).toEqual([]);
   await client.query("And now?");
 });
 

@@ -70,7 +70,7 @@ export function readSteps(steps: readonly Step[], limits: StepLimits): RunStep[]
   const later = steps.find(({ version = 1 }) => typeof version !== "number" || version > stepVersion);
   if (later)
     throw new ApiError(
-      `This run was stored by a later version of the server (steps of version ${later["version"]}, this one reads ${stepVersion}), so this one cannot continue it. Update the server.`,
+      `This run was stored by a later version of the server (steps of version ${JSON.stringify(later["version"])}, this one reads ${stepVersion}), so this one cannot continue it. Update the server.`,
       { status: 500, type: "server_error", code: "unknown_step_version" },
     );
   const read = steps as unknown as (RunStep | OldStep)[];

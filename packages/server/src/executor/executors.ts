@@ -83,7 +83,7 @@ export class Executors {
       const request: OfferRequest = { definitions: claims.get(executor) ?? [], owner, responseId, kept };
       return askForOffer(executor, request, this.#own.has(executor) ? this.#offerMs : undefined);
     });
-    const ready = offers.every(isReady) ? offers : await Promise.all(offers);
+    const ready = offers.every(isReady) ? offers : await Promise.all(offers.map(async (offer) => offer));
     if (ignored.length === 0 && ready.every(isEmpty)) return emptyOffer;
     return mergeOffers([{ tools: [], ignored }, ...ready], names);
   }

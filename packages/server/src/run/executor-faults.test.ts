@@ -4,7 +4,7 @@ import { tool } from "rondo";
 import { scriptedModel } from "rondo/testing";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { callItems } from "../executor/call-items.ts";
-import type { CallUpdate, OfferRequest, ToolExecutor, ToolOffer } from "../executor/executor.ts";
+import type { CallUpdate, ToolExecutor, ToolOffer } from "../executor/executor.ts";
 import { Executors } from "../executor/executors.ts";
 import type { Step } from "../store/store.ts";
 import { powerCut } from "../store/testkit/store-around.ts";
@@ -189,7 +189,7 @@ function offering(more: Partial<ToolOffer["tools"][number]> = {}, label = "acme"
   return {
     kind: "acme",
     canExecute: () => false,
-    offer: (_: OfferRequest) => ({ tools: [{ tool: found, identity, runsHere: true, items, ...more }] }),
+    offer: () => ({ tools: [{ tool: found, identity, runsHere: true, items, ...more }] }),
   };
 }
 
