@@ -14,6 +14,15 @@ describe("the examples", { timeout: 60_000 }, () => {
     expect(examples.filter(({ source }) => !statedOutput(source))).toEqual([]);
   });
 
+  test("the copy editor changes fewer than five lines of the program that it ports", () => {
+    const port = examples.find(({ name }) => name === "11-copy-editor");
+    const changed = port?.source.split("\n").filter((line) => line.includes("// was: ")) ?? [];
+    expect(changed.length).toBeGreaterThan(0);
+    expect(changed.length).toBeLessThan(5);
+    expect(port?.source).toContain("four lines change");
+    expect(changed).toHaveLength(4);
+  });
+
   test.concurrent.for(examples)("$name prints what it states", async ({ path, source, name }) => {
     await expectToRun(path, source, `examples/${name}.ts`);
   });

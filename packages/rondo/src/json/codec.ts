@@ -137,10 +137,8 @@ function encodeEntries(value: Record<string, unknown>, path: string, within: Set
   if (Object.getOwnPropertySymbols(value).length > 0)
     throw new UnserializableError(path, value, "a symbol cannot be a key in JSON");
   const object: JsonObject = {};
-  for (const key of Object.keys(value)) {
-    if (value[key] === undefined) continue; // in an object, absent and undefined mean the same
+  for (const key of Object.keys(value))
     setOwn(object, key, encodeWithin(value[key], `${path}.${key}`, within));
-  }
   return Object.hasOwn(object, tagKey) ? tagged("object", object) : object;
 }
 

@@ -34,6 +34,13 @@ describe("a call is rejected, and answered with why", () => {
     });
   });
 
+  test("when it has no name, and says so", async () => {
+    expect(await rejected({ name: "", input: { a: 1, b: 2 } })).toMatchObject({
+      reason: "unknown",
+      error: "The call has no name. The tools are: add, fail.",
+    });
+  });
+
   test("when the tool is not allowed, and it was not offered", async () => {
     expect(await rejected({ name: "fail" }, { isOffered: (it) => it === add })).toMatchObject({
       reason: "not_allowed",

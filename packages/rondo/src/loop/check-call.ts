@@ -128,6 +128,7 @@ async function validate(
   { tools, repairArguments, model, signal }: CheckOptions,
 ): Promise<CallHere> {
   const reject = (reason: RejectReason, error: string) => rejectCall(raw, reason, error);
+  if (raw.name === "") return reject("unknown", `The call has no name. The tools are: ${tools.names}.`);
   if (!tool)
     return reject("unknown", `Tool '${raw.name}' not found in registry. The tools are: ${tools.names}.`);
   if (!tools.isOffered(tool))

@@ -50,8 +50,28 @@ describe("a saved turn", () => {
 
   test("has no outcome before it has run", () => {
     const json = new Turn(add, { a: 1, b: 2 }).toJSON();
-    expect(json).toMatchObject({ attempts: 0, startTime: null, endTime: null, stopReason: null });
-    expect(json).not.toHaveProperty("output");
+    expect(json).toMatchObject({
+      attempts: 0,
+      startTime: null,
+      endTime: null,
+      stopReason: null,
+      output: null,
+    });
+    expect(Turn.fromJSON(json, { tools: [add] }).output).toBeUndefined();
+  });
+
+  test.each([[null], [undefined]])("keeps a result of %s", async (result) => {
+    const nothing = tool("nothing", "", {}, () => result);
+    const turn = new Turn(nothing);
+    await turn.returning();
+    expect(Turn.fromJSON(throughText(turn), { tools: [nothing] }).output).toBe(result);
+  });
+
+  test("keeps undefined inside its input", () => {
+    const note = tool("note", "", { about: Object }, () => 1);
+    const turn = new Turn(note, { about: { text: undefined, list: [undefined] } });
+    const restored = Turn.fromJSON(throughText(turn), { tools: [note] });
+    expect(restored.input).toStrictEqual(turn.input);
   });
 
   test("goes by the full name of a subtool", () => {

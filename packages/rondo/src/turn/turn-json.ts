@@ -43,7 +43,9 @@ export function writeTurn(turn: Turn, within = ""): JsonObject {
 /** A tool may return its own turn, to be run again. */
 function outputOf(turn: Turn, path: string): JsonObject {
   if (turn.output === turn) return { isOwnOutput: true };
-  return turn.output === undefined ? {} : { output: encode(turn.output, path) };
+  // Without a result it is null, as the other fields are; a tool may also return undefined.
+  const hasOutput = turn.output !== undefined || turn.stopReason === "completed";
+  return { output: hasOutput ? encode(turn.output, path) : null };
 }
 
 /** The parts of a saved turn, for `Turn` to restore it. */
@@ -101,9 +103,13 @@ function readState(saved: SavedObject, scope: ToolScope): TurnState {
     startTime: saved.date("startTime") ?? null,
     endTime: saved.date("endTime") ?? null,
     stopReason: stopReason as StopReason | null,
-    output: saved.has("output")
-      ? decode(saved.raw("output") ?? null, scope, saved.pathOf("output"))
-      : undefined,
+    output: readOutput(saved, stopReason, scope),
     hasReturned: saved.boolean("hasReturned") ?? false,
   };
+}
+
+/** `null` is a result only of a turn that completed. */
+function readOutput(saved: SavedObject, stopReason: string | null, scope: ToolScope): unknown {
+  if (!saved.has("output") || (saved.isNull("output") && stopReason !== "completed")) return undefined;
+  return decode(saved.raw("output") ?? null, scope, saved.pathOf("output"));
 }

@@ -101,9 +101,10 @@ export const configSchema = group({
   models: byName(modelSchema, "names with a group for each")
     .default({})
     .describe("Models by the names that clients use. They take precedence over those of the endpoints."),
-  defaultModel: text("the name of a model")
-    .optional()
-    .meta({ description: "The model for requests that name none.", flag: "--default-model <name>" }),
+  defaultModel: text("the name of a model").optional().meta({
+    description: "The model for requests that name none. Without it, an only model is the default.",
+    flag: "--default-model <name>",
+  }),
   tools: listOf(made<AnyTool>("a tool made with tool()", isTool), "a list of tools")
     .default([])
     .describe("Tools that every request may use and that run in this process. Only in code."),

@@ -38,4 +38,7 @@ test("a call of an unknown tool lists only those that allowed_tools allows, each
     reason: "unknown",
     error: "Tool 'gone' not found in registry. The tools are: own, own__part.",
   });
+  expect(decide({ ...call, name: "", rejection })).toMatchObject({
+    error: "The call has no name. The tools are: own, own__part.",
+  });
 });

@@ -46,9 +46,9 @@ function allowedTest({ request, offer }: Plan) {
   return (name: string, tool: AnyTool | undefined) => {
     if (tool && allowed.includes(tool)) return undefined;
     const [reason, problem] = tool
-      ? (["not_allowed", `'${tool.name}' is not allowed`] as const)
-      : (["unknown", `'${name}' not found in registry`] as const);
-    return { type: "reject", reason, error: `Tool ${problem}. The tools are: ${list}.` } as const;
+      ? (["not_allowed", `Tool '${tool.name}' is not allowed`] as const)
+      : (["unknown", name === "" ? "The call has no name" : `Tool '${name}' not found in registry`] as const);
+    return { type: "reject", reason, error: `${problem}. The tools are: ${list}.` } as const;
   };
 }
 
