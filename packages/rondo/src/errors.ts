@@ -8,6 +8,7 @@ export {
   UnknownToolCallError,
 } from "./client/client-errors.ts";
 export { InvalidArgumentError, InvalidTypeError } from "./error/argument-errors.ts";
+export { ContextLengthError } from "./error/context-length-error.ts";
 export {
   CompletionCheckReturnError,
   LockTimeoutError,

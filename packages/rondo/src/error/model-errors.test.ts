@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { ContextLengthError } from "./context-length-error.ts";
 import { TimeoutError } from "./execution-errors.ts";
 import {
   BrokenStreamError,
@@ -31,6 +32,11 @@ const errors: [name: string, code: string, error: RondoError & { endpoint: strin
   ["ModelRateLimitError", "model_rate_limit", new ModelRateLimitError(failure(429), 5)],
   ["ModelServerError", "model_server", new ModelServerError(failure(500))],
   ["ModelRequestError", "model_request", new ModelRequestError(failure(400))],
+  [
+    "ContextLengthError",
+    "context_length_exceeded",
+    new ContextLengthError(endpoint, { contextWindow: 1024, promptTokens: 7209, said: "too long" }),
+  ],
   ["UnexpectedAnswerError", "model_unexpected_answer", new UnexpectedAnswerError(endpoint, page)],
   ["EmptyAnswerError", "model_empty_answer", new EmptyAnswerError(endpoint, "")],
   ["BrokenStreamError", "model_stream_broken", new BrokenStreamError(endpoint, "Hel", new Error("x"))],

@@ -96,7 +96,7 @@ export class ReportedStreamError extends ModelError {
     super(
       endpoint,
       `The model server at ${endpoint} reported an error while it answered: ${said}. ` +
-        "Its log may say more; shorten the conversation if it speaks of the context, otherwise ask again.",
+        "Its log may say more; otherwise ask again.",
     );
     this.partialText = partialText;
     this.said = said;

@@ -105,7 +105,7 @@ export class ModelRequestError extends ModelHttpError {
     super(
       failure,
       `The model server at ${failure.endpoint} refuses the request`,
-      "If it does not know a field or a setting, leave that out; if the conversation is too long, shorten it.",
+      "If it does not know a field or a setting, leave that out.",
     );
   }
 }

@@ -1,18 +1,20 @@
 // One request to a model server. Every failure becomes an error that says what to do.
 
-import { ModelConnectionError, UnexpectedAnswerError } from "../error/model-errors.ts";
+import { ContextLengthError } from "../error/context-length-error.ts";
+import { ModelConnectionError, type ModelError, UnexpectedAnswerError } from "../error/model-errors.ts";
 import {
   type HttpFailure,
   ModelAuthError,
-  type ModelHttpError,
   ModelNotFoundError,
   ModelRateLimitError,
   ModelRequestError,
   ModelServerError,
 } from "../error/model-http-errors.ts";
+import { findContextOverflow } from "./context-overflow.ts";
 import type { Endpoint } from "./endpoint.ts";
 import { errorMessageInBody, excerpt, isWebPage } from "./error-message.ts";
 import { type HttpResponse, type HttpSend, readText } from "./http/http.ts";
+import { parseJson } from "./parse-json.ts";
 import { parseRetryAfter } from "./retry.ts";
 
 const maxFailureBytes = 16_384;
@@ -54,7 +56,7 @@ export async function askServer(request: ServerRequest): Promise<HttpResponse> {
 async function readFailure(
   response: HttpResponse,
   { endpoint: { label: endpoint, hideSecrets }, model = "" }: ServerRequest,
-): Promise<ModelHttpError | UnexpectedAnswerError> {
+): Promise<ModelError> {
   const { status } = response;
   // The status alone is worth reporting, if the body breaks off.
   const body = hideSecrets(await readText(response, maxFailureBytes).catch(() => ""));
@@ -69,6 +71,8 @@ async function readFailure(
   if (status === 404 || /model_not_found/.test(body))
     return new ModelNotFoundError(failure, model, { isPath: !mentionsModel(body, model) });
   const retryAfterMs = parseRetryAfter(response.header("retry-after"));
+  const overflow = status === 429 ? undefined : findContextOverflow(parseJson(body) ?? body);
+  if (overflow) return new ContextLengthError(endpoint, { ...overflow, status, said: failure.said });
   if (status === 429) return new ModelRateLimitError(failure, retryAfterMs);
   if (status >= 500) return new ModelServerError(failure, retryAfterMs);
   return new ModelRequestError(failure);

@@ -2,6 +2,7 @@
 // it is a stream, a whole answer or neither, because content types are unreliable.
 
 import { isPlainObject } from "../error/check.ts";
+import { ContextLengthError } from "../error/context-length-error.ts";
 import {
   AnswerLimitError,
   EmptyAnswerError,
@@ -11,6 +12,7 @@ import {
 import type { AnswerLimits } from "./answer-limits.ts";
 import type { ChatStreamReader } from "./chat-stream-reader.ts";
 import { ChunkParser } from "./chunk-parser.ts";
+import { findContextOverflow } from "./context-overflow.ts";
 import { errorMessageOf, excerpt, isErrorReport } from "./error-message.ts";
 import { parseJson } from "./parse-json.ts";
 import type { ModelDelta } from "./provider.ts";
@@ -193,7 +195,11 @@ export class ChatAnswer {
     const { response = value } = (isPlainObject(value) ? value : {}) as { response?: unknown };
     if (!isErrorEvent && !(isPlainObject(response) && isErrorReport(response["error"]))) return;
     this.cutOff();
-    throw new ReportedStreamError(this.#endpoint, this.#text, this.#hideSecrets(errorMessageOf(response)));
+    const said = this.#hideSecrets(errorMessageOf(response));
+    const overflow = findContextOverflow(response);
+    if (overflow)
+      throw new ContextLengthError(this.#endpoint, { ...overflow, said, partialText: this.#text });
+    throw new ReportedStreamError(this.#endpoint, this.#text, said);
   }
 
   #unexpected(got: string): UnexpectedAnswerError {

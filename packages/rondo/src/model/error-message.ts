@@ -10,15 +10,15 @@ const maxSearched = 10_000;
 const maxDepth = 8;
 
 /** The start of a text, on one line. */
-export function excerpt(text: string): string {
+export function excerpt(text: string, length = maxLength): string {
   const line = text.slice(0, maxSearched).replace(/\s+/g, " ").trim();
-  return line.length > maxLength ? `${line.slice(0, maxLength)}…` : line;
+  return line.length > length ? `${line.slice(0, length)}…` : line;
 }
 
 /** The message of an error report: `error.message`, `error`, `message` or `detail`; else the report as JSON. */
-export function errorMessageOf(report: unknown): string {
+export function errorMessageOf(report: unknown, length = maxLength): string {
   const message = findMessage(report, maxDepth) ?? toJson(report);
-  return excerpt(message).replace(/\.$/, "");
+  return excerpt(message, length).replace(/\.$/, "");
 }
 
 /** The message in the body of a failed reply. Web pages contain nothing that helps here. */

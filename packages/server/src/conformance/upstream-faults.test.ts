@@ -17,6 +17,24 @@ interface Fault {
 
 const faults: readonly Fault[] = [
   { name: "says that the request is wrong", answer: { status: 400 }, code: "model_request", status: 400 },
+  {
+    name: "has a full context window",
+    answer: {
+      status: 400,
+      body: {
+        error: {
+          code: 400,
+          message:
+            "request (7209 tokens) exceeds the available context size (1024 tokens), try increasing it",
+          type: "exceed_context_size_error",
+          n_prompt_tokens: 7209,
+          n_ctx: 1024,
+        },
+      },
+    },
+    code: "context_length_exceeded",
+    status: 400,
+  },
   { name: "wants another key", answer: { status: 401 }, code: "model_auth", status: 502 },
   { name: "does not know the model", answer: { status: 404 }, code: "model_not_found", status: 404 },
   { name: "hangs up", answer: { hangUp: true }, code: "model_unreachable", status: 503 },

@@ -2,6 +2,7 @@
 
 import { ModelError, TimeoutError } from "rondo";
 import {
+  ContextLengthError,
   ModelAuthError,
   ModelConnectionError,
   ModelNotFoundError,
@@ -18,6 +19,14 @@ export function toApiError(error: unknown): ApiError {
   if (error instanceof ApiError) return error;
   const make = (status: number, type: string, code: string, retryAfterMs?: number) =>
     new ApiError((error as Error).message, { status, type, code, retryAfterMs, cause: error });
+  if (error instanceof ContextLengthError)
+    return new ApiError(error.message, {
+      status: 400,
+      type: "invalid_request_error",
+      code: error.code,
+      param: "input",
+      cause: error,
+    });
   if (error instanceof ModelRequestError) return make(400, "invalid_request_error", error.code);
   if (error instanceof ModelAuthError)
     // Not the model server's message: it may contain the key.

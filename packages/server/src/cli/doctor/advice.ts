@@ -17,6 +17,8 @@ export const adviceByCode: Readonly<Record<string, string>> = {
   redirect: "Use the address that it names, with /v1.",
   web_page: "Use the address of the API behind it; it usually has another port, or ends in /v1.",
   busy: "Try again later.",
+  small_window:
+    "Start the model server with a larger one: -c of llama-server, OLLAMA_CONTEXT_LENGTH of Ollama, --max-model-len of vLLM.",
   loading: "Try again in a moment, or wait longer with --timeout.",
   server_error: "Its log says why; often the model does not fit into memory. Then choose a smaller one.",
   no_models: "Get one (Ollama: `ollama pull qwen3:8b`), or load one in the server.",

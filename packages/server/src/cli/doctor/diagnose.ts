@@ -1,6 +1,7 @@
 // From an error to its cause, in words for someone at a terminal.
 
 import {
+  ContextLengthError,
   EmptyAnswerError,
   ModelAuthError,
   ModelConnectionError,
@@ -45,6 +46,8 @@ export function diagnose(error: unknown, asked: AskedServer): Finding {
     return error.isLoading
       ? failed("loading", "it is still loading the model")
       : failed("server_error", `it failed (${status})`);
+  if (error instanceof ContextLengthError)
+    return failed("small_window", `its context window is too small for this request (${error.said})`);
   if (error instanceof ModelRequestError) return failed("refused", `it refuses the request (${status})`);
   if (error instanceof EmptyAnswerError)
     return failed("empty_answer", "it ended its answer without any content", "Its log may say why.");

@@ -25,6 +25,7 @@ const number: Schema = { type: "number" };
 
 /** The error codes of this server, in a failed response. Those of the public schema are allowed beside them. */
 const ownErrorCodes = [
+  "context_length_exceeded",
   "conversation_not_found",
   "interrupted",
   "model_answer_limit",
