@@ -310,6 +310,38 @@ describe("what is not stored", () => {
     expect((await follow(ids[0])).last).toMatchObject({ error: { code: "previous_response_not_found" } });
     expect((await follow(ids[2])).last.type).toBe("response.completed");
   });
+
+  test("has the rounds of the run when it is continued", async () => {
+    const clock = { name: "clock", input: { city: "Rome" } };
+    const { client, server } = await connect({
+      script: [
+        { calls: [clock] },
+        { calls: [clock, clock] },
+        { calls: [{ name: "shell", input: { command: "ls" } }] },
+        "Done.",
+      ],
+      tools: serverTools,
+    });
+    const { response } = await client.ask({ ...unstored, tools: [shell] });
+    const { call_id } = response.output.at(-1);
+    await client.ask({
+      ...unstored,
+      input: [{ type: "function_call_output", call_id, output: "a b" }],
+      previous_response_id: response.id,
+      tools: [shell],
+    });
+    const messages = server.model.requests.at(-1)?.messages ?? [];
+    expect(messages.map((it) => (it.role === "assistant" ? it.tool_calls?.length : it.role))).toEqual([
+      "user",
+      1,
+      "tool",
+      2,
+      "tool",
+      "tool",
+      1,
+      "tool",
+    ]);
+  });
 });
 
 describe("a warm-up", () => {

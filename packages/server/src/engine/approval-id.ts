@@ -13,11 +13,16 @@ export interface ApprovalRequest {
   readonly arguments: string;
 }
 
-/** `mcpr_`, a random part, the signature, and the host, which the item does not show. */
-const form = /^mcpr_([\w-]{16})\.([\w-]+)\.(.+)$/s;
+/** `mcpr_`, a random part with the mark of the round, the signature, and the host, which the item does not show. */
+const form = /^mcpr_([\w-]{16}(?:_[0-9a-f]{8})?)\.([\w-]+)\.(.+)$/s;
 
-export function approvalId(call: Omit<ApprovalRequest, "id">, { sign }: Pick<Sealer, "sign">): string {
-  const random = randomBytes(12).toString("base64url");
+/** `mark` is that of the round that the call belongs to. */
+export function approvalId(
+  call: Omit<ApprovalRequest, "id">,
+  { sign }: Pick<Sealer, "sign">,
+  mark?: string,
+): string {
+  const random = randomBytes(12).toString("base64url") + (mark === undefined ? "" : `_${mark}`);
   return `mcpr_${random}.${sign("approval", signedText(random, call))}.${call.identity.host}`;
 }
 

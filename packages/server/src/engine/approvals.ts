@@ -74,7 +74,7 @@ export function withApprovals(
       const called = made
         ? { name: modelName(offer, made.identity), arguments: made.arguments }
         : { name: modelName(offer, { label, name }), arguments: text ?? "" };
-      return [changed(entry, { type: "function_call", call_id: id, ...called })];
+      return [changed(entry, { type: "function_call", id, call_id: id, ...called })];
     }
     if (call) {
       const { approvalId, result = unknownResult } = call;
@@ -102,7 +102,7 @@ function isPlain(item: Entry["item"], executors: Pick<Executors, "readCall">): b
 }
 
 function toCall(id: string, call: LabelledCall, offer: Offer): InputItem {
-  return { type: "function_call", call_id: id, name: modelName(offer, call), arguments: call.arguments };
+  return { type: "function_call", id, call_id: id, name: modelName(offer, call), arguments: call.arguments };
 }
 
 interface Conversation {

@@ -3,6 +3,7 @@
 
 import type { ContentPart, JsonValue, Message, ToolCall } from "rondo";
 import { invalidRequest } from "../protocol/api-error.ts";
+import { markOf } from "../protocol/ids.ts";
 import type { InputItem, OutputItem } from "../protocol/items.ts";
 import { contentText, userContent } from "./content.ts";
 import type { Sealer } from "./seal.ts";
@@ -36,6 +37,8 @@ type Fields = Readonly<Record<string, JsonValue | undefined>>;
 /** One answer of the model while its items are read. */
 interface Draft {
   readonly group: string | undefined;
+  /** The mark of its round, once an item has one. */
+  mark: string | undefined;
   text: string;
   reasoning: string;
   readonly calls: ToolCall[];
@@ -113,21 +116,21 @@ class Builder {
       case "message":
         if (fields["role"] === "assistant") {
           // Text after calls starts the next answer.
-          const target = this.#answer(group, (draft) => draft.calls.length > 0);
+          const target = this.#answer(group, fields, (draft) => draft.calls.length > 0);
           target.text += contentText(fields["content"] ?? "");
         } else this.#addMessage(fields);
         return;
       case "reasoning": {
-        const target = this.#answer(group, (draft) => draft.calls.length > 0 || draft.text !== "");
+        const target = this.#answer(group, fields, (draft) => draft.calls.length > 0 || draft.text !== "");
         target.reasoning += this.#thought(fields);
         return;
       }
       case "function_call":
-        this.#call(group, isClosed, fields["call_id"], fields["name"], fields["arguments"]);
+        this.#call(group, isClosed, fields, fields["arguments"]);
         return;
       case "custom_tool_call": {
         const text = JSON.stringify({ input: fields["input"] ?? "" });
-        this.#call(group, isClosed, fields["call_id"], fields["name"], text);
+        this.#call(group, isClosed, fields, text);
         return;
       }
       case "function_call_output":
@@ -175,13 +178,16 @@ class Builder {
     return text === "" ? contentText(summary ?? "") : text;
   }
 
-  #call(group: string | undefined, isClosed: boolean, id: unknown, name: unknown, text: unknown): void {
-    const draft = this.#answer(group, ({ hasOutput }) => hasOutput);
+  #call(group: string | undefined, isClosed: boolean, item: Fields, text: unknown): void {
+    const draft = this.#answer(group, item, ({ hasOutput }) => hasOutput);
     draft.isClosed ||= isClosed;
     draft.calls.push({
-      id: String(id),
+      id: asText(item["call_id"]),
       type: "function",
-      function: { name: String(name), arguments: typeof text === "string" && text !== "" ? text : "{}" },
+      function: {
+        name: asText(item["name"]),
+        arguments: typeof text === "string" && text !== "" ? text : "{}",
+      },
     });
   }
 
@@ -189,13 +195,20 @@ class Builder {
     this.#results.set(id, [...(this.#results.get(id) ?? []), result]);
   }
 
-  /** The answer that an item belongs to. Without groups, `isOver` says where the next begins. */
-  #answer(group: string | undefined, isOver: (draft: Draft) => boolean): Draft {
+  /**
+   * The answer that an item belongs to. Without groups, the marks of the items' rounds say where the next begins, and
+   * `isOver` for items without a mark.
+   */
+  #answer(group: string | undefined, { id }: Fields, isOver: (draft: Draft) => boolean): Draft {
     const draft = this.#draft;
-    if (draft && draft.group === group && (group !== undefined || !isOver(draft))) return draft;
+    const mark = markOf(id);
+    if (draft && draft.group === group && (group !== undefined || !isNext(draft, mark, isOver))) {
+      draft.mark ??= mark;
+      return draft;
+    }
     this.#endAnswer();
     this.#endSystem();
-    this.#draft = { group, text: "", reasoning: "", calls: [], isClosed: false, hasOutput: false };
+    this.#draft = { group, mark, text: "", reasoning: "", calls: [], isClosed: false, hasOutput: false };
     return this.#draft;
   }
 
@@ -237,6 +250,12 @@ class Builder {
   }
 
   readonly #ignored = (what: string) => this.#options.onIgnored?.(what);
+}
+
+/** Whether an item with this mark begins the next answer. */
+function isNext(draft: Draft, mark: string | undefined, isOver: (draft: Draft) => boolean): boolean {
+  if (mark === undefined || draft.mark === undefined) return isOver(draft);
+  return draft.mark !== mark && (draft.calls.length > 0 || isOver(draft));
 }
 
 function asText(value: JsonValue | undefined): string {

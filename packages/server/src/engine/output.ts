@@ -2,7 +2,7 @@
 
 import type { Announcement, CallEvent, CallItems, CallOutcome, ShownCall } from "../executor/executor.ts";
 import type { ExtensionEvent } from "../protocol/events.ts";
-import { newId } from "../protocol/ids.ts";
+import { newItemId, roundMark } from "../protocol/ids.ts";
 import type {
   McpApprovalRequestItem,
   MessageItem,
@@ -22,6 +22,7 @@ export interface OpenText {
 
 export interface OutputOptions {
   readonly journal: Journal;
+  readonly responseId: string;
   /** Encrypts thinking, for clients that request it. */
   readonly sealThought?: ((thought: string) => string) | undefined;
   /** The items of an earlier start of the run, and the text item that was open then. */
@@ -33,6 +34,7 @@ export interface OutputOptions {
 
 export class Output {
   readonly #journal: Journal;
+  readonly #responseId: string;
   readonly #sealThought: ((thought: string) => string) | undefined;
   /** By output index; a call without an answer has its place, but no item. */
   readonly #items: (OutputItem | undefined)[];
@@ -40,8 +42,9 @@ export class Output {
   /** The number of the answer that is being written, from 0; -1 before the first. */
   answer: number;
 
-  constructor({ journal, sealThought, items = [], openText, answer = -1 }: OutputOptions) {
+  constructor({ journal, responseId, sealThought, items = [], openText, answer = -1 }: OutputOptions) {
     this.#journal = journal;
+    this.#responseId = responseId;
     this.#sealThought = sealThought;
     this.#items = [...items];
     this.#openText = openText;
@@ -51,6 +54,11 @@ export class Output {
   /** The finished items, in order. */
   get items(): OutputItem[] {
     return this.#items.filter((item) => item !== undefined);
+  }
+
+  /** Marks the items of the answer that is being written; undefined before the first. */
+  get mark(): string | undefined {
+    return this.answer < 0 ? undefined : roundMark(this.#responseId, this.answer);
   }
 
   /** Appends to the open item; starts a new one if that is of the other type. */
@@ -90,7 +98,7 @@ export class Output {
 
   /** Shows a call that is about to run. */
   beginCall(items: CallItems, call: Omit<ShownCall, "id" | "index">): ShownCall {
-    const shown: ShownCall = { id: newId(items.idPrefix), index: this.#next(), ...call };
+    const shown: ShownCall = { id: newItemId(items.idPrefix, this.mark), index: this.#next(), ...call };
     this.#add(shown.index, ownItem(items, shown));
     this.emitFor(shown, items.begun(shown));
     return shown;
@@ -113,7 +121,7 @@ export class Output {
 
   /** Shows an item that is complete. */
   announce({ idPrefix, added, events, done }: Omit<Announcement, "isKnown">): void {
-    const id = newId(idPrefix);
+    const id = newItemId(idPrefix, this.mark);
     const index = this.#next();
     this.#add(index, { ...added, id });
     this.emitFor({ id, index }, events);
@@ -131,7 +139,7 @@ export class Output {
   #beginText(type: OpenText["type"]): OpenText {
     const open: OpenText = {
       type,
-      id: newId(type === "message" ? "msg" : "rs"),
+      id: newItemId(type === "message" ? "msg" : "rs", this.mark),
       index: this.#next(),
       text: "",
     };

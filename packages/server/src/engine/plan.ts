@@ -32,7 +32,7 @@ export interface Plan {
   /** Encrypts thinking. Default: the client did not request it. */
   readonly sealThought?: ((thought: string) => string) | undefined;
   /** Makes the id of an approval request. Default: nobody is asked. */
-  readonly approvalIdFor?: ((call: Omit<ApprovalRequest, "id">) => string) | undefined;
+  readonly approvalIdFor?: ((call: Omit<ApprovalRequest, "id">, mark?: string) => string) | undefined;
 }
 
 /** The options of the loop that follow from the plan alone. */

@@ -258,11 +258,12 @@ export class Recorder {
   }
 
   #show({ decision, ...call }: AnswerCall): StoredCall {
-    const { offer, approvalIdFor } = this.#options.plan;
+    const { output, plan } = this.#options;
+    const { offer, approvalIdFor } = plan;
     const { identity, arguments: text } = call;
     if (decision === "leave") return { ...call, shown: { clientCallId: newId("call") } };
     if (decision === "ask" && identity && approvalIdFor)
-      return { ...call, shown: { approvalId: approvalIdFor({ identity, arguments: text }) } };
+      return { ...call, shown: { approvalId: approvalIdFor({ identity, arguments: text }, output.mark) } };
     const offered = identity && offer.findSame(identity);
     const { label, name } = offered?.runsHere ? offered.identity : { label: localLabel, name: call.name };
     return { ...call, shown: this.#beginCall(this.#itemsOf(offered), { label, name, arguments: text }) };

@@ -89,6 +89,7 @@ async function record(
   const { journal, present, progress } = context;
   const output = new Output({
     journal,
+    responseId: plan.id,
     sealThought: plan.sealThought,
     items: progress?.items,
     openText: progress?.openText,

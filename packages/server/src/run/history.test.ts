@@ -1,5 +1,6 @@
 // What a request takes over from what was before: chains, single items, and thoughts that the client has kept.
 
+import type { Message } from "rondo";
 import { type ScriptedStep, scriptedModel } from "rondo/testing";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { plain, startService } from "./testkit/service.ts";
@@ -188,5 +189,57 @@ describe("a client that keeps the conversation itself", () => {
       { role: "tool", content: "3" },
       { role: "tool", content: "sun" },
     ]);
+  });
+});
+
+/** A conversation in short: who speaks, and what is called. */
+const rounds = (messages: readonly Message[] | undefined) =>
+  messages?.map((message) => {
+    const called = message.role === "assistant" ? message.tool_calls : undefined;
+    return called ? called.map((call) => call.function.name).join("+") : message.role;
+  });
+
+describe("a history that is sent again", () => {
+  const script = [
+    { calls: calls("add") },
+    { calls: calls("add", "add") },
+    { calls: calls("add", "weather") },
+    "Done.",
+    "Done again.",
+  ];
+  const asRun = ["user", "add", "tool", "add+add", "tool", "tool", "add+weather", "tool", "tool"];
+
+  async function firstResponse(body: object) {
+    const { service, lastMessages } = await start(script);
+    const user = { role: "user", content: "Go" };
+    const { id, output } = await plain(service, { input: [user], tools: [weather], ...body });
+    const call = output.find((item) => item.type === "function_call");
+    const result = { type: "function_call_output", call_id: call?.call_id, output: "sun" };
+    return { service, lastMessages, id, user, output, result };
+  }
+
+  test("has the rounds of a chain: calls of one answer stay one message, successive ones stay successive", async () => {
+    const chain = await firstResponse({});
+    await plain(chain.service, { input: [chain.result], previous_response_id: chain.id, tools: [weather] });
+    expect(rounds(chain.lastMessages())).toEqual(asRun);
+
+    const sent = await firstResponse({ store: false });
+    const input = [sent.user, ...sent.output, sent.result];
+    await plain(sent.service, { input, store: false, tools: [weather] });
+    expect(rounds(sent.lastMessages())).toEqual(asRun);
+  });
+
+  test("keeps them where it was stored as the input of a response that is continued", async () => {
+    const { service, lastMessages, user, output, result } = await firstResponse({});
+    const { id } = await plain(service, { input: [user, ...output, result], tools: [weather] });
+    await plain(service, { input: "And?", previous_response_id: id, tools: [weather] });
+    expect(rounds(lastMessages())).toEqual([...asRun, "assistant", "user"]);
+  });
+
+  test("joins items without ids as before: by their outputs", async () => {
+    const { service, lastMessages, user, output, result } = await firstResponse({ store: false });
+    const bare = output.map(({ id: _id, ...item }) => item);
+    await plain(service, { input: [user, ...bare, result], store: false, tools: [weather] });
+    expect(rounds(lastMessages())).toEqual(["user", "add+add+add+add+weather", ...Array(5).fill("tool")]);
   });
 });

@@ -287,4 +287,22 @@ describe("a call that needs approval", () => {
     expect(next.status).toBe("completed");
     expect(inShort(next.output)).toEqual(["pay: pay 7 done", "message: Paid."]);
   });
+
+  test("stays in a round of its own where the client sends the whole history", async () => {
+    const twoRounds = [{ calls: [call("look", 1)] }, { calls: [call("pay", 7)] }, "Paid."];
+    const { service, model, server } = await started({ script: twoRounds });
+    const tools = [{ ...server, require_approval: { never: { tool_names: ["look"] } } }];
+    const user = { role: "user", content: "Go" };
+    const { output } = await plain(service, { input: [user], tools, store: false });
+    const input = [user, ...output, answer(output, true)];
+    const next = await plain(service, { input, tools, store: false });
+    expect(inShort(next.output)).toEqual(["pay: pay 7 done", "message: Paid."]);
+    expect(model.requests[2]?.messages).toMatchObject([
+      { role: "user" },
+      { tool_calls: [{ function: { name: "look" } }] },
+      { role: "tool", content: "look 1 done" },
+      { tool_calls: [{ function: { name: "pay" } }] },
+      { role: "tool", content: "pay 7 done" },
+    ]);
+  });
 });

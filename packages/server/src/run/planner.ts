@@ -130,7 +130,7 @@ export async function planRun(requested: RunRequest, options: PlannerOptions): P
     sealThought: request.include.includes("reasoning.encrypted_content")
       ? (thought) => seals.seal("reasoning", thought)
       : undefined,
-    approvalIdFor: (call) => approvalId(call, seals),
+    approvalIdFor: (call, mark) => approvalId(call, seals, mark),
   };
   const version = isEarly ? undefined : talk?.version;
   return { plan, input: own.map(({ item }) => item), ignored, history, version };
