@@ -248,5 +248,11 @@ function reasonOf(error: Error): string {
   let reason = error.message;
   for (let at = error.cause; at instanceof Error; at = at.cause)
     if (!reason.includes(at.message)) reason += `: ${at.message}`;
-  return reason.replace(/\.$/, "");
+  return reason
+    .replace(/\.$/, "")
+    .replace(
+      /\bspawn (.+) ENOENT\b/,
+      "the program '$1' was not found; check its name, and whether it is installed",
+    )
+    .replace(/\bspawn (.+) EACCES\b/, "this user may not run the program '$1'");
 }

@@ -164,7 +164,11 @@ describe("what servers do", () => {
 
 describe("an unreachable server", () => {
   test.each([
-    ["an unknown command", { command: "no-such-program" }, "'no-such-program' did not start: spawn"],
+    [
+      "an unknown command",
+      { command: "no-such-program" },
+      "'no-such-program' did not start: the program 'no-such-program' was not found",
+    ],
     [
       "a command that ends, with its last words",
       { command: process.execPath, args: ["--eval", "console.error('No key!'); process.exit(1)"], name: "x" },

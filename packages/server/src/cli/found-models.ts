@@ -1,6 +1,7 @@
 // What to serve without a config: the model servers of this machine, or else the demo model.
 
 import { demoModel } from "rondo/demo";
+import { chatModels } from "../config/chat-models.ts";
 import { resolveConfig } from "../config/check-config.ts";
 import { discoverModelServers, type FoundServer } from "../config/discover.ts";
 import type { Environment } from "../config/overrides.ts";
@@ -18,7 +19,7 @@ export interface FilledConfig {
 
 /**
  * The config as it is, or with the model servers of this machine. A server that only the environment names is one of
- * them; one without models is reported, but not served.
+ * them; one without models is reported, but not served. If no model can chat, the demo model does.
  */
 export async function fillModels(
   config: ServerConfig,
@@ -34,8 +35,10 @@ export async function fillModels(
     .filter(({ url, models }) => models.length > 0 && url !== named)
     .map(({ url, kind }) => ({ url, ...(kind === "other" ? {} : { server: kind }) }));
   const all = [...config.endpoints, ...endpoints];
-  if (all.length > 0) return { config: resolveConfig({ ...config, endpoints: all }), found };
-  return { config: withDemo(config), found };
+  const filled = all.length > 0 ? resolveConfig({ ...config, endpoints: all }) : config;
+  // A named server is not replaced: its models come when it starts.
+  const canChat = config.endpoints.length > 0 || found.some(({ models }) => chatModels(models).length > 0);
+  return { config: canChat ? filled : withDemo(filled), found };
 }
 
 /** The config with the demo model as one of its models, slow enough to watch it stream. */

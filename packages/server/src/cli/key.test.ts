@@ -27,6 +27,14 @@ test("the printed config accepts the key, as its owner", async () => {
   }
 });
 
+test("the owner may be given without the flag, and there is only one", async () => {
+  expect((await printed("alice")).variable).toMatch(/^alice=sha256:/);
+  expect((await printed("alice", "--owner", "alice")).variable).toMatch(/^alice=/);
+  const io = testIo();
+  expect(await runCli(["key", "alice", "--owner", "bob"], io)).toBe(2);
+  expect(io.err).toContain("a key has one owner, got alice and bob");
+});
+
 test("each key is different, and the owner is optional", async () => {
   const [first, second] = [await printed(), await printed()];
   expect(first.key).not.toBe(second.key);
@@ -36,5 +44,6 @@ test("each key is different, and the owner is optional", async () => {
 test.each(["", "a b", "a=b", "a,b", "x".repeat(101)])("the owner cannot be %j", async (owner) => {
   const io = testIo();
   expect(await runCli(["key", "--owner", owner], io)).toBe(2);
+  expect(await runCli(["key", owner], io)).toBe(2);
   expect(io.err).toContain("Expected up to 100 letters, digits, or any of _ . @ -");
 });

@@ -7,11 +7,13 @@ import type { CliIo } from "./cli-io.ts";
 export function keyCommand(io: CliIo): Command {
   return new Command("key")
     .description("Make an API key. It is shown once; only its hash goes into the config.")
-    .option("--owner <name>", "Who uses it, and sees only what was made with it.", ownerName, "me")
-    .addHelpText("after", "\nExamples:\n  rondo key\n  rondo key --owner ada")
-    .action(({ owner }: { owner: string }) => {
-      const key = newKey();
-      io.write(describeKey(key, owner));
+    .argument("[owner]", "Who uses it, and sees only what was made with it. (default: me)", ownerName)
+    .option("--owner <name>", "The same.", ownerName)
+    .addHelpText("after", "\nExamples:\n  rondo key\n  rondo key ada")
+    .action((name: string | undefined, flags: { owner?: string }, command: Command) => {
+      if (name !== undefined && flags.owner !== undefined && name !== flags.owner)
+        command.error(`error: a key has one owner, got ${name} and ${flags.owner}.`);
+      io.write(describeKey(newKey(), name ?? flags.owner ?? "me"));
     });
 }
 

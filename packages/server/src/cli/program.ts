@@ -4,7 +4,7 @@ import { Command, CommanderError } from "commander";
 import { ConfigError } from "../config/config-error.ts";
 import { packageVersion } from "../config/package-version.ts";
 import { chatCommand } from "./chat/chat.ts";
-import { type CliIo, Exit, exitCodes } from "./cli-io.ts";
+import { type CliIo, Exit, exitCodes, UsageError } from "./cli-io.ts";
 import { doctorCommand } from "./doctor/doctor.ts";
 import { keyCommand } from "./key.ts";
 import { mcpCommand } from "./mcp/mcp.ts";
@@ -23,7 +23,7 @@ export async function runCli(args: readonly string[], io: CliIo): Promise<number
     if (error instanceof Exit) return error.exitCode;
     io.writeError(`rondo: ${error instanceof Error ? error.message : String(error)}\n`);
     if (io.env["RONDO_DEBUG"] && error instanceof Error) io.writeError(`${error.stack}\n`);
-    return error instanceof ConfigError ? exitCodes.usage : exitCodes.failure;
+    return error instanceof ConfigError || error instanceof UsageError ? exitCodes.usage : exitCodes.failure;
   }
 }
 

@@ -1,8 +1,10 @@
+import { startModelServer } from "rondo/testing";
 import { describe, expect, test } from "vitest";
 import type { FoundServer } from "../config/discover.ts";
 import type { ServerConfig } from "../config/schema.ts";
 import { settings } from "../config/settings.ts";
 import { folderWith } from "../config/testkit/folder.ts";
+import { type CheckEndpoints, checkEndpoints } from "./check-endpoints.ts";
 import { runCli } from "./program.ts";
 import { serveCommand } from "./serve.ts";
 import { testIo } from "./testkit/test-io.ts";
@@ -10,7 +12,12 @@ import { testIo } from "./testkit/test-io.ts";
 const url = "http://localhost:11434/v1";
 
 /** Runs `serve` with a server that only notes what it is told. */
-function serving(args: readonly string[], io = testIo(), found: readonly FoundServer[] = []) {
+function serving(
+  args: readonly string[],
+  io = testIo(),
+  found: readonly FoundServer[] = [],
+  check: CheckEndpoints = async (config) => ({ config, warnings: new Map() }),
+) {
   const configs: ServerConfig[] = [];
   const closing = Promise.withResolvers<void>();
   let closeCount = 0;
@@ -24,7 +31,7 @@ function serving(args: readonly string[], io = testIo(), found: readonly FoundSe
       },
     };
   };
-  const command = serveCommand(io, { start, discover: async () => found });
+  const command = serveCommand(io, { start, discover: async () => found, check });
   const done = command.parseAsync(args, { from: "user" });
   return { io, configs, closing, done, closeCount: () => closeCount };
 }
@@ -63,6 +70,50 @@ auth: { keys: [{ owner: a, hash: "sha256:${"0".repeat(64)}" }] }
   await done;
 });
 
+describe("a model server of the config", () => {
+  const started = async (modelUrl: string, args: readonly string[] = ["--model-url", modelUrl], env = {}) => {
+    const { io, configs, closing, done } = serving(args, testIo({ env }), [], checkEndpoints);
+    await io.written;
+    const { out, err } = io;
+    closing.resolve();
+    io.stop();
+    await done;
+    return { out, err, config: configs[0] };
+  };
+
+  test("that does not answer is reported, and the server starts", async () => {
+    const dead = "http://127.0.0.1:9/v1";
+    const { out, err, config } = await started(dead);
+    expect(out).toContain(`Rondo serves all models of ${dead} at`);
+    expect(err).toBe(
+      `rondo: No model server answers at ${dead}, so requests for its models will fail. Start it (Ollama: \`ollama serve\`), or correct the URL. \`rondo doctor --model-url ${dead}\` tells more.\n`,
+    );
+    expect(config?.endpoints).toMatchObject([{ url: dead }]);
+  });
+
+  test("that answers is not mentioned", async () => {
+    await using model = await startModelServer([]);
+    expect((await started(model.url)).err).toBe("");
+  });
+
+  test("whose URL has no /v1 is used with it, and the output says so", async () => {
+    await using model = await startModelServer([]);
+    const bare = model.url.replace(/\/v1$/, "");
+    const { err, config } = await started(bare);
+    expect(config?.endpoints).toMatchObject([{ url: model.url }]);
+    expect(err).toBe(
+      `rondo: There is no model API at ${bare}, but there is one at ${model.url}, which is used. Correct the URL.\n`,
+    );
+    const byVariable = await started(bare, ["--store", "memory"], { RONDO_MODEL_URL: bare });
+    expect(byVariable.config?.endpoints).toMatchObject([{ url: model.url }]);
+  });
+
+  test("that rejects the key is reported with where to set it", async () => {
+    await using model = await startModelServer([], { routes: { "GET /v1/models": { status: 401 } } });
+    expect((await started(model.url)).err).toContain("requires another key. Set apiKey beside its url");
+  });
+});
+
 describe("Ctrl-C", () => {
   test("shuts down gracefully, with a message, and leaves no listener behind", async () => {
     const { io, closing, done, closeCount } = serving(["--model-url", url]);
@@ -95,7 +146,7 @@ describe("Ctrl-C", () => {
       await started.promise;
       return { url: "http://127.0.0.1:1", close: async () => {} };
     };
-    const command = serveCommand(io, { start });
+    const command = serveCommand(io, { start, check: async (config) => ({ config, warnings: new Map() }) });
     const done = command.parseAsync(["--model-url", url], { from: "user" });
     started.resolve();
     await done;
@@ -157,6 +208,23 @@ describe("without endpoints and models", () => {
     expect(out).toContain("LM Studio answers at http://localhost:1234/v1, but has no models yet.");
     expect(out).toContain(`-d '{"model":"qwen3:8b","input":"What is 25 + 17?"}'`);
     expect(out).toContain("chat --server http://127.0.0.1:4500");
+  });
+
+  test("models that cannot chat are not suggested", async () => {
+    const { out, config } = await welcomed([
+      { kind: "ollama", url, models: ["nomic-embed-text", "qwen3:8b"] },
+    ]);
+    expect(out).toContain(`Ollama answers at ${url}: qwen3:8b.`);
+    expect(out).toContain(`-d '{"model":"qwen3:8b",`);
+    expect(Object.keys(config?.models ?? {})).toEqual([]);
+  });
+
+  test("the demo model is served beside models of which none can chat", async () => {
+    const { out, config } = await welcomed([{ kind: "ollama", url, models: ["nomic-embed-text"] }]);
+    expect(config?.endpoints).toMatchObject([{ url }]);
+    expect(Object.keys(config?.models ?? {})).toEqual(["demo"]);
+    expect(out).toContain(`Ollama answers at ${url}, but has no model that can chat: nomic-embed-text.`);
+    expect(out).toContain(`-d '{"model":"demo",`);
   });
 
   test("--demo serves the demo model beside the others", async () => {

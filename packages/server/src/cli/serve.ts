@@ -7,9 +7,11 @@ import type { FoundServer } from "../config/discover.ts";
 import { checkExposure } from "../config/exposure.ts";
 import { loadConfig } from "../config/load.ts";
 import { labelOf } from "../config/models.ts";
+import type { Environment } from "../config/overrides.ts";
 import type { ServerConfig } from "../config/schema.ts";
 import { defaultText, modelUrl, settings } from "../config/settings.ts";
 import { ListenError } from "../http/listen-error.ts";
+import { type CheckEndpoints, checkEndpoints } from "./check-endpoints.ts";
 import { type CliIo, exitCodes } from "./cli-io.ts";
 import { configFlag } from "./flag-values.ts";
 import { type Discover, fillModels, withDemo } from "./found-models.ts";
@@ -28,6 +30,8 @@ export interface ServeOptions {
   readonly start?: StartServer;
   /** Finds model servers where the config has none. Default: the usual ports of this machine. */
   readonly discover?: Discover;
+  /** Asks the model servers of the config whether they are there. */
+  readonly check?: CheckEndpoints;
 }
 
 export function serveCommand(io: CliIo, options: ServeOptions = {}): Command {
@@ -61,13 +65,14 @@ Examples:
 
 async function serve(
   io: CliIo,
-  { start = startHttpServer, discover }: ServeOptions,
+  { start = startHttpServer, discover, check = checkEndpoints }: ServeOptions,
   { config: file, freePort, demo, ...flags }: Flags,
 ): Promise<void> {
   const loaded = await loadConfig({ file, flags, env: io.env, cwd: io.cwd });
   checkExposure(loaded);
-  const given = demo ? withDemo(loaded) : loaded;
-  const { config, found } = await fillModels(given, io.env, discover);
+  const { config: reached, warnings } = await check(loaded);
+  const given = demo ? withDemo(reached) : reached;
+  const { config, found } = await fillModels(given, environmentFor(reached, loaded, io.env), discover);
   const stop = stopRequest(io, config.shutdownMs);
   try {
     const server = await start(config).catch((error: unknown) => {
@@ -76,15 +81,22 @@ async function serve(
       throw error;
     });
     // A program that waits for this line may ask to stop as soon as it reads it.
-    const more = found
-      ? `\n${welcome({ url: server.url, found, command: commandName(io), silent: silentUrl(given, found) })}`
-      : "";
+    const silent = found && silentUrl(given, found);
+    const more = found ? `\n${welcome({ url: server.url, found, command: commandName(io), silent })}` : "";
     io.write(`${announcement(server.url, config)}\n${more}`);
+    for (const [endpoint, warning] of warnings)
+      if (labelOf(endpoint) !== silent) io.writeError(`rondo: ${warning}\n`);
     await stop.requested;
     await server.close();
   } finally {
     stop.release();
   }
+}
+
+/** The environment, with the path of its model server as corrected. */
+function environmentFor(reached: ServerConfig, loaded: ServerConfig, env: Environment): Environment {
+  const index = loaded.endpoints.findIndex(({ url }) => url === env[modelUrl.env]?.trim());
+  return index < 0 ? env : { ...env, [modelUrl.env]: reached.endpoints[index]?.url };
 }
 
 /** The server that the environment names, if it lists no models. */

@@ -1,5 +1,6 @@
 // What a newcomer reads: what was found, and three commands to try.
 
+import { chatModels } from "../config/chat-models.ts";
 import { type FoundServer, serverNames } from "../config/discover.ts";
 
 /** How to call the command: `npx rondo` in a clone, `npx @rondo/server` elsewhere. */
@@ -17,13 +18,14 @@ export function welcome({ url, found, command, silent }: WelcomeOptions): string
   const lines = found.map(foundLine);
   if (silent !== undefined)
     lines.push(`No model answers at ${silent} (RONDO_MODEL_URL) yet. Start it there, or unset the variable.`);
-  const first = found.find(({ models }) => models.length > 0)?.models[0];
+  const [first] = found.flatMap(({ models }) => chatModels(models));
   // A named server is not replaced by the demo model, so there is nothing to try.
   if (first === undefined && silent !== undefined) return [...lines, "", stopLine, ""].join("\n");
   const model = first ?? "demo";
   return [
     ...lines,
-    ...(lines.length === 0 ? noModel : []),
+    ...(lines.length === 0 ? [noServer] : []),
+    ...(first === undefined ? [demoLine] : []),
     "",
     "Try it, in another terminal in this folder:",
     "",
@@ -41,17 +43,22 @@ export function welcome({ url, found, command, silent }: WelcomeOptions): string
 
 const stopLine = "Ctrl-C stops the server.";
 
-const noModel = [
-  "No model server answers on this machine (Ollama 11434, LM Studio 1234, llama.cpp 8080, vLLM 8000, RONDO_MODEL_URL).",
-  "So this is the demo model: no language model, but a stand-in that calculates and calls your tools.",
-];
+const noServer =
+  "No model server answers on this machine (Ollama 11434, LM Studio 1234, llama.cpp 8080, vLLM 8000, RONDO_MODEL_URL).";
+const demoLine =
+  "So this is the demo model: no language model, but a stand-in that calculates and calls your tools.";
 
 function foundLine({ kind, url, models }: FoundServer): string {
-  const [first, second, third, ...others] = models;
-  if (first === undefined) return `${serverNames[kind]} answers at ${url}, but has no models yet.`;
-  const more = others.length > 0 ? ` and ${others.length} more` : "";
-  const list = [first, second, third].filter((name) => name !== undefined).join(", ");
-  return `${serverNames[kind]} answers at ${url}: ${list}${more}.`;
+  const it = `${serverNames[kind]} answers at ${url}`;
+  if (models.length === 0) return `${it}, but has no models yet.`;
+  const chatting = chatModels(models);
+  if (chatting.length === 0) return `${it}, but has no model that can chat: ${shortList(models)}.`;
+  return `${it}: ${shortList(chatting)}.`;
+}
+
+function shortList(names: readonly string[]): string {
+  const more = names.length > 3 ? ` and ${names.length - 3} more` : "";
+  return `${names.slice(0, 3).join(", ")}${more}`;
 }
 
 /** Without single quotes, so that a shell reads it as one word. */

@@ -114,6 +114,14 @@ describe("the only endpoint", () => {
   });
 });
 
+test("the default is the only model that can chat", async () => {
+  await using server = await endpoint("nomic-embed-text", "qwen3:8b", "bge-m3");
+  expect((await modelsOf({ endpoints: [{ url: server.url }] }).resolve(undefined)).name).toBe("qwen3:8b");
+  await using embedding = await endpoint("nomic-embed-text", "bge-m3");
+  const { message } = await refusal(modelsOf({ endpoints: [{ url: embedding.url }] }).resolve(undefined));
+  expect(message).toContain("The request names no model, and there is no default.");
+});
+
 describe("of several endpoints", () => {
   test("the first that lists a model is asked, and lists are cached", async () => {
     let asked = 0;

@@ -3,6 +3,7 @@
 import { type ModelProvider, openaiCompatible } from "rondo";
 import { type ChatForwarder, chatForwarder, listModels } from "rondo/models";
 import { type ApiError, invalidRequest, notFound } from "../protocol/api-error.ts";
+import { chatModels } from "./chat-models.ts";
 import { type EndpointConfig, isProvider, type NamedModelConfig, providerOptions } from "./model-schema.ts";
 import type { ServerConfig } from "./schema.ts";
 
@@ -109,8 +110,9 @@ export class ConfiguredModels implements Models {
   }
 
   async #onlyModel(): Promise<string> {
-    const [first, ...others] = await this.list();
-    if (first !== undefined && others.length === 0) return first.id;
+    const names = (await this.list()).map(({ id }) => id);
+    const [only, ...others] = names.length === 1 ? names : chatModels(names);
+    if (only !== undefined && others.length === 0) return only;
     throw invalidRequest(
       "model",
       `The request names no model, and there is no default. ${await this.#known()}`,

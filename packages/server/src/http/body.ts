@@ -56,7 +56,9 @@ function checkType(type: string | undefined): void {
   const charset = parameters.map((parameter) => /^\s*charset\s*=\s*"?([^"\s]+)"?\s*$/.exec(parameter)?.[1]);
   const isJson = /^application\/(?:[\w.-]+\+)?json$/.test(name.trim());
   if (isJson && charset.every((set) => set === undefined || /^(?:utf-?8|us-ascii)$/.test(set))) return;
-  throw unsupported(`Expected a body of type application/json in UTF-8, but the Content-Type is "${type}".`);
+  throw unsupported(
+    `Expected a body of type application/json in UTF-8, but the Content-Type is "${type}". Send the header Content-Type: application/json.`,
+  );
 }
 
 function checkEncoding(encoding: string | undefined): boolean {
@@ -64,7 +66,9 @@ function checkEncoding(encoding: string | undefined): boolean {
   const name = encoding.trim().toLowerCase();
   if (name === "gzip" || name === "x-gzip") return true;
   if (name === "identity" || name === "") return false;
-  throw unsupported(`Expected an uncompressed or gzipped body, but the Content-Encoding is "${encoding}".`);
+  throw unsupported(
+    `Expected an uncompressed or gzipped body, but the Content-Encoding is "${encoding}". Send it without compression.`,
+  );
 }
 
 function readBytes(incoming: IncomingMessage, limitBytes: number): Promise<Buffer> {

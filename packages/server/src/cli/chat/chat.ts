@@ -72,7 +72,7 @@ async function chat(
   const approve = screen.isInteractive ? async () => (await session?.confirm()) ?? false : undefined;
   const { conversation, notice } = await interruptible(io, async (signal) => {
     const onWarning = (message: string) => io.writeError(`rondo: ${message}\n`);
-    const sources = await Promise.all([
+    const opened = await Promise.allSettled([
       ...files.map((file) => toolsOfFile(file, io.cwd)),
       ...servers.map(async (server) => {
         // Loaded only when needed: MCP is large.
@@ -80,8 +80,13 @@ async function chat(
         return toolsOfMcpServer(server, { cwd: io.cwd, signal, onWarning });
       }),
     ]);
+    // All of them, so that none is left open if another one failed.
+    const sources = opened.flatMap((source) =>
+      source.status === "fulfilled" ? owned.use(source.value) : [],
+    );
+    for (const source of opened) if (source.status === "rejected") throw source.reason;
     const tools = distinctTools(
-      sources.flatMap((source) => owned.use(source).tools),
+      sources.flatMap((source) => source.tools),
       onWarning,
     );
     return openConversation({ flags, tools, env: io.env, signal, approve, discover });

@@ -25,7 +25,10 @@ export async function explainModelError(
     return say(
       `The model server at ${failure.endpoint} does not accept this key (status ${failure.status}). Pass the right one with --api-key or RONDO_MODEL_API_KEY.`,
     );
-  if (failure instanceof UnexpectedAnswerError)
+  const isNotAnApi =
+    failure instanceof UnexpectedAnswerError ||
+    (failure instanceof ModelNotFoundError && failure.model === "");
+  if (isNotAnApi)
     return say(
       `What answers at ${failure.endpoint} is no model server. Check --model-url: it usually ends in /v1.`,
     );

@@ -26,13 +26,26 @@ test("the tools of an MCP server are the model's", async () => {
   });
 });
 
-test("an unreachable server is reported and the chat continues; duplicate tools are used once", async () => {
+test("duplicate tools are used once", async () => {
   await using server = await startModelServer(["Hello."]);
-  const servers = ["--mcp", "no-such-program", "--mcp", everything, "--mcp", everything];
+  const servers = ["--mcp", everything, "--mcp", everything];
   const { exitCode, out, err } = await chatPiped(["--model-url", server.url, ...servers, "Hi"]);
   expect({ exitCode, out }).toEqual({ exitCode: 0, out: "Hello.\n" });
-  expect(err).toContain("The MCP server 'no-such-program' did not start: spawn no-such-program ENOENT.");
   expect(err).toContain("Two tools are called 'echo': the first is used.");
+});
+
+test.each([
+  [
+    "no-such-program --stdio",
+    "The MCP server 'no-such-program' did not start: the program 'no-such-program' was not found; check its name, and whether it is installed. Check the command; quotes around it belong to the shell, or leave out --mcp \"no-such-program --stdio\".",
+  ],
+  ["http://127.0.0.1:9/mcp", 'Check the URL, or leave out --mcp "http://127.0.0.1:9/mcp".'],
+])("without the server %s there is no chat, and others are closed", async (target, expected) => {
+  await using server = await startModelServer([]);
+  const args = ["--model-url", server.url, "--mcp", everything, "--mcp", target, "Hi"];
+  const { exitCode, out, err } = await chatPiped(args);
+  expect({ exitCode, out }).toEqual({ exitCode: 1, out: "" });
+  expect(err).toContain(expected);
 });
 
 test.each([

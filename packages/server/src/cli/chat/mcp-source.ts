@@ -3,20 +3,24 @@
 import { type McpServerOptions, mcpServer } from "rondo/mcp";
 import type { ToolSource } from "./tool-source.ts";
 
-/** Connects to the server. If that fails, it has no tools, and `onWarning` gets the reason. */
+/** Connects to the server. Throws an error for the user: who names a server wants its tools. */
 export async function toolsOfMcpServer(
   target: string,
   { cwd, signal, onWarning }: { cwd: string; signal: AbortSignal; onWarning: (message: string) => void },
 ): Promise<ToolSource> {
-  const server = mcpServer({ ...mcpTarget(target, cwd), onWarning });
+  const options = mcpTarget(target, cwd);
+  const server = mcpServer({ ...options, onWarning });
   const dispose = () => server.close();
   try {
     return { tools: await server.tools(signal), [Symbol.asyncDispose]: dispose };
   } catch (error) {
     await dispose();
     signal.throwIfAborted();
-    onWarning(`${(error as Error).message} Its tools are missing.`);
-    return { tools: [], async [Symbol.asyncDispose]() {} };
+    const fix =
+      "url" in options ? "Check the URL" : "Check the command; quotes around it belong to the shell";
+    throw new Error(`${(error as Error).message} ${fix}, or leave out --mcp ${JSON.stringify(target)}.`, {
+      cause: error,
+    });
   }
 }
 

@@ -2,7 +2,9 @@
 
 import { type JsonObject, type ModelProvider, openaiCompatible } from "rondo";
 import { demoModel } from "rondo/demo";
-import { listModels } from "rondo/models";
+import { chatModels } from "../../config/chat-models.ts";
+import { labelOf } from "../../config/models.ts";
+import { modelsAt } from "../../config/nearby-api.ts";
 import { explainModelError, missingModel } from "./explain-error.ts";
 
 export interface ModelPlace {
@@ -28,14 +30,12 @@ const demoDelayMs = 15;
 
 /** Models of servers, in their order; without a server, the demo model. */
 export function modelSource(places: readonly ModelPlace[]): ModelSource {
-  const namesAt = ({ url, apiKey }: ModelPlace, signal: AbortSignal) =>
-    listModels({ baseURL: url, apiKey, signal });
   const openAt = ({ url, apiKey }: ModelPlace, model: string) =>
     openaiCompatible({ baseURL: url, model, ...(apiKey !== undefined && { apiKey }) });
 
   /** The models of each server. One that fails counts as empty, unless it is the only one. */
   const listed = async (signal: AbortSignal) => {
-    const all = await Promise.allSettled(places.map((place) => namesAt(place, signal)));
+    const all = await Promise.allSettled(places.map((place) => modelsAt(place, signal)));
     const [only, ...others] = all;
     if (only?.status === "rejected" && others.length === 0) throw await explainModelError(only.reason);
     return all.map((result) => (result.status === "fulfilled" ? result.value : []));
@@ -60,13 +60,13 @@ export function modelSource(places: readonly ModelPlace[]): ModelSource {
         return openAt(first, name);
       }
       const known = await listed(signal);
-      const wanted = name ?? firstForChat(known.flat());
+      const wanted = name ?? chatModels(known.flat())[0];
       const index = wanted === undefined ? -1 : known.findIndex((names) => hasModel(names, wanted));
       const place = places[index];
       if (wanted !== undefined && place) return openAt(place, wanted);
       if (name !== undefined) throw missingModel(name, known.flat());
       throw new Error(
-        `There is no model at ${places.map(({ url }) => labelOf(url)).join(" and ")} yet. Get one (Ollama: \`ollama pull qwen3:8b\`), or name one with --model.`,
+        `There is no model ${known.flat().length === 0 ? "" : `that can chat (only ${known.flat().join(", ")}) `}at ${places.map(({ url }) => labelOf(url)).join(" and ")} yet. Get one (Ollama: \`ollama pull qwen3:8b\`), or name one with --model.`,
       );
     },
 
@@ -78,15 +78,4 @@ export function modelSource(places: readonly ModelPlace[]): ModelSource {
 /** Ollama lists `qwen3` as `qwen3:latest`. */
 export function hasModel(names: readonly string[], name: string): boolean {
   return names.includes(name) || names.includes(`${name}:latest`);
-}
-
-/** Servers also list embedding and reranking models. */
-function firstForChat(names: readonly string[]): string | undefined {
-  return names.find((name) => !/embed|rerank|\bbge\b|\be5\b|whisper/i.test(name)) ?? names[0];
-}
-
-/** A URL without credentials and query. */
-function labelOf(url: string): string {
-  const { origin, pathname } = new URL(url);
-  return `${origin}${pathname.replace(/\/+$/, "")}`;
 }

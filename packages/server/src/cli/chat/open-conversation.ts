@@ -1,7 +1,10 @@
 // Opens a conversation: with the model of the flags, of the environment, of this machine, or the demo model.
 
 import type { AnyTool } from "rondo";
-import { discoverModelServers, type FoundServer } from "../../config/discover.ts";
+import { chatModels } from "../../config/chat-models.ts";
+import { candidates, discoverModelServers, type FoundServer, serverNames } from "../../config/discover.ts";
+import { labelOf } from "../../config/models.ts";
+import { correctPath, describeCorrection } from "../../config/nearby-api.ts";
 import type { Environment } from "../../config/overrides.ts";
 import { modelApiKey, modelUrl } from "../../config/settings.ts";
 import { ChatConversation } from "./conversation.ts";
@@ -49,17 +52,35 @@ export async function openConversation(options: OpenOptions): Promise<Opened> {
     return { conversation: await open(serverSource({ url: place.url, apiKey, approve })) };
   }
   const apiKey = flags.apiKey ?? env[modelApiKey.env];
-  if (place) return { conversation: await open(modelSource([{ url: place.url, apiKey }])) };
+  if (place) {
+    const url = await correctPath({ url: place.url, ...(apiKey && { apiKey }) }, signal);
+    const conversation = await open(modelSource([{ url, apiKey }]));
+    return { conversation, ...(url !== place.url && { notice: describeCorrection(place.url, url) }) };
+  }
   if (model === "demo") return { conversation: await open(modelSource([])) };
 
-  const found = (await discover({ env, signal })).filter(({ models }) => models.length > 0);
-  const conversation = await open(modelSource(found.map(({ url }) => ({ url }))));
-  if (found.length > 0) return { conversation };
+  const servers = await discover({ env, signal });
+  const canAnswer = ({ models }: FoundServer) =>
+    model === undefined ? chatModels(models).length > 0 : models.length > 0;
+  const found = servers.filter(canAnswer);
+  if (found.length > 0) return { conversation: await open(modelSource(found.map(({ url }) => ({ url })))) };
+  const nowhere = describeSearch(servers, env);
+  if (model !== undefined)
+    throw new Error(
+      `There is no model '${model}': ${nowhere} Start a model server that has it, or pass --model-url URL of one. \`--model demo\` is the demo model.`,
+    );
   return {
-    conversation,
-    notice:
-      "No model server was found on this machine, so this is the demo model: no language model, but a stand-in that follows simple rules.",
+    conversation: await open(modelSource([])),
+    notice: `This is the demo model, a stand-in without a language model that follows simple rules: ${nowhere} --model-url URL names another place.`,
   };
+}
+
+/** Where models were looked for, and why there is none. */
+function describeSearch(servers: readonly FoundServer[], env: Environment): string {
+  const useless = servers.map(({ kind, url }) => `${serverNames[kind]} at ${labelOf(url)}`);
+  if (useless.length > 0) return `${useless.join(" and ")} answers, but has no model that can chat.`;
+  const places = candidates({ env }).map(({ kind, url }) => `${labelOf(url)} (${serverNames[kind]})`);
+  return `no model server was found. Looked at ${places.join(", ")}.`;
 }
 
 interface Place {

@@ -52,6 +52,16 @@ test("the model is the first that can chat, or the one that is named", async () 
   expect(server.requests[2]?.headers["authorization"]).toBe("Bearer secret");
 });
 
+test("a URL without /v1 is used with it, and that is said", async () => {
+  await using server = await startModelServer("Hi.");
+  const bare = server.url.replace(/\/v1$/, "");
+  const { exitCode, out, err } = await chatPiped(["--model-url", bare, "Hi"]);
+  expect({ exitCode, out }).toEqual({ exitCode: 0, out: "Hi.\n" });
+  expect(err).toContain(
+    `There is no model API at ${bare}, but there is one at ${server.url}, which is used.`,
+  );
+});
+
 test("a failed answer is reported, the next prompt is asked, and the exit code is 1", async () => {
   await using server = await startModelServer([{ status: 400, body: { error: { message: "no" } } }, "Fine."]);
   const { exitCode, out, err } = await chatPiped(["--model-url", server.url], "one\ntwo\n");
@@ -110,6 +120,17 @@ describe("reports that", () => {
     });
     const { err } = await chatPiped(["--model-url", server.url, "Hi"]);
     expect(err).toContain("is no model server. Check --model-url");
+    const elsewhere = await chatPiped(["--model-url", server.url.replace("/v1", "/x"), "Hi"]);
+    expect(elsewhere.err).toContain("is no model server. Check --model-url: it usually ends in /v1.");
+  });
+
+  test("no model can chat", async () => {
+    await using server = await startModelServer([], { models: ["nomic-embed-text", "bge-m3"] });
+    const { exitCode, err } = await chatPiped(["--model-url", server.url, "Hi"]);
+    expect(exitCode).toBe(1);
+    expect(err).toBe(
+      `rondo: There is no model that can chat (only nomic-embed-text, bge-m3) at ${server.url} yet. Get one (Ollama: \`ollama pull qwen3:8b\`), or name one with --model.\n`,
+    );
   });
 
   test.each([
@@ -146,10 +167,28 @@ describe("without a name", () => {
   });
 
   test("without any model server the demo model is used, with a notice", async () => {
-    const { out, err } = await chatWith([{ url: "http://127.0.0.1:9/v1", models: [] }]);
+    const { out, err } = await chatWith([]);
     expect(out).toBe("25 + 17 is 42.\n");
-    expect(err).toContain("No model server was found on this machine, so this is the demo model");
+    expect(err).toContain("This is the demo model");
+    expect(err).toContain("no model server was found. Looked at http://localhost:11434/v1 (Ollama), ");
+    expect(err).toContain("--model-url URL names another place.");
     expect((await chatPiped(["--model", "demo", "What is 3 * 4?"])).out).toContain("12");
+  });
+});
+
+describe("a named model without a model server", () => {
+  test.each([
+    [
+      [],
+      "There is no model 'x': no model server was found. Looked at http://localhost:11434/v1 (Ollama), http://localhost:1234/v1 (LM Studio), http://localhost:8080/v1 (llama.cpp), http://localhost:8000/v1 (vLLM). Start a model server that has it, or pass --model-url URL of one. `--model demo` is the demo model.",
+    ],
+    [
+      [{ kind: "ollama" as const, url: "http://localhost:11434/v1", models: [] }],
+      "There is no model 'x': Ollama at http://localhost:11434/v1 answers, but has no model that can chat. Start",
+    ],
+  ])("is an error that says where was looked: %#", async (found, expected) => {
+    const chatting = chatCommand(testIo(), async () => found);
+    await expect(chatting.parseAsync(["--model", "x", "Hi"], { from: "user" })).rejects.toThrow(expected);
   });
 });
 

@@ -4,6 +4,7 @@
 import { type ModelProvider, responsesModel } from "rondo";
 import { ModelHttpError } from "rondo/errors";
 import { listModels, type ModelRequest } from "rondo/models";
+import { chatModels } from "../../config/chat-models.ts";
 import { toBaseUrl } from "../api-client.ts";
 import { explainServerError, missingModel } from "./explain-error.ts";
 import { hasModel, type ModelSource } from "./model-source.ts";
@@ -56,7 +57,8 @@ export function serverSource({ url, apiKey, approve }: ServerSourceOptions): Mod
         } catch (error) {
           if (!hasSaid(error, /names no model/)) throw error;
         }
-        [model] = await list(request.signal);
+        const names = await list(request.signal);
+        model = chatModels(names)[0] ?? names[0];
         const message = `The server has several models; this is ${model}. /models shows the others.`;
         yield { type: "warning", message };
         yield* ask(request);

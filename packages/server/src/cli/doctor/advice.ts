@@ -22,6 +22,8 @@ export const adviceByCode: Readonly<Record<string, string>> = {
   loading: "Try again in a moment, or wait longer with --timeout.",
   server_error: "Its log says why; often the model does not fit into memory. Then choose a smaller one.",
   no_models: "Get one (Ollama: `ollama pull qwen3:8b`), or load one in the server.",
+  no_chat_models:
+    "Get a language model (Ollama: `ollama pull qwen3:8b`), or check one of these anyway with --model NAME.",
   error: "See what the message says.",
 
   empty_answer: "Check the server's log; the model's chat template may be wrong.",

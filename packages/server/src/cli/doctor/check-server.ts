@@ -1,16 +1,17 @@
 // Checks a model server or a Rondo server: whether it is one, which models it has, and whether they work.
 
 import { openaiCompatible, responsesModel } from "rondo";
-import { commonProfile, listModels, pickProfile } from "rondo/models";
-import { placeOf } from "../../config/discover.ts";
+import { commonProfile, pickProfile } from "rondo/models";
+import { chatModels } from "../../config/chat-models.ts";
 import { providerOptions } from "../../config/model-schema.ts";
 import { labelOf } from "../../config/models.ts";
+import { findNearbyApi, isWrongPath as isWrongPathError, modelsAt } from "../../config/nearby-api.ts";
 import { modelApiKey } from "../../config/settings.ts";
 import { type AskedServer, diagnose } from "./diagnose.ts";
 import { checkModel, type ModelToCheck } from "./model-checks.ts";
 import type { Printer } from "./printer.ts";
 import { type Finding, failed, type ModelReport, ok, type ServerReport } from "./report.ts";
-import type { Access, ServerToCheck } from "./servers.ts";
+import type { ServerToCheck } from "./servers.ts";
 
 export interface CheckOptions {
   /** The limit of each step with a model. */
@@ -24,7 +25,6 @@ export interface CheckOptions {
 
 /** Lists are quick, whatever the model. */
 const maxListMs = 5000;
-const nearbyMs = 1500;
 
 export const sectionTitles = { model: "Model servers", rondo: "Rondo server" } as const;
 
@@ -120,7 +120,7 @@ async function listServer(
   if (type === "rondo" && version === undefined && !isNamed) return undefined;
   try {
     const url = type === "rondo" ? asked.url : access.url;
-    const models = await listOf({ ...access, url }, asked.timeoutMs, signal);
+    const models = await modelsAt({ ...access, url }, limited(signal, asked.timeoutMs));
     const finding = modelsFinding(models, server, requested, version);
     return { finding, models, chosen: finding.status === "ok" ? choose(models, requested, maxModels) : [] };
   } catch (error) {
@@ -129,14 +129,16 @@ async function listServer(
     if (version !== undefined)
       return unlisted({ ...finding, message: `Rondo ${version}, but ${finding.message}` });
     if (!isNamed && finding.code === "dead_port") return undefined;
-    const isWrongPath = type === "model" && wrongPathCodes.includes(finding.code);
-    const nearby = isWrongPath ? await findNearby(access, signal) : undefined;
+    const isWrongPath = type === "model" && isWrongPathError(error);
+    const nearby = isWrongPath ? await findNearbyApi(access, signal) : undefined;
     // Some servers cannot list their models, and answer all the same.
     if (isWrongPath && !nearby && requested !== undefined) {
       const message = `its models are not listed: ${finding.message}`;
       return { finding: { ...finding, status: "warning", message }, models: [], chosen: [requested] };
     }
-    const advice = nearby ? `Use ${nearby} instead. That is an OpenAI-compatible API.` : finding.advice;
+    const advice = nearby
+      ? `Use ${labelOf(nearby)} instead. That is an OpenAI-compatible API.`
+      : finding.advice;
     // Another program at a usual port is nobody's fault.
     const status = isNamed ? "failed" : "warning";
     return unlisted({ ...finding, status, ...(advice !== undefined && { advice }) });
@@ -147,27 +149,8 @@ function unlisted(finding: Finding): Listed {
   return { finding, models: [], chosen: [] };
 }
 
-function listOf({ url, apiKey, headers }: Access, timeoutMs: number, signal: AbortSignal): Promise<string[]> {
-  return listModels({ baseURL: url, apiKey, headers, signal: limited(signal, timeoutMs) });
-}
-
 function limited(signal: AbortSignal, timeoutMs: number): AbortSignal {
   return AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]);
-}
-
-const wrongPathCodes = ["wrong_url", "web_page", "not_a_model_api", "refused", "redirect"];
-
-/** The URL of an API nearby, where people forget to point to. */
-async function findNearby(access: Access, signal: AbortSignal): Promise<string | undefined> {
-  const { origin, pathname } = new URL(access.url);
-  for (const path of new Set([`${pathname.replace(/\/+$/, "")}/v1`, "/v1", "/api/v1"])) {
-    const url = `${origin}${path}`;
-    if (placeOf(url) === placeOf(access.url)) continue;
-    const models = await listOf({ ...access, url }, nearbyMs, signal).catch(() => undefined);
-    signal.throwIfAborted();
-    if (models !== undefined) return url;
-  }
-  return undefined;
 }
 
 function modelsFinding(
@@ -199,15 +182,17 @@ function modelsFinding(
     const finding = failed("model_missing", message, `Choose one of these, or ${source}.`);
     return isNamed || isRondo ? finding : { ...finding, status: "skipped" };
   }
+  if (requested === undefined && chatModels(models).length === 0) {
+    const finding = failed("no_chat_models", `${it} has no model that can chat, by their names: ${names}`);
+    return isNamed || isRondo ? finding : { ...finding, status: "warning" };
+  }
   if (isRondo) return ok(`${it} with ${names}`);
   return ok(`${models.length === 1 ? "1 model" : `${models.length} models`}: ${names}`);
 }
 
 function choose(models: readonly string[], requested: string | undefined, maxModels: number): string[] {
   if (requested !== undefined) return [findName(models, requested) ?? requested];
-  // These do not chat.
-  const chatting = models.filter((name) => !/embed|rerank|whisper/i.test(name));
-  return (chatting.length > 0 ? chatting : models).slice(0, maxModels);
+  return chatModels(models).slice(0, maxModels);
 }
 
 /** Ollama lists `qwen3:latest`, and people say `qwen3`. */

@@ -133,6 +133,15 @@ test("a server without models", async () => {
   });
 });
 
+test("a server whose models cannot chat: none of them is asked", async () => {
+  await using server = await startModelServer([], { models: ["nomic-embed-text", "bge-m3"] });
+  expect(await serverFinding(server.url)).toEqual({
+    code: "no_chat_models",
+    message: "it has no model that can chat, by their names: nomic-embed-text, bge-m3",
+    advice: expect.stringContaining("check one of these anyway with --model NAME"),
+  });
+});
+
 test("a server that fails", async () => {
   await using server = await listening(json(500, { error: "out of memory" }));
   expect(await serverFinding(server.url)).toMatchObject({
