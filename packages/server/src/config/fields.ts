@@ -44,6 +44,12 @@ export function flagValue() {
   return withExpected(z.boolean("true or false"), "true or false");
 }
 
+/** On, off, or decided case by case. */
+export function autoOrFlag() {
+  const expected = "auto, true or false";
+  return z.union([z.literal("auto"), withExpected(z.boolean(expected), expected)]);
+}
+
 export function choice<const T extends readonly string[]>(words: T) {
   const expected = `one of ${words.join(", ")}`;
   return withExpected(z.enum(words, expected), expected);

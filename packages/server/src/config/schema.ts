@@ -10,6 +10,7 @@ import type { Store } from "../store/store.ts";
 import { authSchema } from "./auth-schema.ts";
 import {
   amountAbove0,
+  autoOrFlag,
   byName,
   choice,
   flagValue,
@@ -143,10 +144,10 @@ export const configSchema = group({
     ),
   }),
   compat: section("Compatibility with clients.", {
-    requiresActionStatus: flagValue()
-      .default(true)
+    requiresActionStatus: autoOrFlag()
+      .default("auto")
       .describe(
-        "Whether a response that waits for the client has the status `requires_action`; else `completed`.",
+        "Whether clients see the status `requires_action` of a response that waits for them; else `completed`. `auto`: all but those built on OpenAI's SDKs, which do not know it (`x-stainless-*`, `User-Agent`). It is stored, listed and counted as `requires_action` in any case.",
       ),
     strict: flagValue()
       .default(false)

@@ -4,13 +4,14 @@ import type { Message } from "rondo";
 import { type LoopEvent, type RunReason, run } from "rondo/loop";
 import type { ApiError } from "../protocol/api-error.ts";
 import type { ResponseObject } from "../protocol/response.ts";
+import { responseObject } from "../protocol/response-object.ts";
 import { callDecider } from "./decide-call.ts";
 import { toApiError, toResponseError } from "./failure.ts";
 import type { Journal } from "./journal.ts";
 import { Output } from "./output.ts";
 import { loopOptions, type Plan } from "./plan.ts";
-import { planParts, type ResponsePresenter } from "./present.ts";
 import { Recorder, type RunOutcome } from "./recorder.ts";
+import { planParts } from "./response-parts.ts";
 import type { Progress } from "./resume.ts";
 import { turnId } from "./turn-id.ts";
 import { noUsage } from "./usage.ts";
@@ -19,7 +20,6 @@ export interface RunContext {
   readonly journal: Journal;
   /** At least one. Aborted when the client disconnects, or the response is cancelled. */
   readonly signals: readonly AbortSignal[];
-  readonly present: ResponsePresenter;
   /** Whether nobody follows the run before its end. Default: false. */
   readonly isSilent?: boolean | undefined;
   /** Whether `response.created` was sent. Default: false, but true for a resumed run. */
@@ -86,7 +86,7 @@ async function record(
   context: RunContext,
   work: (parts: LoopParts) => Promise<RunReason>,
 ): Promise<RunEnd> {
-  const { journal, present, progress } = context;
+  const { journal, progress } = context;
   const output = new Output({
     journal,
     responseId: plan.id,
@@ -96,7 +96,7 @@ async function record(
     answer: progress?.answer,
   });
   if (!progress?.isAnnounced && !context.isSilent) {
-    const response = present(planParts(plan, "in_progress", output.items));
+    const response = responseObject(planParts(plan, "in_progress", output.items));
     if (!progress && !context.isCreatedTold) journal.emit({ type: "response.created", response });
     if (plan.request.background) journal.update({ status: "in_progress" });
     journal.emit({ type: "response.in_progress", response });
@@ -133,7 +133,7 @@ async function record(
     error: failure ? toResponseError(failure) : null,
     usage: recorder.usage ?? noUsage,
   };
-  const response = present(parts);
+  const response = responseObject(parts);
   journal.update({
     status: parts.status,
     completedAtMs: parts.completedAtMs,

@@ -15,10 +15,13 @@ import type { RepeatKey } from "../run/repeat.ts";
 import type { Exchange } from "./exchange.ts";
 import { idempotencyKeyHeader, idempotencyKeyOf } from "./idempotency-key.ts";
 import { modelErrors, type ResponsesApi, type Route, route } from "./route.ts";
+import { type ClientView, type RequiresActionStatus, viewFor } from "./shown-status.ts";
 import { replyWithStream, type StreamOptions, sendErrorEvent } from "./stream.ts";
 
 export interface ResponseRoutesOptions extends StreamOptions {
   responses: ResponsesApi;
+  /** Which clients see the status `requires_action`. Default: `auto`. */
+  requiresActionStatus?: RequiresActionStatus;
 }
 
 const noModel = "There is no such model or previous response.";
@@ -28,14 +31,15 @@ const ofResponse = {
 };
 
 export function responseRoutes(options: ResponseRoutesOptions): Route[] {
-  const { responses } = options;
+  const { responses, requiresActionStatus = "auto" } = options;
+  const viewOf = ({ incoming }: Exchange): ClientView => viewFor(incoming.headers, requiresActionStatus);
 
   const follow = (exchange: Exchange, owner: string, id: string, startingAfter: number) => {
     exchange.isFollowing = true;
     return replyWithStream(
       exchange,
       options,
-      (sink, signal) => responses.follow(owner, id, startingAfter, sink, signal),
+      (sink, signal) => responses.follow(owner, id, startingAfter, viewOf(exchange).sink(sink), signal),
       (writer, error) => sendErrorEvent(writer, error, startingAfter + 1),
     );
   };
@@ -44,7 +48,7 @@ export function responseRoutes(options: ResponseRoutesOptions): Route[] {
   const repeat = async (exchange: Exchange, owner: string, id: string, body: unknown) => {
     exchange.responseId = id;
     if ((body as { stream?: unknown }).stream === true) return follow(exchange, owner, id, -1);
-    return responses.repeat(owner, id, exchange.signal);
+    return viewOf(exchange).response(await responses.repeat(owner, id, exchange.signal));
   };
 
   const create = async (exchange: Exchange, owner: string, body: unknown, repeatKey?: RepeatKey) => {
@@ -56,11 +60,11 @@ export function responseRoutes(options: ResponseRoutesOptions): Route[] {
       // With a key, it may be the response of an identical request that came first.
       const queued = await responses.enqueue(prepared);
       exchange.responseId = queued.id;
-      return stream ? follow(exchange, owner, queued.id, -1) : queued;
+      return stream ? follow(exchange, owner, queued.id, -1) : viewOf(exchange).response(queued);
     }
-    if (!stream) return responses.runPlain(prepared, exchange.signal);
+    if (!stream) return viewOf(exchange).response(await responses.runPlain(prepared, exchange.signal));
     return replyWithStream(exchange, options, (sink, signal) =>
-      responses.runStreamed(prepared, sink, signal),
+      responses.runStreamed(prepared, viewOf(exchange).sink(sink), signal),
     );
   };
 
@@ -101,7 +105,10 @@ export function responseRoutes(options: ResponseRoutesOptions): Route[] {
       summary: "List stored responses.",
       query: listQuerySchema,
       reply: responseListSchema,
-      handle: ({ owner, query }) => responses.list(owner, query),
+      handle: async ({ exchange, owner, query }) => {
+        const page = await responses.list(owner, query);
+        return { ...page, data: page.data.map(viewOf(exchange).response) };
+      },
     }),
     route({
       method: "POST",
@@ -132,10 +139,10 @@ export function responseRoutes(options: ResponseRoutesOptions): Route[] {
       query: retrieveQuerySchema,
       reply: responseSchema,
       events: streamEventSchema,
-      handle: ({ exchange, owner, params: { id }, query, isHead }) =>
+      handle: async ({ exchange, owner, params: { id }, query, isHead }) =>
         query.stream && !isHead
           ? follow(exchange, owner, id, query.starting_after ?? -1)
-          : responses.get(owner, id),
+          : viewOf(exchange).response(await responses.get(owner, id)),
     }),
     route({
       method: "DELETE",
@@ -153,7 +160,8 @@ export function responseRoutes(options: ResponseRoutesOptions): Route[] {
       operationId: "cancelResponse",
       summary: "Cancel a response that runs in the background.",
       reply: responseSchema,
-      handle: ({ owner, params }) => responses.cancel(owner, params.id),
+      handle: async ({ exchange, owner, params }) =>
+        viewOf(exchange).response(await responses.cancel(owner, params.id)),
     }),
     route({
       method: "GET",

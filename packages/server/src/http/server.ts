@@ -77,6 +77,7 @@ export async function startServer(input: ConfigInput, options: StartOptions = {}
       origins: config.cors.origins,
       isOpenOnLoopback: config.auth === undefined && isLoopback(config.host),
       ownerLimits: new OwnerLimits(config.limits),
+      requiresActionStatus: config.compat.requiresActionStatus,
     };
     const app = createApp({
       ...shared,
@@ -131,7 +132,6 @@ function startResponses(
     urls: config.urls,
     sealKeys: config.sealKeys,
     isStrict: compat.strict,
-    saysRequiresAction: compat.requiresActionStatus,
     conversations,
     runs,
     idempotencyMs: config.idempotencyMs,

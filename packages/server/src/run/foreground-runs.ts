@@ -3,11 +3,12 @@
 import type { EventSink } from "../engine/event-sink.ts";
 import { toApiError, toResponseError } from "../engine/failure.ts";
 import { Journal } from "../engine/journal.ts";
-import { planParts } from "../engine/present.ts";
+import { planParts } from "../engine/response-parts.ts";
 import { type RunEnd, runResponse } from "../engine/run-response.ts";
 import { noUsage } from "../engine/usage.ts";
 import { type ApiError, notFound } from "../protocol/api-error.ts";
 import type { OutputItem } from "../protocol/items.ts";
+import { responseObject } from "../protocol/response-object.ts";
 import { jobsTopic } from "../store/news.ts";
 import type { Lease } from "../store/run-queue.ts";
 import type { StoredEvent } from "../store/store.ts";
@@ -116,7 +117,7 @@ export class ForegroundRuns {
     planned: Planned,
     run: { sink: EventSink | undefined; signals: readonly AbortSignal[]; lease?: Lease },
   ): Promise<RunEnd> {
-    const { store, news, present, observer, now } = this.#options;
+    const { store, news, observer, now } = this.#options;
     const { sink, signals, lease } = run;
     const sent = this.#firstEvents(prepared, planned, sink);
     const logsEvents = sent.length > 0;
@@ -132,7 +133,6 @@ export class ForegroundRuns {
       const end = await runResponse(planned.plan, {
         journal,
         signals,
-        present,
         isSilent: sink === undefined,
         isCreatedTold: logsEvents,
         onEvent: (event) => observer.loopEvent(event),
@@ -155,13 +155,13 @@ export class ForegroundRuns {
     sink: EventSink | undefined,
   ): readonly StoredEvent[] {
     if (!sink || !repeatKey) return [];
-    const response = this.#options.present(planParts(plan, "in_progress", []));
+    const response = responseObject(planParts(plan, "in_progress", []));
     return [toStoredEvent({ type: "response.created", response }, 0)];
   }
 
   /** The run cannot be kept any more: its client receives a failure, after all that was sent before. */
   #abandon({ planned: { plan } }: PreparedRun, journal: Journal, cause: unknown): RunEnd {
-    const { present, observer, news, now } = this.#options;
+    const { observer, news, now } = this.#options;
     const isRemoved = cause instanceof RunStopped || isStoreError(cause, "lost_lease");
     const failure: ApiError = isRemoved
       ? notFound("The response was deleted while it ran.", "response_deleted")
@@ -169,7 +169,7 @@ export class ForegroundRuns {
     const error = toResponseError(failure);
     const completedAtMs = now();
     const failed = (items: OutputItem[]) =>
-      present({ ...planParts(plan, "failed", items), error, usage: noUsage, completedAtMs });
+      responseObject({ ...planParts(plan, "failed", items), error, usage: noUsage, completedAtMs });
     const { code, message, param } = error;
     journal.giveUp((told) => [
       { type: "error", code, message, param, error },

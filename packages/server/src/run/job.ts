@@ -3,7 +3,7 @@
 import type { LoopEvent } from "rondo/loop";
 import { toApiError } from "../engine/failure.ts";
 import { Journal } from "../engine/journal.ts";
-import { storedParts } from "../engine/present.ts";
+import { storedParts } from "../engine/response-parts.ts";
 import { readProgress } from "../engine/resume.ts";
 import { endResponse, runResponse } from "../engine/run-response.ts";
 import { sealer } from "../engine/seal.ts";
@@ -12,6 +12,7 @@ import { emptyOffer } from "../executor/offer.ts";
 import { ApiError } from "../protocol/api-error.ts";
 import { withCredentials } from "../protocol/credentials.ts";
 import type { EventBody } from "../protocol/events.ts";
+import { responseObject } from "../protocol/response-object.ts";
 import { fromStoredRequest } from "../protocol/stored-request.ts";
 import type { Job } from "../store/run-queue.ts";
 import type { Store, StoredEvent, StoredResponse, StoredRun } from "../store/store.ts";
@@ -33,7 +34,7 @@ const plainCredentials = "plain.";
 
 /** Throws when the run is stopped, or cannot be kept: another worker may have to continue it. */
 export async function runJob(job: Job, options: JobOptions): Promise<void> {
-  const { store, news, present, observer, planner, now, signal, onProgress } = options;
+  const { store, news, observer, planner, now, signal, onProgress } = options;
   const { response } = job;
   const stored = await store.resume(job);
   const events = await allEvents(store, response);
@@ -56,7 +57,6 @@ export async function runJob(job: Job, options: JobOptions): Promise<void> {
   const context = {
     journal,
     signals: [signal],
-    present,
     progress,
     onEvent: (event: LoopEvent) => {
       observer.loopEvent(event);
@@ -83,7 +83,7 @@ export async function runJob(job: Job, options: JobOptions): Promise<void> {
 }
 
 /** Fails a foreground run whose process died: its client is gone. */
-export async function failInterrupted(job: Job, { store, present, now }: RunParts): Promise<void> {
+export async function failInterrupted(job: Job, { store, now }: RunParts): Promise<void> {
   const error = {
     type: "server_error",
     code: "interrupted",
@@ -93,7 +93,7 @@ export async function failInterrupted(job: Job, { store, present, now }: RunPart
   };
   const update = { status: "failed", completedAtMs: now(), error } as const;
   const { lastSequence, output } = await store.resume(job);
-  const response = present(storedParts({ ...job.response, ...update }, output));
+  const response = responseObject(storedParts({ ...job.response, ...update }, output));
   const { code, message, param } = error;
   const ends: EventBody[] = [
     { type: "error", code, message, param, error },

@@ -5,13 +5,14 @@ import { estimateTokens } from "rondo/budget";
 import type { Models } from "../config/models.ts";
 import type { EventSink } from "../engine/event-sink.ts";
 import { Journal } from "../engine/journal.ts";
-import { planParts, presenter, storedParts } from "../engine/present.ts";
+import { planParts, storedParts } from "../engine/response-parts.ts";
 import { noUsage } from "../engine/usage.ts";
 import { type ApiError, invalidRequest, notFound } from "../protocol/api-error.ts";
 import { expandInputItem } from "../protocol/expand-input-item.ts";
 import type { InputItem } from "../protocol/items.ts";
 import type { ListQuery, PageQuery } from "../protocol/query.ts";
 import type { ResponseObject } from "../protocol/response.ts";
+import { responseObject } from "../protocol/response-object.ts";
 import { isTerminal } from "../protocol/status.ts";
 import { fromStoredRequest } from "../protocol/stored-request.ts";
 import { cancelsTopic, jobsTopic, LocalNews, type News } from "../store/news.ts";
@@ -37,8 +38,6 @@ export interface ResponsesOptions extends Omit<PlannerOptions, "secrets">, Prepa
   readonly models: Models;
   /** Secrets from which the sealing keys are made, the newest first. Default: a secret of the store. */
   readonly sealKeys?: readonly string[];
-  /** Whether a response that waits for the client says so. */
-  readonly saysRequiresAction: boolean;
   readonly runs: { readonly concurrency: number; readonly leaseMs: number; readonly maxAttempts: number };
   /** How many background runs of an owner may wait. Default: any number. */
   readonly waitingRunsPerOwner?: number;
@@ -65,7 +64,6 @@ export class Responses {
       news,
       active: new ActiveRuns({ queue, news, leaseMs: runs.leaseMs, onError }),
       planner: { ...options, secrets },
-      present: presenter(options),
       workerName: randomUUID(),
       leaseMs: runs.leaseMs,
       now,
@@ -108,12 +106,12 @@ export class Responses {
 
   /** Emits created and completed; stores nothing. */
   warmUp({ planned: { plan } }: PreparedRun, sink: EventSink): void {
-    const { present, now } = this.#parts;
+    const { now } = this.#parts;
     const journal = new Journal({ logsEvents: false, sink });
     const completedAtMs = now();
-    journal.emit({ type: "response.created", response: present(planParts(plan, "in_progress", [])) });
+    journal.emit({ type: "response.created", response: responseObject(planParts(plan, "in_progress", [])) });
     const ended = { ...planParts(plan, "completed", []), usage: noUsage, completedAtMs };
-    journal.emit({ type: "response.completed", response: present(ended) });
+    journal.emit({ type: "response.completed", response: responseObject(ended) });
     journal.close();
   }
 
@@ -149,9 +147,9 @@ export class Responses {
 
   /** Enqueues a background run. Throws a 429 when too many of its owner wait. */
   async enqueue(prepared: PreparedRun): Promise<ResponseObject> {
-    const { store, news, present, workerName, leaseMs } = this.#parts;
+    const { store, news, workerName, leaseMs } = this.#parts;
     await this.#queueLimit.enter(prepared.owner);
-    const response = present(planParts(prepared.planned.plan, "queued", []));
+    const response = responseObject(planParts(prepared.planned.plan, "queued", []));
     const events = [toStoredEvent({ type: "response.created", response }, 0)];
     const job = { ...toNewResponse(prepared, "queued", this.#parts), events };
     try {
@@ -290,8 +288,8 @@ export class Responses {
   }
 
   async #show(response: StoredResponse): Promise<ResponseObject> {
-    const { store, present } = this.#parts;
-    return present(storedParts(response, await store.output(response.owner, response.id)));
+    const output = await this.#parts.store.output(response.owner, response.id);
+    return responseObject(storedParts(response, output));
   }
 }
 

@@ -1,6 +1,5 @@
 // What all runs of a process share.
 
-import type { ResponsePresenter } from "../engine/present.ts";
 import { jobsTopic, type News } from "../store/news.ts";
 import type { Store } from "../store/store.ts";
 import type { ActiveRuns } from "./active-runs.ts";
@@ -12,7 +11,6 @@ export interface RunParts {
   readonly news: News;
   readonly active: ActiveRuns;
   readonly planner: PlannerOptions;
-  readonly present: ResponsePresenter;
   readonly observer: RunObserver;
   /** Holds the leases of this process. */
   readonly workerName: string;

@@ -52,12 +52,12 @@ async function gather(stream: AsyncIterable<AIMessageChunk>, { onText }: Task): 
   return whole;
 }
 
-function finishOf({ response_metadata: metadata }: AIMessage): string {
+function finishOf({ response_metadata: metadata, tool_calls: calls = [] }: AIMessage): string {
   const { status, incomplete_details: details } = metadata as {
     status?: string;
     incomplete_details?: { reason?: string } | null;
   };
-  if (status === "requires_action") return "calls";
+  if (status === "completed" && calls.length > 0) return "calls";
   if (details?.reason === "max_output_tokens") return "length";
   return status === "completed" ? "end" : `${status} ${details?.reason}`;
 }

@@ -108,8 +108,8 @@ function textOf({ output }: Response): string {
   return parts.map((part) => (part.type === "output_text" ? part.text : "")).join("");
 }
 
-function finishOf({ status, incomplete_details: details }: Response): string {
-  if ((status as string) === "requires_action") return "calls";
+function finishOf({ status, output, incomplete_details: details }: Response): string {
+  if (status === "completed" && output.some(({ type }) => type === "function_call")) return "calls";
   if (details?.reason === "max_output_tokens") return "length";
   return status === "completed" ? "end" : `${status} ${details?.reason}`;
 }

@@ -9,6 +9,7 @@ import type { Logger } from "../log.ts";
 import type { Metrics } from "../metrics.ts";
 import type { OwnerLimits, RequestSlot } from "../owner-limits.ts";
 import type { ResponsesApi } from "../route.ts";
+import { type RequiresActionStatus, viewFor } from "../shown-status.ts";
 import { type ClientFrame, readFrame } from "./frame.ts";
 import { FrameRate } from "./frame-rate.ts";
 import { type OwnerBytes, RecentResponses, type RecentResponsesLimits } from "./recent-responses.ts";
@@ -35,6 +36,8 @@ export interface ConnectionSettings {
   readonly recent: RecentResponsesLimits;
   /** Limits of what an owner may have in flight. */
   readonly ownerLimits: OwnerLimits;
+  /** Which clients see the status `requires_action`. */
+  readonly requiresActionStatus: RequiresActionStatus;
 }
 
 export interface ConnectionOptions extends ConnectionSettings {
@@ -223,11 +226,12 @@ export class Connection {
 
   /** Runs a request. The one before it may have sent its terminal event, but not be settled yet. */
   async #begin(frame: CreateFrame, slot: RequestSlot): Promise<void> {
-    const { owner, responses, metrics } = this.#options;
+    const { owner, responses, metrics, exchange, requiresActionStatus } = this.#options;
     const response = new SocketResponse({
       frame,
       owner,
       responses,
+      view: viewFor(exchange.incoming.headers, requiresActionStatus),
       recent: this.#recent,
       sender: this.#sender,
     });

@@ -6,6 +6,7 @@ import { ApiError } from "../../protocol/api-error.ts";
 import type { OutputItem } from "../../protocol/items.ts";
 import type { PreparedRun } from "../../run/prepare.ts";
 import type { ResponsesApi } from "../route.ts";
+import type { ClientView } from "../shown-status.ts";
 import type { ClientFrame } from "./frame.ts";
 import type { RecentResponses } from "./recent-responses.ts";
 import type { Sender } from "./sender.ts";
@@ -16,6 +17,8 @@ export interface SocketResponseOptions {
   readonly responses: ResponsesApi;
   readonly recent: RecentResponses;
   readonly sender: Sender;
+  /** How the client sees responses. */
+  readonly view: ClientView;
 }
 
 const terminalTypes: readonly string[] = ["response.completed", "response.incomplete", "response.failed"];
@@ -117,9 +120,9 @@ export class SocketResponse {
   }
 
   #sink(): EventSink {
-    const { sender, frame } = this.#options;
+    const { sender, frame, view } = this.#options;
     const mark = frame.streamId === undefined ? "" : `,"stream_id":${JSON.stringify(frame.streamId)}`;
-    return {
+    return view.sink({
       send: (type, json) => {
         if (terminalTypes.includes(type)) this.#terminal = json;
         if (this.#isMuted) return;
@@ -128,7 +131,7 @@ export class SocketResponse {
       get drained() {
         return sender.drained;
       },
-    };
+    });
   }
 
   /** Keeps a response that is not stored, so that it can be continued. False if it failed. */

@@ -39,7 +39,6 @@ export async function startService(setup: ServiceSetup) {
     asksForFinalAnswer: false,
     limits: { maxItems: 1000, maxTools: 128 },
     isStrict: false,
-    saysRequiresAction: true,
     conversations: "queue",
     runs: { concurrency: 4, leaseMs: 30_000, maxAttempts: 10 },
     observer: {

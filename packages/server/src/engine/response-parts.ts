@@ -1,22 +1,11 @@
-// The response object, from a running response or from the store.
+// The parts of the response object, from a running response or from the store.
 
 import type { OutputItem } from "../protocol/items.ts";
-import type { ResponseObject } from "../protocol/response.ts";
-import { type ResponseParts, responseObject } from "../protocol/response-object.ts";
+import type { ResponseParts } from "../protocol/response-object.ts";
 import type { ResponseStatus } from "../protocol/status.ts";
 import { fromStoredRequest } from "../protocol/stored-request.ts";
 import type { StoredOutput, StoredResponse } from "../store/store.ts";
 import type { Plan } from "./plan.ts";
-
-/** Makes the object that clients see. */
-export type ResponsePresenter = (parts: ResponseParts) => ResponseObject;
-
-/** `saysRequiresAction: false` is for clients that do not know that status: they see `completed`. */
-export function presenter({ saysRequiresAction }: { saysRequiresAction: boolean }): ResponsePresenter {
-  if (saysRequiresAction) return responseObject;
-  return (parts) =>
-    responseObject(parts.status === "requires_action" ? { ...parts, status: "completed" } : parts);
-}
 
 /** The parts of a response in progress. */
 export function planParts(
