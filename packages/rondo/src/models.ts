@@ -3,12 +3,18 @@
 export { type ChatForwarder, chatForwarder, type ForwardRequest } from "./model/chat-forwarder.ts";
 export { ollamaBaseUrl } from "./model/environment.ts";
 export type { FetchFunction } from "./model/http/http-fetch.ts";
+export {
+  type EndpointFacts,
+  type LearnEndpointOptions,
+  learnEndpoint,
+} from "./model/learning/learn-endpoint.ts";
 export { type ListModelsOptions, listModels } from "./model/list-models.ts";
 export type { ContentPart, Message, ToolCall } from "./model/message.ts";
 export type { ModelProfile, ToolDialect } from "./model/profile.ts";
 export { commonProfile, type PickedProfile, type ProfileQuestion, pickProfile } from "./model/profiles.ts";
 export type {
   FinishReason,
+  LearnOptions,
   ModelDelta,
   ModelProvider,
   ModelRequest,

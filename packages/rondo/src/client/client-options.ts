@@ -19,6 +19,7 @@ import type { ToolSource } from "../tool/tool-source.ts";
 import { withSubtools } from "../turn/turn-options.ts";
 import { type ClientHooks, checkClientHooks, type HookDecision } from "./client-hooks.ts";
 import { ClientTools } from "./client-tools.ts";
+import { fitToWindow } from "./fit-to-window.ts";
 
 /** A decision about a call, with a reason or another input. */
 type ToolPermission = Omit<HookDecision, "modifiedPrompt">;
@@ -93,6 +94,11 @@ export interface ClientOptions<S extends InputSchema | undefined = InputSchema |
   repairArguments?: boolean;
   /** Whether pieces of calls become `tool_use_delta` blocks. Default: false. */
   includeToolUseDeltas?: boolean;
+  /**
+   * What happens to a conversation that is longer than the model's context window: `auto` leaves out its oldest turns
+   * in what is sent, and keeps them in history; `disabled` leaves it to the model server. Default: `disabled`.
+   */
+  truncation?: "auto" | "disabled";
   /** How long an aborted tool may clean up before it is left behind. Default: 1,000. */
   graceMs?: number;
   /** Interrupts the run under way, like `interrupt()`, and refuses later queries. */
@@ -120,6 +126,7 @@ const checks = {
   output: (_field: string, value: unknown) => value, // StructuredOutput compiles it
   repairArguments: optional(checkBoolean, undefined),
   includeToolUseDeltas: optional(checkBoolean, false),
+  truncation: optional(checkTruncation, "disabled"),
   graceMs: optional(checkGrace, undefined),
   signal: checkSignal,
 } satisfies { [K in keyof Omit<ClientOptions, "model" | keyof TransportOptions>]-?: Check<unknown> };
@@ -153,7 +160,7 @@ export function checkClientOptions(options: ClientOptions): CheckedOptions {
       });
   return {
     ...checked,
-    model: toModel(options),
+    model: checked.truncation === "auto" ? fitToWindow(toModel(options)) : toModel(options),
     output: options.output,
     settings: { temperature, ...(maxTokens !== null && { maxTokens }), ...checked.settings },
     isAllowed: permission(allowedTools, disallowedTools, checked.tools),
@@ -166,6 +173,11 @@ function optional<T, Default>(check: Check<T>, byDefault: Default): Check<T | De
 
 function checkCount(field: string, value: unknown): number {
   return value === Number.POSITIVE_INFINITY ? value : checkLimit(field, value);
+}
+
+function checkTruncation(field: string, value: unknown): "auto" | "disabled" {
+  if (value === "auto" || value === "disabled") return value;
+  throw new InvalidArgumentError({ field, expected: '"auto" or "disabled"', received: value });
 }
 
 function checkTemperature(field: string, value: unknown): number {

@@ -59,7 +59,7 @@ export class Client<const S extends InputSchema | undefined = undefined> impleme
     this.#options = checkClientOptions(options);
     const { output, model, hooks } = this.#options;
     this.#hooks = new HookRunner(hooks, () => this.history);
-    this.#output = output && new StructuredOutput(output, model.profile.outputMode);
+    this.#output = output && new StructuredOutput(output, () => model.profile);
     // Checks the names of the tools; nothing runs before it is iterated.
     runLoop([], loopOptions(this.#options, this.#output, this.#hooks, this.#conversation));
   }
@@ -211,11 +211,13 @@ export class Client<const S extends InputSchema | undefined = undefined> impleme
 
   /** Calls the hooks of a prompt and asks the tool sources; an interrupt waits for neither. */
   async #prepare(prompt: string | ContentPart[], interrupted: AbortSignal): Promise<UserMessage | undefined> {
-    const { tools, signal } = this.#options;
+    const { tools, signal, model } = this.#options;
     const aborted = signal ? AbortSignal.any([signal, interrupted]) : interrupted;
     try {
       const content = prompt === "" ? "" : await untilAborted(this.#hooks.submit(prompt), aborted);
       await tools.renew(aborted);
+      // How a shape is asked for depends on the server.
+      if (this.#output) await model.learn?.({ signal: aborted });
       return prompt === "" ? undefined : { role: "user", content };
     } catch (error) {
       if (!interrupted.aborted) throw error;

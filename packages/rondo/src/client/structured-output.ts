@@ -19,17 +19,22 @@ type OutputAnswer =
 
 export class StructuredOutput {
   readonly #compiled: CompiledInput;
-  readonly #mode: ModelProfile["outputMode"];
+  /** It may change until a request is made, when the server has told what it is. */
+  readonly #profile: () => ModelProfile;
   /** The tool through which a model answers, if its profile says so. */
   readonly answerTool: AnyTool | undefined;
 
-  constructor(schema: InputSchema, mode: ModelProfile["outputMode"]) {
+  constructor(schema: InputSchema, profile: () => ModelProfile) {
     this.#compiled = compileInput(schema);
-    this.#mode = mode;
+    this.#profile = profile;
     this.answerTool =
-      mode === "tool"
+      this.#mode === "tool"
         ? tool(answerToolName, "Give the final answer.", this.#compiled.jsonSchema, (input) => input)
         : undefined;
+  }
+
+  get #mode(): ModelProfile["outputMode"] {
+    return this.#profile().outputMode;
   }
 
   /** For servers that enforce a shape themselves. */

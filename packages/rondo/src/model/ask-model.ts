@@ -2,6 +2,7 @@
 // as the consumer does, and stops at a time limit.
 
 import { after } from "../async/timer.ts";
+import { ContextLengthError } from "../error/context-length-error.ts";
 import {
   BrokenStreamError,
   ModelConnectionError,
@@ -17,7 +18,7 @@ import { ChatStreamReader } from "./chat-stream-reader.ts";
 import type { DeltaSink } from "./delta-stream.ts";
 import type { Endpoint } from "./endpoint.ts";
 import type { HttpResponse, HttpSend } from "./http/http.ts";
-import type { ModelProfile } from "./profile.ts";
+import type { LearnedProfile } from "./learning/learned-profile.ts";
 import type { RequestBody } from "./request-body.ts";
 import { type RetryNotice, type RetryPolicy, withRetry } from "./retry.ts";
 import { SilenceLimit } from "./silence.ts";
@@ -27,7 +28,7 @@ import { acquireSlot } from "./slots.ts";
 export interface ChatSetup {
   readonly endpoint: Endpoint;
   readonly model: string;
-  readonly profile: ModelProfile;
+  readonly learned: LearnedProfile;
   readonly send: HttpSend;
   readonly maxConcurrency: number;
   readonly retry: RetryPolicy;
@@ -42,20 +43,24 @@ export interface ChatSetup {
   readonly createReader?: () => AnswerReader;
 }
 
+/** The body of an attempt. It may depend on what the server is, which is then found out first. */
+export type BodyFor = (signal: AbortSignal) => RequestBody | Promise<RequestBody>;
+
 /** Asks once, and pushes what comes into the sink. Rejects with a typed error, or with the sink's abort reason. */
-export async function askModel(setup: ChatSetup, body: RequestBody, sink: DeltaSink): Promise<void> {
+export async function askModel(setup: ChatSetup, bodyFor: BodyFor, sink: DeltaSink): Promise<void> {
   const { timeoutMs, idleTimeoutMs, maxConcurrency, retry, limits } = setup;
   const { signal } = sink;
   const endpoint = setup.endpoint.label;
   const release = await acquireSlot({ endpoint, limit: maxConcurrency, signal });
+  let toolNames: readonly string[] = [];
   const answer = new ChatAnswer({
     endpoint,
     hideSecrets: (text) => setup.endpoint.hideSecrets(text),
-    reader:
+    createReader: () =>
       setup.createReader?.() ??
       new ChatStreamReader({
-        profile: setup.profile,
-        toolNames: body.toolNames,
+        profile: setup.learned.current,
+        toolNames,
         maxCalls: limits.maxCallsPerAnswer,
       }),
     limits,
@@ -68,7 +73,13 @@ export async function askModel(setup: ChatSetup, body: RequestBody, sink: DeltaS
   const silence = new SilenceLimit(idleTimeoutMs, () => stop(ModelIdleTimeoutError, idleTimeoutMs));
   const cancelTimeout = after(timeoutMs, () => stop(ModelTimeoutError, timeoutMs));
   try {
-    await withRetry(() => attempt(setup, body, { sink, answer, silence }), {
+    const ask = async () => {
+      const made = bodyFor(signal);
+      const body = made instanceof Promise ? await made : made;
+      toolNames = body.toolNames;
+      await attempt(setup, body, { sink, answer, silence });
+    };
+    await withRetry(ask, {
       policy: retry,
       signal,
       isSafe: () => !answer.hasBegun,
@@ -88,19 +99,26 @@ interface Attempt {
 }
 
 async function attempt(
-  { endpoint, model, send, path = "/chat/completions" }: ChatSetup,
+  { endpoint, model, send, learned, createReader, path = "/chat/completions" }: ChatSetup,
   { text: body, isWhole }: RequestBody,
   { sink, answer, silence }: Attempt,
 ): Promise<void> {
   const { signal } = sink;
   // Silence before a whole answer means nothing: it may take as long as the whole stream would.
   if (!isWhole) silence.hear();
+  // Beside the request: it is known long before the model has written its first token.
+  const learning = !createReader && learned.isNeededToRead ? learned.learn({ signal }) : undefined;
   try {
     const response = await askServer({ endpoint, path, body, model, send, signal });
+    learned.noteHeader(response.header("server"));
+    if (learning && learned.isNeededToRead) await learning;
     await readAnswer(response, { sink, answer, silence });
     answer.end();
   } catch (error) {
+    if (error instanceof ContextLengthError) learned.noteWindow(error.contextWindow);
+    if (error instanceof ModelConnectionError) learned.forget();
     if (signal.aborted || error instanceof RondoError) throw error;
+    learned.forget();
     if (!answer.hasBegun) throw new ModelConnectionError(endpoint.label, error);
     answer.cutOff();
     throw new BrokenStreamError(endpoint.label, answer.text, error);

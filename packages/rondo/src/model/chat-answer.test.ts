@@ -26,7 +26,7 @@ function outcomeOf(pieces: readonly Uint8Array[], startsThinking = false): unkno
   };
   const profile = { ...commonProfile, startsThinking };
   const reader = new ChatStreamReader({ profile, toolNames: ["add"] });
-  const answer = new ChatAnswer({ endpoint: "http://localhost/v1", reader, push });
+  const answer = new ChatAnswer({ endpoint: "http://localhost/v1", createReader: () => reader, push });
   try {
     for (const piece of pieces) if (answer.read(piece)) break;
     answer.end();
@@ -112,7 +112,11 @@ test("any split of any bytes gives the same outcome", () => {
 test("cutting off twice, or after the end, emits nothing", () => {
   const all: ModelDelta[] = [];
   const reader = new ChatStreamReader({ profile: commonProfile, toolNames: [] });
-  const answer = new ChatAnswer({ endpoint: "", reader, push: (delta) => all.push(delta) });
+  const answer = new ChatAnswer({
+    endpoint: "",
+    createReader: () => reader,
+    push: (delta) => all.push(delta),
+  });
   answer.read(new TextEncoder().encode(`data: ${chunk({ content: "a <thi" })}\n\n`));
   answer.cutOff();
   answer.cutOff();

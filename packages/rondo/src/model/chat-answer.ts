@@ -32,7 +32,8 @@ export interface ChatAnswerSetup {
   readonly endpoint: string;
   /** Removes secrets from the server's messages. Default: removes nothing. */
   readonly hideSecrets?: (text: string) => string;
-  readonly reader: AnswerReader;
+  /** Called with the first byte of the answer, or its end. */
+  readonly createReader: () => AnswerReader;
   /** The reader counts the calls. Default: no limits. */
   readonly limits?: AnswerLimits;
   readonly push: (delta: ModelDelta) => void;
@@ -49,7 +50,8 @@ interface Body {
 export class ChatAnswer {
   readonly #endpoint: string;
   readonly #hideSecrets: (text: string) => string;
-  readonly #reader: AnswerReader;
+  readonly #createReader: () => AnswerReader;
+  #createdReader: AnswerReader | undefined;
   readonly #limits: AnswerLimits;
   readonly #push: (delta: ModelDelta) => void;
   readonly #parser = new ChunkParser();
@@ -65,12 +67,17 @@ export class ChatAnswer {
   #isClosed = false;
   #hasBegun = false;
 
-  constructor({ endpoint, hideSecrets, reader, limits, push }: ChatAnswerSetup) {
+  constructor({ endpoint, hideSecrets, createReader, limits, push }: ChatAnswerSetup) {
     this.#endpoint = endpoint;
     this.#hideSecrets = hideSecrets ?? ((text) => text);
-    this.#reader = reader;
+    this.#createReader = createReader;
     this.#limits = limits ?? noLimits;
     this.#push = push;
+  }
+
+  get #reader(): AnswerReader {
+    this.#createdReader ??= this.#createReader();
+    return this.#createdReader;
   }
 
   /** Whether any byte has come, even white space. */

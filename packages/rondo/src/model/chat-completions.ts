@@ -17,8 +17,8 @@ import { DeltaStream } from "./delta-stream.ts";
 import { Endpoint, type EndpointOptions } from "./endpoint.ts";
 import { environment } from "./environment.ts";
 import { type FetchFunction, sendBy } from "./http/http-fetch.ts";
+import { LearnedProfile } from "./learning/learned-profile.ts";
 import type { ModelProfile } from "./profile.ts";
-import { pickProfile } from "./profiles.ts";
 import type { ModelProvider } from "./provider.ts";
 import { requestBody } from "./request-body.ts";
 import { type RetryOptions, retryPolicy } from "./retry.ts";
@@ -26,7 +26,10 @@ import { type RetryOptions, retryPolicy } from "./retry.ts";
 export interface OpenAICompatibleOptions extends EndpointOptions {
   /** The model, as its server names it. Default: the environment's `RONDO_MODEL`. */
   model?: string | undefined;
-  /** The kind of server: `ollama`, `lmstudio`, `llamacpp`, `vllm`. Default: guessed from the port of the URL. */
+  /**
+   * The kind of server: `ollama`, `lmstudio`, `llamacpp`, `vllm`, `sglang`. Default: what the server tells, once a
+   * request depends on it; until then its port is a hint.
+   */
   server?: string | undefined;
   /** Fields of the profile that differ from the picked one. Default: none. */
   profile?: Partial<ModelProfile> | undefined;
@@ -77,16 +80,30 @@ const known: readonly (keyof OpenAICompatibleOptions)[] = [
  */
 export function openaiCompatible(options: OpenAICompatibleOptions): ModelProvider {
   const setup = checkSetup(options);
-  const { endpoint, model, profile, mayAskWhole } = setup;
+  const { endpoint, model, learned, mayAskWhole } = setup;
   return {
     name: model,
     endpoint: endpoint.label,
-    profile,
+    get profile() {
+      return learned.current;
+    },
+    learn: (learnOptions) => learned.learn(learnOptions),
     stream(request) {
       checkPlainObject("request", request);
       const signal = checkSignal("signal", request.signal);
-      const body = requestBody(request, model, profile, mayAskWhole && request.wholeAnswer === true);
-      return new DeltaStream((sink) => askModel(setup, body, sink), signal);
+      const mayBeWhole = mayAskWhole && request.wholeAnswer === true;
+      let profile = learned.current;
+      let body = requestBody(request, model, profile, mayBeWhole);
+      const currentBody = () => {
+        if (profile !== learned.current) {
+          profile = learned.current;
+          body = requestBody(request, model, profile, mayBeWhole);
+        }
+        return body;
+      };
+      const bodyFor = (attempt: AbortSignal) =>
+        learned.isNeededFor(request) ? learned.learn({ signal: attempt }).then(currentBody) : currentBody();
+      return new DeltaStream((sink) => askModel(setup, bodyFor, sink), signal);
     },
   };
 }
@@ -98,26 +115,23 @@ export function checkSetup(options: OpenAICompatibleOptions): ChatSetup {
   const endpoint = new Endpoint(options);
   const model = checkModel(options.model ?? environment("RONDO_MODEL"));
   if (options.profile !== undefined) checkProfile("profile", options.profile);
-  const { profile } = pickProfile({
-    baseURL: endpoint.label,
-    model,
-    ...(server === undefined ? {} : { server: checkString("server", server) }),
-    override: options.profile ?? {},
-  });
+  if (server !== undefined) checkString("server", server);
   if (fetch !== undefined && typeof fetch !== "function")
     throw new InvalidTypeError({ field: "fetch", expected: "a function like fetch", received: fetch });
+  const sending = fetch ? sendBy(fetch) : send;
+  const override = options.profile ?? {};
   return {
     endpoint,
     model,
-    profile,
-    send: fetch ? sendBy(fetch) : send,
+    learned: new LearnedProfile({ endpoint, send: sending, model, server, override }),
+    send: sending,
     maxConcurrency: limit("maxConcurrency", maxConcurrency),
     retry: retryPolicy("retry", options.retry),
     timeoutMs: checkDuration("timeoutMs", timeoutMs ?? Number.POSITIVE_INFINITY),
     limits: answerLimits(options),
     idleTimeoutMs: checkDuration("idleTimeoutMs", idleTimeoutMs ?? 600_000),
     mayAskWhole:
-      profile.onlyStreams !== true &&
+      override.onlyStreams !== true &&
       (idleTimeoutMs === undefined || idleTimeoutMs === Number.POSITIVE_INFINITY),
   };
 }

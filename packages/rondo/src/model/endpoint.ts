@@ -48,6 +48,13 @@ export class Endpoint {
       .filter((secret) => secret.length >= shortestSecret)
       .reduce((rest, secret) => rest.replaceAll(secret, "(hidden)"), text);
 
+  /** The address of a resource of the server's own API, beside the OpenAI-compatible one: `/props`. */
+  ownUrl(path: string): URL {
+    const url = new URL(this.#base);
+    url.pathname = `${url.pathname.replace(/\/(?:v1\/?)?$/, "")}${path}`;
+    return url;
+  }
+
   /** The address of a resource: `/models`. */
   url(path: string): URL {
     const known = this.#urls.get(path);

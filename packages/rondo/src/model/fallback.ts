@@ -2,9 +2,8 @@
 
 import { InvalidArgumentError, InvalidTypeError } from "../error/argument-errors.ts";
 import type { ModelProfile } from "./profile.ts";
-import type { ModelDelta, ModelProvider, ModelRequest } from "./provider.ts";
-
-type Step = IteratorResult<ModelDelta, undefined>;
+import type { ModelProvider, ModelRequest } from "./provider.ts";
+import { RestartableStream, type StartStream } from "./restartable-stream.ts";
 
 /**
  * Asks the first model; if it fails before its first delta (warnings do not count), the next, and so on. The last
@@ -18,60 +17,38 @@ export function fallback(...models: readonly [ModelProvider, ...ModelProvider[]]
   return {
     name: first.name,
     endpoint: first.endpoint,
-    profile: { ...first.profile, outputMode: commonOutputMode(models) },
-    stream: (request) => new FallbackStream(models, request),
+    get profile() {
+      return commonProfileOf(models);
+    },
+    async learn(options) {
+      await Promise.all(models.map(async (model) => model.learn?.(options)));
+      return commonProfileOf(models);
+    },
+    stream: (request) => new RestartableStream(startInOrder(models, request)),
   };
 }
 
-function commonOutputMode([first, ...others]: readonly ModelProvider[]): ModelProfile["outputMode"] {
-  const mode = first?.profile.outputMode ?? "prompt";
-  return others.every(({ profile }) => profile.outputMode === mode) ? mode : "prompt";
+function commonProfileOf([first, ...others]: readonly [ModelProvider, ...ModelProvider[]]): ModelProfile {
+  const { profile } = first;
+  const isCommon = others.every((other) => other.profile.outputMode === profile.outputMode);
+  return isCommon ? profile : { ...profile, outputMode: "prompt" };
 }
 
-class FallbackStream implements AsyncIterableIterator<ModelDelta, undefined, void> {
-  readonly #models: readonly ModelProvider[];
-  readonly #request: ModelRequest;
-  #index = 0;
-  #current: AsyncIterator<ModelDelta>;
-  #hasBegun = false;
-  #isLeft = false;
-
-  constructor(models: readonly [ModelProvider, ...ModelProvider[]], request: ModelRequest) {
-    this.#models = models;
-    this.#request = request;
-    this.#current = models[0].stream(request)[Symbol.asyncIterator]();
-  }
-
-  next(): Promise<Step> {
-    return this.#hasBegun ? (this.#current.next() as Promise<Step>) : this.#first();
-  }
-
-  async return(): Promise<Step> {
-    this.#isLeft = true;
-    await this.#current.return?.();
-    return { done: true, value: undefined };
-  }
-
-  [Symbol.asyncIterator](): this {
-    return this;
-  }
-
-  async #first(): Promise<Step> {
-    while (true) {
-      try {
-        const step = (await this.#current.next()) as Step;
-        if (step.done || step.value.type !== "warning") this.#hasBegun = true;
-        return step;
-      } catch (error) {
-        const failed = this.#models[this.#index];
-        const next = this.#models[this.#index + 1];
-        if (!next || !failed || this.#isLeft || this.#request.signal?.aborted) throw error;
-        this.#index += 1;
-        this.#current = next.stream(this.#request)[Symbol.asyncIterator]();
-        return { done: false, value: { type: "warning", message: wordFallback(failed, next, error) } };
-      }
-    }
-  }
+/** Starts the models one after the other. The first at once, so that an invalid request is refused there. */
+function startInOrder(
+  models: readonly [ModelProvider, ...ModelProvider[]],
+  request: ModelRequest,
+): StartStream {
+  const first = models[0].stream(request);
+  let index = 0;
+  return (failure) => {
+    if (!failure) return { stream: first };
+    const failed = models[index];
+    const next = models[index + 1];
+    if (!next || !failed || request.signal?.aborted) return undefined;
+    index += 1;
+    return { stream: next.stream(request), warning: wordFallback(failed, next, failure.error) };
+  };
 }
 
 function wordFallback(failed: ModelProvider, next: ModelProvider, error: unknown): string {

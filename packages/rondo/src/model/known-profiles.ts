@@ -4,9 +4,13 @@
 import type { ModelProfile, ToolDialect } from "./profile.ts";
 
 export interface ServerProfile {
-  readonly name: "ollama" | "lmstudio" | "llamacpp" | "vllm";
-  /** Its default port. */
+  readonly name: "ollama" | "lmstudio" | "llamacpp" | "vllm" | "sglang";
+  /** Its default port: a hint, until the server has answered. */
   readonly port: string;
+  /** What it says as the owner of the models that it lists. */
+  readonly ownedBy: string;
+  /** What it says in the header `Server`. Default: nothing of its own. */
+  readonly header?: string;
   /** The field of a message in which it accepts earlier reasoning. */
   readonly reasoningField: "reasoning_content" | "reasoning";
   /** Whether it removes thinking from the text by default. Default: true. */
@@ -17,12 +21,37 @@ export interface ServerProfile {
 
 export const serverProfiles: readonly ServerProfile[] = [
   // Its OpenAI-compatible API accepts `tool_choice` and ignores it.
-  { name: "ollama", port: "11434", reasoningField: "reasoning", honoursToolChoice: false },
+  {
+    name: "ollama",
+    port: "11434",
+    ownedBy: "library",
+    reasoningField: "reasoning",
+    honoursToolChoice: false,
+  },
   // It leaves the tags in the text, but adds the opening tag that the template wrote.
-  { name: "lmstudio", port: "1234", reasoningField: "reasoning" },
-  { name: "llamacpp", port: "8080", reasoningField: "reasoning_content" },
-  // It removes thinking only with a reasoning parser, an option that is often left out.
-  { name: "vllm", port: "8000", reasoningField: "reasoning_content", separatesThinking: false },
+  { name: "lmstudio", port: "1234", ownedBy: "organization_owner", reasoningField: "reasoning" },
+  {
+    name: "llamacpp",
+    port: "8080",
+    ownedBy: "llamacpp",
+    header: "llama.cpp",
+    reasoningField: "reasoning_content",
+  },
+  // These remove thinking only with a reasoning parser, an option that is often left out.
+  {
+    name: "vllm",
+    port: "8000",
+    ownedBy: "vllm",
+    reasoningField: "reasoning_content",
+    separatesThinking: false,
+  },
+  {
+    name: "sglang",
+    port: "30000",
+    ownedBy: "sglang",
+    reasoningField: "reasoning_content",
+    separatesThinking: false,
+  },
 ];
 
 export interface FamilyProfile {

@@ -1,6 +1,7 @@
 // Picks the profile for a model on a server: the common one, with what is known about the server and the family.
 
 import { type FamilyProfile, familyProfiles, type ServerProfile, serverProfiles } from "./known-profiles.ts";
+import type { EndpointFacts } from "./learning/learn-endpoint.ts";
 import type { ModelProfile, ToolDialect } from "./profile.ts";
 import { toolDialects } from "./reading/dialects/dialects.ts";
 
@@ -22,12 +23,14 @@ export const commonProfile: ModelProfile = {
 };
 
 export interface ProfileQuestion {
-  /** The server's URL; its port suggests which server it is. */
+  /** The server's URL; its port suggests which server it is, where nothing else tells. */
   readonly baseURL: string;
   /** The model's name, as its server knows it. */
   readonly model: string;
-  /** The kind of server, if known: `ollama`, `lmstudio`, `llamacpp`, `vllm`. */
+  /** The kind of server, if known: `ollama`, `lmstudio`, `llamacpp`, `vllm`, `sglang`. */
   readonly server?: string;
+  /** What `learnEndpoint()` found out. Default: nothing. */
+  readonly learned?: EndpointFacts;
   /** Fields set by the user. Default: none. */
   readonly override?: Partial<ModelProfile>;
 }
@@ -42,12 +45,14 @@ export interface PickedProfile {
  * The profile for a model on a server, as `openaiCompatible()` and the presets pick it, with the reason in words.
  * Deterministic, and without any request.
  */
-export function pickProfile({ baseURL, model, server, override = {} }: ProfileQuestion): PickedProfile {
-  const [known, serverReason] = findServer(baseURL, server);
-  const family = familyProfiles.find(({ pattern }) => pattern.test(model.toLowerCase()));
+export function pickProfile(question: ProfileQuestion): PickedProfile {
+  const { model, learned, override = {} } = question;
+  const [known, serverReason] = findServer(question);
+  const family = familyOf(model);
   const given = Object.entries(override).filter(([, value]) => value !== undefined);
   const profile: ModelProfile = {
     ...combineProfiles(known, family),
+    ...(learned?.contextWindow !== undefined && { contextWindow: learned.contextWindow }),
     ...(Object.fromEntries(given) as Partial<ModelProfile>),
   };
   const reasons = [
@@ -58,6 +63,18 @@ export function pickProfile({ baseURL, model, server, override = {} }: ProfileQu
   ];
   if (given.length > 0) reasons.push(`set by the user: ${given.map(([key]) => key).join(", ")}`);
   return { profile, reason: `${reasons.join("; ")}.` };
+}
+
+/** A server by the name that a user gave it: `llama.cpp`, `LM Studio`. */
+export function serverNamed(server: string): ServerProfile | undefined {
+  const name = server.toLowerCase().replaceAll(/[^a-z]/g, "");
+  return serverProfiles.find((known) => known.name === name);
+}
+
+/** The family of a model, by its name. */
+export function familyOf(model: string): FamilyProfile | undefined {
+  const name = model.toLowerCase();
+  return familyProfiles.find(({ pattern }) => pattern.test(name));
 }
 
 /** The common profile with what is known about a server and a family; what the family says wins. */
@@ -87,12 +104,14 @@ export function combineProfiles(
   };
 }
 
-function findServer(baseURL: string, server: string | undefined): [ServerProfile | undefined, string] {
+function findServer({ baseURL, server, learned }: ProfileQuestion): [ServerProfile | undefined, string] {
   if (server !== undefined) {
-    const name = server.toLowerCase().replaceAll(/[^a-z]/g, "");
-    const found = serverProfiles.find((known) => known.name === name);
+    const found = serverNamed(server);
     return [found, found ? `server '${found.name}' as given` : `no known server '${server}'`];
   }
+  const identified = serverProfiles.find((known) => known.name === learned?.server);
+  if (identified)
+    return [identified, `server '${identified.name}' by ${learned?.evidence ?? "what it tells"}`];
   const port = URL.parse(baseURL)?.port;
   const found = serverProfiles.find((known) => known.port === port);
   return [found, found ? `server '${found.name}' by its port ${port}` : `no known server at ${baseURL}`];

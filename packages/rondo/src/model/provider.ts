@@ -76,13 +76,26 @@ export type ModelDelta =
   /** `usage` is undefined when the server did not report it. */
   | { readonly type: "finished"; readonly finishReason: FinishReason; readonly usage: Usage | undefined };
 
+export interface LearnOptions {
+  /** Whether the context window is needed too. Default: false. */
+  window?: boolean | undefined;
+  /** Stops waiting for the server: what is known by then is used. */
+  signal?: AbortSignal | undefined;
+}
+
 /** A model. */
 export interface ModelProvider {
   /** The model's name, as its server knows it. */
   readonly name: string;
   /** Its URL, or a name instead of one, for messages. */
   readonly endpoint: string;
+  /** What is known about the model and its server now. It may get better when the server has answered. */
   readonly profile: ModelProfile;
+  /**
+   * Finds out what the server is, unless that is known, and gives the profile. Never rejects: if the server does not
+   * tell, the profile stays as it was. Default: there is nothing to find out.
+   */
+  learn?(options?: LearnOptions): Promise<ModelProfile>;
   /** Sends one request. Leaving the iteration, or aborting the signal, closes the connection at once. */
   stream(request: ModelRequest): AsyncIterable<ModelDelta>;
 }

@@ -1,6 +1,7 @@
 // Plans a run: resolves its model, its conversation and its tools.
 
 import type { JsonObject } from "rondo";
+import { fitToWindow } from "rondo/budget";
 import type { Models } from "../config/models.ts";
 import { approvalId } from "../engine/approval-id.ts";
 import { withApprovals } from "../engine/approvals.ts";
@@ -112,13 +113,15 @@ export async function planRun(requested: RunRequest, options: PlannerOptions): P
       });
   if (messages.length === 0 && !isEarly && !requested.isWarmUp)
     throw invalidRequest("input", "Expected something for the model to read, got nothing.");
+  const cuts = request.truncation === "auto";
+  if (cuts || request.text.format.type !== "text") await provider.learn?.({ window: cuts });
   const plan: Plan = {
     id,
     owner,
     createdAtMs,
     request,
     model: name,
-    provider,
+    provider: cuts ? fitToWindow(provider) : provider,
     messages: fitMessages(messages, request, provider.profile),
     offer,
     executors,

@@ -46,7 +46,7 @@ export async function askResponses(
 ): Promise<void> {
   const { chain, approve, onResponse } = setup;
   const { messages } = request;
-  const sendsReasoning = setup.chat.profile.sendReasoning !== "none";
+  const sendsReasoning = setup.chat.learned.current.sendReasoning !== "none";
   const note = new AnswerNote();
   let reader: ResponseReader | undefined;
   let finished: Finished | undefined;
@@ -114,7 +114,7 @@ async function askOnce(
   // Servers store by default. One that stores nothing rejects the wish, and says so in its response.
   const text = JSON.stringify({ model, stream: true, ...(!chain && { store: false }), ...fields });
   const setup = { ...chat, path: "/responses", createReader: () => reader };
-  await askModel(setup, { text, toolNames: [], isWhole: false }, sink);
+  await askModel(setup, () => ({ text, toolNames: [], isWhole: false }), sink);
 }
 
 /** Whether the server no longer has the response that the request goes on from. */

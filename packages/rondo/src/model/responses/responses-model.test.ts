@@ -250,7 +250,7 @@ describe("a stream", () => {
     const read = (pieces: readonly Uint8Array[]) => {
       const deltas: ModelDelta[] = [];
       const push = (delta: ModelDelta) => deltas.push(delta);
-      const answer = new ChatAnswer({ endpoint: "here", reader: new ResponseReader(9), push });
+      const answer = new ChatAnswer({ endpoint: "here", createReader: () => new ResponseReader(9), push });
       for (const piece of pieces) answer.read(piece);
       answer.end();
       return merged(deltas);

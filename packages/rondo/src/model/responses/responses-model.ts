@@ -50,7 +50,7 @@ export function responsesModel(url: string, options: ResponsesModelOptions = {})
   return {
     name: chat.model,
     endpoint: chat.endpoint.label,
-    profile: chat.profile,
+    profile: chat.learned.current,
     stream(request) {
       checkPlainObject("request", request);
       const signal = checkSignal("signal", request.signal);
