@@ -18,18 +18,21 @@ const root = fileURLToPath(new URL("..", import.meta.url));
 
 const library: Package = {
   folder: join(root, "packages/rondo"),
-  // `#http` resolves to one of the last two.
+  // `#http` and `#sessions` each resolve to one of the last four.
   entries: [
     "index",
     "loop",
     "models",
     "budget",
     "errors",
+    "sessions",
     "demo/index",
     "testing/index",
     "mcp/index",
     "model/http/http-node",
     "model/http/http-fetch",
+    "session/folder/default-store",
+    "session/no-default-store",
   ],
   // `core` imports neither of the others, and `client` not `agent`. Most of our classes have side effects when they are
   // defined, which keeps them in the bundle of an app that has the file; so what many apps do not need is a separate
@@ -38,7 +41,8 @@ const library: Package = {
   shared: {
     core: /^(error|json|async|registry|hook|context|tool|turn)\//,
     agent: /^(agent\/(?!check-prompt)|client\/thinking-agent)/,
-    client: /^(agent|client|loop|model\/(?!http\/http-))/,
+    client: /^(agent|client|loop|model\/(?!http\/http-)|session\/[^/]+$)/,
+    folder: /^session\/folder\//,
   },
 };
 

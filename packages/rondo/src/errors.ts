@@ -46,3 +46,9 @@ export {
   ModelServerError,
 } from "./error/model-http-errors.ts";
 export { RondoError } from "./error/rondo-error.ts";
+export {
+  InvalidSessionError,
+  SessionLimitError,
+  SessionLockedError,
+  UnknownSessionError,
+} from "./session/session-errors.ts";

@@ -13,11 +13,13 @@ import type { PendingCall } from "../loop/options.ts";
 import { type OpenAICompatibleOptions, openaiCompatible } from "../model/chat-completions.ts";
 import { checkSettings } from "../model/check-settings.ts";
 import type { ModelProvider, ModelSettings } from "../model/provider.ts";
+import type { SessionStore } from "../session/store.ts";
 import type { InputSchema, ParsedInput } from "../tool/infer.ts";
 import type { AnyTool } from "../tool/tool.ts";
 import type { ToolSource } from "../tool/tool-source.ts";
 import { withSubtools } from "../turn/turn-options.ts";
 import { type ClientHooks, checkClientHooks, type HookDecision } from "./client-hooks.ts";
+import { checkSession, checkSessionStore } from "./client-session.ts";
 import { ClientTools } from "./client-tools.ts";
 import { fitToWindow } from "./fit-to-window.ts";
 
@@ -99,6 +101,18 @@ export interface ClientOptions<S extends InputSchema | undefined = InputSchema |
    * in what is sent, and keeps them in history; `disabled` leaves it to the model server. Default: `disabled`.
    */
   truncation?: "auto" | "disabled";
+  /**
+   * The id of a stored session to resume, or `"new"` to begin one: the conversation is then saved as it grows, and
+   * the process may die at any moment. Default: `"new"` with a `sessionStore`, else nothing is stored.
+   */
+  session?: string;
+  /** Whether the session is continued in a copy with a new id, which leaves the original as it is. Default: false. */
+  fork?: boolean;
+  /**
+   * Where sessions are kept: `folderSessions("…")` of `rondo/sessions`, `memorySessions()`, or your own. Default:
+   * a folder of your user's state, on runtimes with a file system.
+   */
+  sessionStore?: SessionStore;
   /** How long an aborted tool may clean up before it is left behind. Default: 1,000. */
   graceMs?: number;
   /** Interrupts the run under way, like `interrupt()`, and refuses later queries. */
@@ -127,6 +141,9 @@ const checks = {
   repairArguments: optional(checkBoolean, undefined),
   includeToolUseDeltas: optional(checkBoolean, false),
   truncation: optional(checkTruncation, "disabled"),
+  session: optional(checkSession, undefined),
+  fork: optional(checkBoolean, false),
+  sessionStore: optional(checkSessionStore, undefined),
   graceMs: optional(checkGrace, undefined),
   signal: checkSignal,
 } satisfies { [K in keyof Omit<ClientOptions, "model" | keyof TransportOptions>]-?: Check<unknown> };

@@ -24,6 +24,7 @@ import {
   checkClientOptions,
   type ShapedBy,
 } from "./client-options.ts";
+import { ClientSession } from "./client-session.ts";
 import { argumentsOf, Conversation } from "./conversation.ts";
 import { HookRunner } from "./hook-runner.ts";
 import { type ClientRun, Lifecycle, type Running, type Starting } from "./lifecycle.ts";
@@ -51,6 +52,7 @@ export class Client<const S extends InputSchema | undefined = undefined> impleme
   readonly #conversation = new Conversation();
   readonly #hooks: HookRunner;
   readonly #life = new Lifecycle();
+  readonly #session: ClientSession | undefined;
   #turnCount = 0;
   #usage: Usage | undefined;
   #result: RunResult | undefined;
@@ -59,6 +61,7 @@ export class Client<const S extends InputSchema | undefined = undefined> impleme
     this.#options = checkClientOptions(options);
     const { output, model, hooks } = this.#options;
     this.#hooks = new HookRunner(hooks, () => this.history);
+    this.#session = ClientSession.of(this.#options);
     this.#output = output && new StructuredOutput(output, () => model.profile);
     // Checks the names of the tools; nothing runs before it is iterated.
     runLoop([], loopOptions(this.#options, this.#output, this.#hooks, this.#conversation));
@@ -84,8 +87,15 @@ export class Client<const S extends InputSchema | undefined = undefined> impleme
   }
   set messageHistory(messages: readonly Message[]) {
     this.#life.checkResting("replace messageHistory");
+    if (this.#session?.isPending)
+      throw new SafeExecutionError("The session is not loaded yet: await client.loadSession() first.");
     void this.calibration; // learns from the messages that go
     this.#conversation.replace(messages);
+  }
+
+  /** The id of the session, to resume it with; undefined if nothing is stored. */
+  get sessionId(): string | undefined {
+    return this.#session?.id;
   }
 
   get turnMetadata(): { turnCount: number; maxTurns: number } {
@@ -127,6 +137,20 @@ export class Client<const S extends InputSchema | undefined = undefined> impleme
   }
 
   /**
+   * Loads the conversation of the session, to look at it before the first `query()`, which otherwise does it. Throws
+   * an `UnknownSessionError` if there is none, and a `SessionLockedError` if another client writes to it.
+   */
+  async loadSession(): Promise<void> {
+    const messages = await this.#session?.load();
+    if (!messages) return;
+    this.#conversation.replace(messages);
+    // The process died before this was recorded; the answer itself is in the conversation.
+    const answerTool = this.#output?.answerTool?.wireName;
+    for (const { id, function: called } of this.#conversation.openCalls)
+      if (called.name === answerTool) this.#conversation.answerOurs(id, "accepted");
+  }
+
+  /**
    * Sends a prompt; `receiveMessages()` gives the answer. The prompt enters history once the server has accepted
    * it: a request that fails throws here and changes nothing. An empty prompt continues after tool results.
    */
@@ -153,6 +177,7 @@ export class Client<const S extends InputSchema | undefined = undefined> impleme
     checkString("toolUseId", toolUseId);
     if (name !== undefined) checkString("name", name);
     const call = this.#conversation.answer(toolUseId, content, name);
+    await this.#save();
     const toolName = name ?? this.#toolName(call.function.name);
     await this.#hooks.afterCall({ id: toolUseId, name: toolName, input: argumentsOf(call), result: content });
   }
@@ -162,9 +187,14 @@ export class Client<const S extends InputSchema | undefined = undefined> impleme
     await this.#life.stop((state) => this.#end(state, "all"));
   }
 
-  /** Ends what is under way. The client can still be used. */
+  /** Ends what is under way, and lets others write to the session. The client can still be used. */
   async close(): Promise<void> {
     await this.interrupt();
+    try {
+      if (!this.#session?.isPending) await this.#save();
+    } finally {
+      await this.#session?.close();
+    }
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -177,6 +207,7 @@ export class Client<const S extends InputSchema | undefined = undefined> impleme
     try {
       await starting.after?.catch(() => {}); // the caller of interrupt() gets the error
       if (interrupted.aborted) return undefined;
+      await this.loadSession();
       this.#checkQuery(prompt);
       if (starting.previous.run) {
         // The answer is complete: only its usage and the results of rejected calls are still to come.
@@ -184,6 +215,7 @@ export class Client<const S extends InputSchema | undefined = undefined> impleme
         this.#conversation.failOpen("not used");
       }
       const message = await this.#prepare(prompt, interrupted);
+      await this.#save();
       if (interrupted.aborted) return undefined;
       const run = await this.#request(starting, message);
       if (run && message) this.#turnCount += 1;
@@ -196,7 +228,9 @@ export class Client<const S extends InputSchema | undefined = undefined> impleme
 
   #checkQuery(prompt: string | ContentPart[]): void {
     const { openCalls, messages } = this.#conversation;
-    if (openCalls.length > 0) throw new UnansweredToolCallsError(openCalls.map(({ id }) => id));
+    // In automatic mode, calls that a loaded conversation ends in are run first.
+    if (openCalls.length > 0 && !this.#options.autoExecuteTools)
+      throw new UnansweredToolCallsError(openCalls.map(({ id }) => id));
     if (prompt === "" && messages.length === 0)
       throw new InvalidArgumentError({
         field: "prompt",
@@ -231,9 +265,14 @@ export class Client<const S extends InputSchema | undefined = undefined> impleme
     message: UserMessage | undefined,
     firstTry?: ClientRun["firstTry"],
   ): Promise<ClientRun | undefined> {
-    const sent = [...this.#systemMessages(), ...this.#conversation.messages, ...(message ? [message] : [])];
+    const options = loopOptions(this.#options, this.#output, this.#hooks, this.#conversation);
+    const sent = [...this.#systemMessages(), ...this.#conversation.messages];
+    // Open calls are answered first, and then the prompt is added.
+    const isAddedLater = this.#conversation.claimOpenCalls();
+    if (message && isAddedLater) options.prompt = message;
+    else if (message) sent.push(message);
     const run: ClientRun = {
-      events: runLoop(sent, loopOptions(this.#options, this.#output, this.#hooks, this.#conversation)),
+      events: runLoop(sent, options),
       buffer: [],
       reader: new BlockReader(this.#output?.answerTool?.name),
       left: new AbortController(),
@@ -247,7 +286,7 @@ export class Client<const S extends InputSchema | undefined = undefined> impleme
     } while (run.buffer.at(-1)?.type === "warning");
     if (run.buffer.at(-1)?.type === "run.finished") this.#options.signal?.throwIfAborted();
     if (!this.#life.accept(starting, run)) return undefined;
-    this.#conversation.begin(message);
+    this.#conversation.begin(isAddedLater ? undefined : message);
     this.#result = undefined;
     return run;
   }
@@ -272,6 +311,8 @@ export class Client<const S extends InputSchema | undefined = undefined> impleme
           if (step.done) break;
           event = step.value;
         }
+        // Before anyone hears of it, and before the tools that it calls are started.
+        if (this.#isUnsaved) await this.#save();
         const block = run.reader.read(event);
         if (block) yield block;
         if (run.left.signal.aborted) break;
@@ -286,12 +327,14 @@ export class Client<const S extends InputSchema | undefined = undefined> impleme
             break;
           case "tool.finished":
             this.#conversation.releaseResults();
+            await this.#save();
             if (event.name === this.#output?.answerTool?.name) break; // not a tool of the user's
             await this.#hooks.afterCall(event, run.left.signal);
             if (!run.left.signal.aborted) yield toResultBlock(event);
             break;
           case "run.finished":
             run = await this.#settle(run, event);
+            await this.#save();
             break;
           default:
         }
@@ -353,7 +396,16 @@ export class Client<const S extends InputSchema | undefined = undefined> impleme
       this.#conversation.failOpen("cancelled", cancels);
       const text = isStarting && !state.run?.firstTry ? "" : this.#conversation.lastText;
       if (!hasFailed) this.#result = { text, output: undefined, usage: undefined, stopReason: "aborted" };
+      await this.#save().catch((error: unknown) => warn("The session could not be saved.", error));
     }
+  }
+
+  get #isUnsaved(): boolean {
+    return this.#session?.needsSave(this.#conversation.messages) ?? false;
+  }
+
+  async #save(): Promise<void> {
+    if (this.#isUnsaved) await this.#session?.save(this.#conversation.messages);
   }
 
   /** The name of a tool as it was defined, from the name that models see. */

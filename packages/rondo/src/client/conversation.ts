@@ -38,6 +38,13 @@ export class Conversation {
     return unansweredCalls(this.messages).filter(({ id }) => !this.#ours.has(id));
   }
 
+  /** Takes over the calls of the user's that are open. Gives whether there are any. */
+  claimOpenCalls(): boolean {
+    const open = this.openCalls;
+    for (const { id } of open) this.#ours.add(id);
+    return open.length > 0;
+  }
+
   /** For a run that was accepted, with a prompt or as a continuation. */
   begin(prompt: UserMessage | undefined): void {
     this.awaitsUser = false;

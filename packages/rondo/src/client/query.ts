@@ -17,6 +17,8 @@ export interface SystemMessage {
   model: string;
   /** The names of the tools that the model was offered. */
   tools: string[];
+  /** The id of the session, if it is stored. */
+  session_id?: string;
 }
 
 /** A piece of the model's answer: text, thinking or a tool call. */
@@ -38,6 +40,8 @@ export interface UserMessage {
 /** The last message. */
 export interface ResultMessage<Output = unknown> extends RunResult<Output> {
   type: "result";
+  /** The id of the session, if it is stored. */
+  session_id?: string;
 }
 
 export type QueryMessage<Output = unknown> =
@@ -62,6 +66,11 @@ export class Query<Output = unknown> extends Run<QueryMessage<Output>> {
     this.#client = new Client(options);
   }
 
+  /** The id of the session, to resume it with; undefined if nothing is stored. */
+  get sessionId(): string | undefined {
+    return this.#client.sessionId;
+  }
+
   /** Ends the answer: the connection closes, tools are aborted, and the result says `aborted`. */
   async interrupt(): Promise<void> {
     this.#isInterrupted = true;
@@ -83,16 +92,21 @@ export class Query<Output = unknown> extends Run<QueryMessage<Output>> {
     signal: AbortSignal,
   ): AsyncGenerator<QueryMessage<Output>, void, void> {
     const client = this.#client;
+    const session = client.sessionId === undefined ? {} : { session_id: client.sessionId };
     if (!this.#isInterrupted) {
       // Leaving must also end a request that is not accepted yet.
       signal.addEventListener("abort", () => void this.interrupt().catch(() => {}), { once: true });
-      await client.query(prompt);
-      const { model, toolNames: tools } = client;
-      if (!this.#isInterrupted)
-        yield { type: "system", role: "system", subtype: "init", model: model.name, tools };
-      for await (const block of client.receiveMessages()) yield toMessage(block);
+      try {
+        await client.query(prompt);
+        const { model, toolNames: tools } = client;
+        if (!this.#isInterrupted)
+          yield { type: "system", role: "system", subtype: "init", model: model.name, tools, ...session };
+        for await (const block of client.receiveMessages()) yield toMessage(block);
+      } finally {
+        await client.close();
+      }
     }
-    yield { type: "result", ...this.#result };
+    yield { type: "result", ...this.#result, ...session };
   }
 
   get #result(): RunResult<Output> {
@@ -102,7 +116,7 @@ export class Query<Output = unknown> extends Run<QueryMessage<Output>> {
 }
 
 /**
- * Asks a model once, without history. By default tools are not run; with `autoExecuteTools` they are.
+ * Asks a model once, without history unless it resumes a `session`. By default tools are not run; with `autoExecuteTools` they are.
  * Options and their defaults are those of `Client`.
  */
 export function query<const S extends InputSchema | undefined = undefined>(

@@ -1,7 +1,7 @@
 // The options of a run of the loop.
 
 import type { Agent } from "../agent/agent.ts";
-import type { Message } from "../model/message.ts";
+import type { Message, UserMessage } from "../model/message.ts";
 import type { ModelProvider, ModelSettings, OutputFormat } from "../model/provider.ts";
 import type { AnyTool } from "../tool/tool.ts";
 import type { RejectReason } from "./events.ts";
@@ -60,6 +60,8 @@ export interface LoopOptions {
    * decision or undefined, ends the run. Default, and for undefined: what can run runs here, the rest is rejected.
    */
   decideCall?: (call: PendingCall) => Promise<CallDecision | undefined> | CallDecision | undefined;
+  /** A prompt that follows the results of the calls that the conversation ends in. Default: none. */
+  prompt?: UserMessage;
   /** Continues where an earlier run of this conversation stopped. Default: nothing was done before. */
   state?: RunState;
   /**

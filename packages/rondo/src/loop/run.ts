@@ -109,6 +109,11 @@ class Loop {
       if (!state) this.#countRound();
       for (const call of this.#open) yield toEvent(call);
       const reason = yield* this.#answer();
+      const { prompt } = this.#options;
+      if (prompt && reason !== "aborted") {
+        this.#commit(prompt);
+        return undefined; // whatever the calls led to, the prompt is to be answered
+      }
       return state?.isFinalAnswer && reason !== "aborted" ? this.#answered() : reason;
     }
     if (!state) return undefined;
