@@ -1,105 +1,15 @@
 // `npm run build`: checks the types and writes the declarations, then bundles the packages. Arguments are projects for
-// `tsc -b`, to check only some. docs/decisions/0025 says why there are bundles.
+// `tsc -b`, to check only some.
 import { spawnSync } from "node:child_process";
-import { existsSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { dirname, join, relative } from "node:path";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { type OutputChunk, rolldown } from "rolldown";
-
-interface Package {
-  readonly folder: string;
-  /** Imported or started from outside. */
-  readonly entries: readonly string[];
-  /** The files that the entries share, by name: a source file goes into the first that matches. Default: any. */
-  readonly shared?: Readonly<Record<string, RegExp>>;
-}
+import { packages, writeBundle } from "./bundle.ts";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
-
-const library: Package = {
-  folder: join(root, "packages/rondo"),
-  // `#http` and `#sessions` each resolve to one of the last four.
-  entries: [
-    "index",
-    "loop",
-    "models",
-    "budget",
-    "errors",
-    "sessions",
-    "demo/index",
-    "testing/index",
-    "mcp/index",
-    "model/http/http-node",
-    "model/http/http-fetch",
-    "session/folder/default-store",
-    "session/no-default-store",
-  ],
-  // `core` imports neither of the others, and `client` not `agent`. Most of our classes have side effects when they are
-  // defined, which keeps them in the bundle of an app that has the file; so what many apps do not need is a separate
-  // file. Top-level calls for other modules (`provideTurns()`, `provideThinking()`) are in the file of the modules that
-  // need them, so that package.json can declare no side effects.
-  shared: {
-    core: /^(error|json|async|registry|hook|context|tool|turn)\//,
-    agent: /^(agent\/(?!check-prompt)|client\/thinking-agent)/,
-    client: /^(agent|client|loop|model\/(?!http\/http-)|session\/[^/]+$)/,
-    folder: /^session\/folder\//,
-  },
-};
-
-/** What a command imports lazily becomes a separate file. */
-const server: Package = {
-  folder: join(root, "packages/server"),
-  // The last one is the watchdog's thread.
-  entries: ["index", "store/testing/store-suite", "cli/main", "run/watchdog/thread"],
-};
-
 const tsc = join(root, "node_modules/@typescript/native/bin/tsc");
 const { status } = spawnSync(process.execPath, [tsc, "-b", ...process.argv.slice(2)], {
   cwd: root,
   stdio: "inherit",
 });
-if (status === 0) for (const each of [library, server]) write(each, await bundle(each));
+if (status === 0) for (const each of packages) await writeBundle(each);
 else process.exitCode = 1;
-
-async function bundle({ folder, entries, shared }: Package): Promise<readonly OutputChunk[]> {
-  const build = await rolldown({
-    cwd: folder,
-    input: Object.fromEntries(entries.map((entry) => [entry, `./src/${entry}.ts`])),
-    platform: "neutral",
-    // Dependencies stay external, and the runtime resolves `#http`.
-    external: (id, _importer, isResolved) => !isResolved && !id.startsWith("."),
-    preserveEntrySignatures: "allow-extension",
-  });
-  const { output } = await build.generate({
-    format: "esm",
-    entryFileNames: "[name].js",
-    chunkFileNames: "[name].js",
-    minifyInternalExports: false,
-    codeSplitting: !shared || {
-      includeDependenciesRecursively: false,
-      groups: Object.entries(shared).map(([name, files]) => ({
-        name,
-        test: (id) => files.test(relative(join(folder, "src"), id).replaceAll("\\", "/")),
-      })),
-    },
-  });
-  await build.close();
-  return output.map((file) => {
-    if (file.type === "chunk" && (file.isEntry || !shared || file.name in shared)) return file;
-    throw new Error(`${file.fileName} is not planned: add its sources to the files in scripts/build.ts.`);
-  });
-}
-
-/** Does not touch unchanged files: another process may be reading them. */
-function write({ folder }: Package, files: readonly OutputChunk[]): void {
-  const dist = join(folder, "dist");
-  const paths = new Set(files.map(({ fileName }) => join(dist, fileName)));
-  for (const file of globSync("**/*.js", { cwd: dist }))
-    if (!paths.has(join(dist, file))) rmSync(join(dist, file));
-  for (const { fileName, code } of files) {
-    const path = join(dist, fileName);
-    if (existsSync(path) && readFileSync(path, "utf8") === code) continue;
-    mkdirSync(dirname(path), { recursive: true });
-    writeFileSync(path, code);
-  }
-}

@@ -1,18 +1,12 @@
-// The programs in the documentation are compiled and run, so they cannot go stale.
+// The programs in the documentation are compiled, so they cannot go stale. test/installed.test.ts runs them.
 import { execFile } from "node:child_process";
-import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { expectToRun, statedOutput } from "./support/programs.ts";
+import { statedOutput } from "./support/programs.ts";
 import { repoRoot } from "./support/repo.ts";
-import { extract, snippetsIn } from "./support/snippets.ts";
+import { documentedPrograms, extract, snippetsIn } from "./support/snippets.ts";
 
-const documents = globSync(["*.md", "docs/**/*.md", "packages/*/README.md"], { cwd: repoRoot })
-  .map((document) => document.replaceAll("\\", "/"))
-  .toSorted();
-const snippets = documents.flatMap((document) =>
-  snippetsIn(document, readFileSync(join(repoRoot, document), "utf8")),
-);
+const snippets = documentedPrograms();
 
 // Inside the repo, so that `rondo` and the test dependencies resolve.
 const folder = join(repoRoot, ".cache/snippets");
@@ -22,12 +16,11 @@ describe("the programs in the documentation", { timeout: 120_000 }, () => {
   // One compilation for all of them: starting the compiler takes most of the time.
   const errors = snippets.length > 0 ? compile() : Promise.resolve([]);
 
-  test.concurrent.for(snippets)("$title", async ({ title, file, source }) => {
+  test.concurrent.for(snippets)("$title", async ({ title, file }) => {
     const own = (await errors).filter((line) => line.includes(file));
     expect(own.map((line) => line.replace(/^.*?\((\d+),\d+\)/, `${title.replace(/:\d+$/, "")}:$1`))).toEqual(
       [],
     );
-    await expectToRun(join(folder, file), source, title);
   });
 
   test("compile as a whole", async () => {

@@ -9,9 +9,17 @@ export function statedOutput(source: string): string[] | undefined {
   return lines.length > 0 ? lines : undefined;
 }
 
-/** Runs a program in a separate process, and expects it to succeed and to print what it states. */
-export async function expectToRun(file: string, source: string, title: string): Promise<void> {
-  const { code, stdout, stderr } = await run(file);
+/**
+ * Runs a program in a separate process, and expects it to succeed and to print what it states. With `installed`, the
+ * folder of an installation, it uses the packages there, else the sources.
+ */
+export async function expectToRun(
+  file: string,
+  source: string,
+  title: string,
+  installed?: string,
+): Promise<void> {
+  const { code, stdout, stderr } = await run(file, installed);
   if (code !== 0) expect.fail(`${title} ended with code ${code}:\n${stdout}${stderr}`);
   const stated = statedOutput(source);
   if (!stated) return;
@@ -19,15 +27,19 @@ export async function expectToRun(file: string, source: string, title: string): 
   expect(printed, `${title} prints something else than its comments say.\n${stderr}`).toEqual(stated);
 }
 
-function run(file: string): Promise<{ code: number | string; stdout: string; stderr: string }> {
+function run(
+  file: string,
+  installed: string | undefined,
+): Promise<{ code: number | string; stdout: string; stderr: string }> {
   // A program that hangs fails with its output so far, before the test's own time limit.
   const options = {
-    cwd: repoRoot,
+    cwd: installed ?? repoRoot,
     timeout: 50_000,
     env: { ...process.env, NO_COLOR: "1", FORCE_COLOR: undefined },
   };
   return new Promise((resolve) => {
-    execFile(process.execPath, ["--conditions=rondo-source", file], options, (error, stdout, stderr) => {
+    const flags = installed === undefined ? ["--conditions=rondo-source"] : [];
+    execFile(process.execPath, [...flags, file], options, (error, stdout, stderr) => {
       const code =
         error === null ? 0 : error.killed ? "none, after 50 s" : (error.code ?? error.signal ?? "unknown");
       resolve({ code, stdout, stderr });

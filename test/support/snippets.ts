@@ -1,6 +1,7 @@
 // The programs in the documentation: each ```ts block is a whole program.
-import { mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { repoRoot } from "./repo.ts";
 
 export interface Snippet {
   /** `docs/tools.md:12`: the document and the first line of the block. */
@@ -39,6 +40,14 @@ export function snippetsIn(document: string, markdown: string): Snippet[] {
     i = end;
   }
   return snippets;
+}
+
+/** All programs of the documentation. */
+export function documentedPrograms(): Snippet[] {
+  return globSync(["*.md", "docs/**/*.md", "packages/*/README.md"], { cwd: repoRoot })
+    .map((document) => document.replaceAll("\\", "/"))
+    .toSorted()
+    .flatMap((document) => snippetsIn(document, readFileSync(join(repoRoot, document), "utf8")));
 }
 
 /** Writes the programs into an empty folder, with a compiler configuration. */

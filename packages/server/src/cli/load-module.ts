@@ -3,7 +3,7 @@
 import { stat } from "node:fs/promises";
 import { basename, dirname } from "node:path";
 import { pathToFileURL } from "node:url";
-import { describeLoadError } from "../config/config-file.ts";
+import { describeLoadError } from "../config/load-error.ts";
 import { UsageError } from "./cli-io.ts";
 
 /** The exports of a module. Node strips the types of TypeScript by itself. `what` begins the error message. */
@@ -14,10 +14,7 @@ export async function loadModule(path: string, what: string): Promise<Readonly<R
       `There is no file ${basename(path)} in ${dirname(path)}. Check its name and folder.`,
     );
   return import(pathToFileURL(path).href).catch((error: unknown) => {
-    const isMissing = /^Cannot find package '(@rondo\/server|rondo)'/.test((error as Error)?.message);
-    const reason = isMissing
-      ? "it needs the package 'rondo', which is not installed beside it. Run `npm install rondo` in its folder."
-      : describeLoadError(error);
+    const reason = describeLoadError(error, path);
     throw new Error(`${what} could not be loaded: ${reason}`, { cause: error });
   }) as Promise<Readonly<Record<string, unknown>>>;
 }

@@ -6,6 +6,7 @@ import { packageVersion } from "../config/package-version.ts";
 import { chatCommand } from "./chat/chat.ts";
 import { type CliIo, Exit, exitCodes, UsageError } from "./cli-io.ts";
 import { doctorCommand } from "./doctor/doctor.ts";
+import { initCommand } from "./init/init.ts";
 import { keyCommand } from "./key.ts";
 import { mcpCommand } from "./mcp/mcp.ts";
 import { responsesCommand } from "./responses/responses.ts";
@@ -44,6 +45,7 @@ export function createProgram(io: CliIo): Command {
     .showHelpAfterError("(rondo --help shows the commands, rondo COMMAND --help the flags.)")
     .addHelpText("after", examples);
   const commands = [
+    initCommand,
     serveCommand,
     chatCommand,
     runCommand,

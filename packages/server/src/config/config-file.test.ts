@@ -20,7 +20,7 @@ function load(folder: Folder, cases: Readonly<Record<string, string>>): unknown[
   const { stdout, stderr } = spawnSync(process.execPath, ["--conditions=rondo-source", program, ...folders], {
     encoding: "utf8",
   });
-  expect(stderr.replace(/^.*Warning.*\n?/gm, "")).toBe("");
+  expect(stderr.replace(/^.*(?:Warning|trace-warnings).*\n?/gm, "")).toBe("");
   return JSON.parse(stdout) as unknown[];
 }
 
@@ -65,7 +65,9 @@ test("a broken config in code is reported with its cause", () => {
       cause: "SyntaxError",
     },
     {
-      message: expect.stringMatching(/rondo\.config\.mts: could not be loaded: .*enum is not supported/),
+      message: expect.stringMatching(
+        /rondo\.config\.mts: could not be loaded: .*enum is not supported.* compile it first\.$/,
+      ),
       cause: "SyntaxError",
     },
     { message: `${start}rondo.config.mjs: could not be loaded: RangeError: no luck`, cause: "RangeError" },
@@ -74,12 +76,41 @@ test("a broken config in code is reported with its cause", () => {
       cause: false,
     },
     { message: `${start}rondo.config.ts: could not be loaded: it threw a text`, cause: false },
-    { message: expect.stringContaining("Cannot find package 'nowhere-to-be-found'"), cause: "Error" },
+    {
+      message: expect.stringContaining("Run `npm install nowhere-to-be-found` in its folder."),
+      cause: "Error",
+    },
     {
       message: expect.stringMatching(
         /2 problems.*port \(rondo\.config\.mjs\): expected.*Did you mean "port"\?/s,
       ),
       cause: false,
+    },
+  ]);
+});
+
+test("import and export in a CommonJS package are reported with the cause and the fix", () => {
+  using folder = folderWith({
+    "package.json": '{ "type": "commonjs" }',
+    "0/helper.ts": "export const a = 1;\n",
+  });
+  const manifest = join(folder.path, "package.json");
+  const fix = (name: string) =>
+    `because ${manifest} has "type": "commonjs". Run \`npm pkg set type=module\` in that folder, or rename the file to ${name}.`;
+  const results = load(folder, {
+    "rondo.config.mts": "import './helper.ts';\nexport default {};\n",
+    "rondo.config.ts": "import 'node:fs';\nexport default {};\n",
+    "rondo.config.js": "export default {};\n",
+    "./rondo.config.mts": "import './gone.ts';\nexport default {};\n",
+  });
+  expect(results).toMatchObject([
+    { message: expect.stringContaining(fix("helper.mts")) },
+    { message: expect.stringContaining(fix("rondo.config.mts")) },
+    { message: expect.stringContaining(fix("rondo.config.mjs")) },
+    {
+      message: expect.stringContaining(
+        "rondo.config.mts imports gone.ts, which does not exist. Check the path",
+      ),
     },
   ]);
 });

@@ -6,6 +6,7 @@ import { pathToFileURL } from "node:url";
 import type { SourceOf } from "./check-config.ts";
 import { ConfigError } from "./config-error.ts";
 import { type ConfigPath, valueFromText } from "./config-path.ts";
+import { describeLoadError } from "./load-error.ts";
 import type { Environment } from "./overrides.ts";
 
 const codeExtensions = [".ts", ".mts", ".js", ".mjs"];
@@ -80,20 +81,11 @@ async function readCode(file: string): Promise<Pick<ConfigFile, "values" | "sour
     throw new ConfigError([{ key: "", source, message }], options);
   };
   const module = await import(pathToFileURL(file).href).catch((error: unknown) =>
-    fail(`could not be loaded: ${describeLoadError(error)}`, { cause: error }),
+    fail(`could not be loaded: ${describeLoadError(error, file)}`, { cause: error }),
   );
   const { default: values } = module as { default?: unknown };
   if (values === undefined) fail("has no default export. Write `export default defineConfig({ … })`.");
   return { values, sourceOf: () => source };
-}
-
-/** Why a module could not be loaded. A syntax error has its line only in the stack, before the message. */
-export function describeLoadError(error: unknown): string {
-  if (!(error instanceof Error)) return `it threw ${String(error)}`;
-  const [place = ""] = error.stack?.split("\n") ?? [];
-  const line = /^(?:file:|\/|[A-Za-z]:\\).*:(\d+)$/.exec(place)?.[1];
-  const name = error.name === "Error" ? "" : `${error.name}: `;
-  return `${name}${error.message}${line === undefined ? "" : ` (line ${line})`}`;
 }
 
 /** Replaces each `${NAME}` by that variable of the environment, at any depth. `$${` is a plain `${`. */

@@ -1,0 +1,118 @@
+// Bundles the packages: a few JavaScript files each, with source maps. docs/decisions/0025 says why.
+import { existsSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { dirname, join, relative } from "node:path";
+import { fileURLToPath } from "node:url";
+import { rolldown } from "rolldown";
+
+export interface Package {
+  readonly folder: string;
+  /** Imported or started from outside. */
+  readonly entries: readonly string[];
+  /** The files that the entries share, by name: a source file goes into the first that matches. Default: any. */
+  readonly shared?: Readonly<Record<string, RegExp>>;
+}
+
+const root = fileURLToPath(new URL("..", import.meta.url));
+
+const library: Package = {
+  folder: join(root, "packages/rondo"),
+  // `#http` and `#sessions` each resolve to one of the last four.
+  entries: [
+    "index",
+    "loop",
+    "models",
+    "budget",
+    "errors",
+    "sessions",
+    "demo/index",
+    "testing/index",
+    "mcp/index",
+    "model/http/http-node",
+    "model/http/http-fetch",
+    "session/folder/default-store",
+    "session/no-default-store",
+  ],
+  // `core` imports neither of the others, and `client` not `agent`. Most of our classes have side effects when they are
+  // defined, which keeps them in the bundle of an app that has the file; so what many apps do not need is a separate
+  // file. Top-level calls for other modules (`provideTurns()`, `provideThinking()`) are in the file of the modules that
+  // need them, so that package.json can declare no side effects.
+  shared: {
+    core: /^(error|json|async|registry|hook|context|tool|turn)\//,
+    agent: /^(agent\/(?!check-prompt)|client\/thinking-agent)/,
+    client: /^(agent|client|loop|model\/(?!http\/http-)|session\/[^/]+$)/,
+    folder: /^session\/folder\//,
+  },
+};
+
+/** What a command imports lazily becomes a separate file. */
+const server: Package = {
+  folder: join(root, "packages/server"),
+  // The last one is the watchdog's thread.
+  entries: ["index", "store/testing/store-suite", "cli/main", "run/watchdog/thread"],
+};
+
+/** The published packages. */
+export const packages: readonly Package[] = [library, server];
+
+interface OutputFile {
+  readonly fileName: string;
+  readonly content: string;
+}
+
+/** Writes the files of a package. Default for `dist`: the folder of that name in the package. */
+export async function writeBundle(one: Package, dist = join(one.folder, "dist")): Promise<void> {
+  write(dist, await bundle(one));
+}
+
+async function bundle({ folder, entries, shared }: Package): Promise<OutputFile[]> {
+  const build = await rolldown({
+    cwd: folder,
+    input: Object.fromEntries(entries.map((entry) => [entry, `./src/${entry}.ts`])),
+    platform: "neutral",
+    // Dependencies stay external, and the runtime resolves `#http`.
+    external: (id, _importer, isResolved) => !isResolved && !id.startsWith("."),
+    preserveEntrySignatures: "allow-extension",
+  });
+  const { output } = await build.generate({
+    dir: join(folder, "dist"), // the maps name their sources from there
+    format: "esm",
+    sourcemap: true,
+    entryFileNames: "[name].js",
+    chunkFileNames: "[name].js",
+    minifyInternalExports: false,
+    codeSplitting: !shared || {
+      includeDependenciesRecursively: false,
+      groups: Object.entries(shared).map(([name, files]) => ({
+        name,
+        test: (id) => files.test(relative(join(folder, "src"), id).replaceAll("\\", "/")),
+      })),
+    },
+  });
+  await build.close();
+  return output.map((file) => {
+    if (file.type === "asset")
+      return { fileName: file.fileName, content: withoutSources(String(file.source)) };
+    if (file.isEntry || !shared || file.name in shared)
+      return { fileName: file.fileName, content: file.code };
+    throw new Error(`${file.fileName} is not planned: add its sources to the files in scripts/bundle.ts.`);
+  });
+}
+
+/** The package has the sources, so its maps only name them. */
+function withoutSources(map: string): string {
+  const { sourcesContent: _, ...rest } = JSON.parse(map) as Record<string, unknown>;
+  return JSON.stringify(rest);
+}
+
+/** Does not touch unchanged files: another process may be reading them. */
+function write(dist: string, files: readonly OutputFile[]): void {
+  const paths = new Set(files.map(({ fileName }) => join(dist, fileName)));
+  for (const file of globSync("**/*.js{,.map}", { cwd: dist }))
+    if (!paths.has(join(dist, file))) rmSync(join(dist, file));
+  for (const { fileName, content } of files) {
+    const path = join(dist, fileName);
+    if (existsSync(path) && readFileSync(path, "utf8") === content) continue;
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(path, content);
+  }
+}
