@@ -45,6 +45,7 @@ export {
   ModelRequestError,
   ModelServerError,
 } from "./error/model-http-errors.ts";
+export { PromptCutError } from "./error/prompt-cut-error.ts";
 export { RondoError } from "./error/rondo-error.ts";
 export {
   InvalidSessionError,

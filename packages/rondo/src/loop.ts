@@ -2,5 +2,6 @@
 
 export type { LoopEvent, ReadyCall, RejectReason, RunReason } from "./loop/events.ts";
 export type { CallDecision, LoopOptions, PendingCall } from "./loop/options.ts";
+export { type PromptChange, type PromptCut, PromptWatch } from "./loop/prompt-watch.ts";
 export { run } from "./loop/run.ts";
 export type { RunState } from "./loop/state.ts";

@@ -94,6 +94,11 @@ export interface ClientOptions<S extends InputSchema | undefined = InputSchema |
    * Default: as in the model's profile, else true.
    */
   repairArguments?: boolean;
+  /**
+   * What happens where the model server certainly read only a part of the prompt and answered all the same: a warning,
+   * or a `PromptCutError`. Default: `warn`.
+   */
+  onPromptCut?: "warn" | "error";
   /** Whether pieces of calls become `tool_use_delta` blocks. Default: false. */
   includeToolUseDeltas?: boolean;
   /**
@@ -139,6 +144,7 @@ const checks = {
   hooks: (_field: string, value: unknown) => checkClientHooks(value),
   output: (_field: string, value: unknown) => value, // StructuredOutput compiles it
   repairArguments: optional(checkBoolean, undefined),
+  onPromptCut: optional(checkOnPromptCut, "warn" as const),
   includeToolUseDeltas: optional(checkBoolean, false),
   truncation: optional(checkTruncation, "disabled"),
   session: optional(checkSession, undefined),
@@ -205,6 +211,11 @@ function checkTemperature(field: string, value: unknown): number {
 function toSettings(field: string, value: unknown): ModelSettings {
   checkSettings(field, value as ModelSettings);
   return value as ModelSettings;
+}
+
+function checkOnPromptCut(field: string, value: unknown): "warn" | "error" {
+  if (value === "warn" || value === "error") return value;
+  throw new InvalidArgumentError({ field, expected: '"warn" or "error"', received: value });
 }
 
 function checkCanUseTool(field: string, value: unknown): CanUseTool {

@@ -318,6 +318,8 @@ export class Client<const S extends InputSchema | undefined = undefined> impleme
         if (run.left.signal.aborted) break;
         switch (event.type) {
           case "warning":
+          case "prompt.changed":
+          case "prompt.cut":
             warn(event.message);
             break;
           case "model.finished":

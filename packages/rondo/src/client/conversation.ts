@@ -3,6 +3,7 @@
 import { InvalidTypeError } from "../error/argument-errors.ts";
 import { isPlainObject } from "../error/check.ts";
 import { objectIn } from "../json/object-in.ts";
+import { PromptWatch } from "../loop/prompt-watch.ts";
 import { failure, toToolMessage } from "../loop/tool-result.ts";
 import { unansweredCalls } from "../loop/unanswered.ts";
 import type { Message, ToolCall, ToolMessage, UserMessage } from "../model/message.ts";
@@ -14,6 +15,7 @@ const roles = ["system", "user", "assistant", "tool"];
 
 export class Conversation {
   messages: Message[] = [];
+  readonly promptWatch = new PromptWatch();
   /** Whether the last answer of the run under way has calls of the user's. */
   awaitsUser = false;
   /**
@@ -118,6 +120,7 @@ export class Conversation {
     this.messages = [...(messages as Message[])];
     this.#ours = new Set();
     this.#measured = undefined;
+    this.promptWatch.forget();
   }
 
   /** Takes the tokens of the last answer's request, as the server counted them. */

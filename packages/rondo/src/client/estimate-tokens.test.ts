@@ -1,10 +1,10 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { Message } from "../model/message.ts";
+import { guessTokens } from "../model/text-tokens.ts";
 import { estimateTokens } from "./estimate-tokens.ts";
 import { image } from "./images.ts";
 import { countedBy, countedTexts } from "./testkit/counted-texts.ts";
-import { guessTokens } from "./text-tokens.ts";
 import { tokenCalibration } from "./token-calibration.ts";
 
 const user = (content: string): Message => ({ role: "user", content });

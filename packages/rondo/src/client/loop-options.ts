@@ -27,6 +27,8 @@ export function loopOptions(
     parallelToolCalls,
     maxToolIterations,
     tellsCallPieces: options.includeToolUseDeltas,
+    promptWatch: conversation.promptWatch,
+    onPromptCut: options.onPromptCut,
     tools: answerTool ? [...tools.all, answerTool] : tools.all,
     isOffered: (tool) => tool === answerTool || options.isAllowed(tool),
     decideCall: callDecider(options, hooks, answerTool),

@@ -2,6 +2,7 @@
 
 import type { ModelSetup, Prompt } from "../agent/thinking.ts";
 import { ContextItem } from "../context/context-item.ts";
+import { warn } from "../error/logger.ts";
 import { run } from "../loop/run.ts";
 import type { Message } from "../model/message.ts";
 import type { ToolContext } from "../tool/tool-context.ts";
@@ -46,6 +47,7 @@ export async function* think(
     const block = reader.read(event);
     if (block) yield block;
     yield* toRoute.splice(0);
+    if (event.type === "prompt.changed" || event.type === "prompt.cut") warn(event.message);
     if (event.type === "model.finished") text = event.message.content ?? "";
     if (event.type === "tool.finished") yield toResultBlock(event);
     if (event.type !== "run.finished") continue;

@@ -101,7 +101,7 @@ test.each([
   [{ maxTokens: 0 }, "maxTokens: expected a whole number from 1, got 0."],
   [
     { maxTokens: 1, keep: 1 },
-    "options.keep: expected one of the options maxTokens, cutNewestTurn, tokenizer",
+    "options.keep: expected one of the options maxTokens, keepTokens, cutNewestTurn, tokenizer",
   ],
   [{ maxTokens: 1, cutNewestTurn: 1 }, "cutNewestTurn: expected true or false, got 1."],
 ])("the options %j are refused", (options, message) => {
@@ -193,4 +193,49 @@ describe("for any valid history", () => {
       );
     },
   );
+});
+
+describe("a lower mark", () => {
+  const conversation = fc.array(
+    fc.record({ asked: fc.nat(60), rounds: fc.array(fc.nat(40), { maxLength: 3 }), answer: fc.nat(60) }),
+    { minLength: 1, maxLength: 20 },
+  );
+  const messagesOf = (turns: readonly { asked: number; rounds: number[]; answer: number }[]): Message[] =>
+    turns.flatMap(({ asked, rounds, answer }, turn) => [
+      user("u".repeat(asked)),
+      ...rounds.flatMap((length, round): Message[] => [
+        calls(`${turn}.${round}`),
+        { role: "tool", tool_call_id: `${turn}.${round}`, content: "r".repeat(length) },
+      ]),
+      says("a".repeat(answer)),
+    ]);
+
+  test("keeps the beginning of the prompt until the budget is full again", () => {
+    fc.assert(
+      fc.property(conversation, fc.integer({ min: 250, max: 500 }), (turns, maxTokens) => {
+        const messages = [system, ...messagesOf(turns)];
+        const options = { maxTokens, keepTokens: Math.ceil(maxTokens / 2), tokenizer, cutNewestTurn: true };
+        let last: Message[] = [];
+        for (const [end, { role }] of messages.entries()) {
+          if (role !== "assistant") continue; // a request was made before each answer
+          const sent = truncateToBudget(messages.slice(0, end), options);
+          expect(cost(sent)).toBeLessThanOrEqual(maxTokens);
+          const isKept = last.every((message, index) => sent[index] === message);
+          const added = messages.slice(messages.indexOf(last.at(-1) as Message) + 1, end);
+          // Only a full budget moves the beginning.
+          expect(isKept || cost([...last, ...added]) > maxTokens).toBe(true);
+          last = sent;
+        }
+      }),
+    );
+  });
+
+  test("is not above the budget, and what must stay may be above it", () => {
+    const all = [system, user("x".repeat(50)), says("y".repeat(50)), user("z".repeat(50))];
+    const options = { maxTokens: 100, keepTokens: 20, tokenizer };
+    expect(truncateToBudget(all, options)).toEqual([system, all[3]]);
+    expect(truncateToBudget(all, { ...options, keepTokens: 1000 })).toEqual(
+      truncateToBudget(all, { maxTokens: 100, tokenizer }),
+    );
+  });
 });

@@ -3,6 +3,7 @@
 import type { JsonObject } from "../json/json-value.ts";
 import type { AssistantMessage, ToolMessage } from "../model/message.ts";
 import type { FinishReason, Usage } from "../model/provider.ts";
+import type { PromptChange, PromptCut } from "./prompt-watch.ts";
 import type { RunState } from "./state.ts";
 
 /** A call that passed all checks. */
@@ -70,6 +71,10 @@ export type LoopEvent =
       readonly isError: boolean;
     }
   | { readonly type: "warning"; readonly message: string }
+  /** The request does not begin with the prompt of the one before it: the server's cache is of no use from there on. */
+  | ({ readonly type: "prompt.changed" } & PromptChange)
+  /** The server read only a part of the prompt, and answered all the same. `usage.cutTokens` counts it. */
+  | ({ readonly type: "prompt.cut" } & PromptCut)
   /** An event of the model's server, as it came: a tool that it runs itself, or a call it wants approved. */
   | { readonly type: "server.event"; readonly event: JsonObject }
   /** Always the last, unless the run fails or is left. `usage` adds up what the server reported. */

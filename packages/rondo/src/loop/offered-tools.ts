@@ -8,6 +8,7 @@ import { withSubtools } from "../turn/turn-options.ts";
 export class OfferedTools {
   readonly #all = new Map<string, AnyTool>();
   readonly #offered = new Map<string, AnyTool>();
+  #definitions: readonly OpenAITool[] | undefined;
 
   constructor(tools: Iterable<AnyTool>, isOffered: (tool: AnyTool) => boolean = () => true) {
     for (const tool of [...tools].flatMap(withSubtools)) {
@@ -24,8 +25,10 @@ export class OfferedTools {
     }
   }
 
-  get definitions(): OpenAITool[] {
-    return Array.from(this.#offered.values(), (tool) => tool.toOpenAI());
+  /** The same list for each request of a run. */
+  get definitions(): readonly OpenAITool[] {
+    this.#definitions ??= Array.from(this.#offered.values(), (tool) => tool.toOpenAI());
+    return this.#definitions;
   }
 
   /** The names that the model may call, as a list to read. */

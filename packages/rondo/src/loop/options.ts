@@ -5,6 +5,7 @@ import type { Message, UserMessage } from "../model/message.ts";
 import type { ModelProvider, ModelSettings, OutputFormat } from "../model/provider.ts";
 import type { AnyTool } from "../tool/tool.ts";
 import type { RejectReason } from "./events.ts";
+import type { PromptWatch } from "./prompt-watch.ts";
 import type { RunState } from "./state.ts";
 
 /** A call that waits for a decision. */
@@ -85,6 +86,13 @@ export interface LoopOptions {
    * the same call, and how many answers in a row may have no call that can run. `Infinity`: no limit. Default: 3.
    */
   maxRepeats?: number;
+  /** What is known of earlier prompts of this conversation. Default: nothing yet. */
+  promptWatch?: PromptWatch;
+  /**
+   * What happens where the model server certainly read only a part of the prompt: a `prompt.cut` event, or also a
+   * `PromptCutError` before any call of the answer is run. Default: `warn`.
+   */
+  onPromptCut?: "warn" | "error";
   /** Whether calls are reported while they are being written: `call.started`, `call.delta`. Default: true. */
   tellsCallPieces?: boolean;
   /** Whether the calls of one answer run at the same time, within the tools' locks. Default: true. */
@@ -93,6 +101,8 @@ export interface LoopOptions {
   agent?: Agent;
   /** Takes a tool's value out of the model's sight, and gives the text that the model reads instead. */
   routeResult?: (value: unknown) => Promise<string | undefined>;
+  /** How the result of a call that failed or did not run is written for the model. Default: `{"error":…,"tool":…}`. */
+  describeFailure?: (failure: { readonly error: string; readonly tool: string }) => string;
   /** The turn's identity for a call, and the tool's idempotency key. Default: random. */
   turnIdFor?: (callId: string) => string;
   /**

@@ -54,7 +54,7 @@ export async function* runCalls(
     const call = calls[answered] as CallToAnswer;
     const { id, name, input } = call;
     const { result, isError } = outcomes[answered] ?? failure(name, "cancelled");
-    const message = toToolMessage(call, result);
+    const message = toToolMessage(call, result, options.describeFailure);
     const answer = { type: "tool.finished", id, name, input, message, result, isError } as const;
     answered += 1;
     answers(answer);

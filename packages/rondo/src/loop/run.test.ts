@@ -156,7 +156,7 @@ describe("what is forced on the model", () => {
 });
 
 describe("at a limit, where a final answer is asked for", () => {
-  test("the model answers once more, without tools", async () => {
+  test("the model answers once more, without calls", async () => {
     using model = scriptedModel([{ calls: [callAdd] }, { calls: [callAdd] }, "About 3."]);
     const events = await eventsOf(prompt, {
       model,
@@ -168,9 +168,22 @@ describe("at a limit, where a final answer is asked for", () => {
     expect(model.requests.map(({ tools, toolChoice }) => [tools?.length, toolChoice])).toEqual([
       [1, "auto"],
       [1, "auto"],
-      [undefined, undefined],
+      [1, "none"],
     ]);
     expect(events.at(-1)).toMatchObject({ type: "run.finished", reason: "completed" });
+  });
+
+  test("a model that only calls again is asked a last time, without tools", async () => {
+    const script = [{ calls: [callAdd] }, { calls: [callAdd] }, { calls: [callAdd] }];
+    using model = scriptedModel([...script, "About 3."]);
+    const options = { model, tools: [add], maxToolIterations: 1, asksForFinalAnswer: true };
+    const events = await eventsOf(prompt, options);
+    expect(model.requests.map(({ tools }) => tools?.length)).toEqual([1, 1, 1, undefined]);
+    expect(events.at(-1)).toMatchObject({ type: "run.finished", reason: "completed" });
+
+    using silent = scriptedModel([...script, { calls: [callAdd] }]);
+    const last = (await eventsOf(prompt, { ...options, model: silent })).at(-1);
+    expect(last).toMatchObject({ type: "run.finished", reason: "completed" });
   });
 
   test("calls that it makes all the same are not run", async () => {

@@ -2,12 +2,14 @@
 
 import { Run } from "../async/run.ts";
 import { checkLimit } from "../error/check.ts";
+import { PromptCutError } from "../error/prompt-cut-error.ts";
 import type { AssistantMessage, Message, ToolCall, ToolMessage } from "../model/message.ts";
 import type { FinishReason, ModelRequest, Usage } from "../model/provider.ts";
 import { type CallHere, type CheckedCall, checkCall, type RawCall, rejectCall } from "./check-call.ts";
 import type { LoopEvent, RunReason } from "./events.ts";
 import { OfferedTools } from "./offered-tools.ts";
 import type { LoopOptions } from "./options.ts";
+import { type PromptCut, PromptWatch } from "./prompt-watch.ts";
 import { Repeats } from "./repeats.ts";
 import { type CallToAnswer, runCalls } from "./run-calls.ts";
 import { checkRunState, initialState, type RunState } from "./state.ts";
@@ -56,9 +58,12 @@ class Loop {
   readonly #tools: OfferedTools;
   readonly #signal: AbortSignal;
   readonly #repeats: Repeats;
+  readonly #promptWatch: PromptWatch;
   #state: RunState;
-  /** Whether the model is asked for the last time, and without tools. */
-  #isFinalAnswer = false;
+  /** Whether the model is asked for an answer without calls. */
+  #isFinalAnswer: boolean;
+  /** Whether the model is offered its tools, also where it may not call them. */
+  #offersTools = true;
   /** The calls of the last answer that are still without a result. */
   #open: CheckedCall[] = [];
 
@@ -68,7 +73,9 @@ class Loop {
     this.#tools = tools;
     this.#signal = signal;
     this.#state = options.state ?? initialState;
+    this.#isFinalAnswer = this.#state.isFinalAnswer === true;
     this.#repeats = new Repeats(this.#maxRepeats, this.#state.repeats);
+    this.#promptWatch = options.promptWatch ?? new PromptWatch();
   }
 
   async *events(): AsyncGenerator<LoopEvent, void, void> {
@@ -80,18 +87,38 @@ class Loop {
         else reason = this.#answered();
       }
       const isLimit = reason === "max_turns" || reason === "max_tool_calls";
-      if (isLimit && this.#options.asksForFinalAnswer && !this.#state.isFinalAnswer) {
-        this.#isFinalAnswer = true;
-        yield* this.#ask();
-        yield* this.#answer();
-        reason = this.#signal.aborted ? "aborted" : this.#answered();
+      if (isLimit && this.#options.asksForFinalAnswer && !this.#state.isFinalAnswer)
+        reason = yield* this.#askForFinalAnswer();
+      // A model that goes on calling does not see the tools any more, which costs its server the cached prompt.
+      if (this.#state.isFinalAnswer === true && this.#onlyCalls() && reason !== "aborted") {
+        this.#offersTools = false;
+        reason = yield* this.#askForFinalAnswer();
       }
       yield { type: "run.finished", reason, usage: this.#state.usage, state: this.#state };
     } finally {
       // Left between an answer and its calls: each of them still gets a result, but for those that stay open.
       for (const call of this.#open.filter(isAnsweredHere).map((it) => this.#toAnswer(it)))
-        this.#commit(toToolMessage(call, (call.outcome ?? failure(call.name, "cancelled")).result));
+        this.#commit(
+          toToolMessage(
+            call,
+            (call.outcome ?? failure(call.name, "cancelled")).result,
+            this.#options.describeFailure,
+          ),
+        );
     }
+  }
+
+  async *#askForFinalAnswer(): AsyncGenerator<LoopEvent, RunReason, void> {
+    this.#isFinalAnswer = true;
+    yield* this.#ask();
+    yield* this.#answer();
+    return this.#signal.aborted ? "aborted" : this.#answered();
+  }
+
+  /** Whether the last answer has calls and no text, and may be asked for again without tools. */
+  #onlyCalls(): boolean {
+    const answer = this.#messages.findLast(({ role }) => role === "assistant");
+    return !this.#state.isLastTry && this.#lastCalls().length > 0 && !answer?.content;
   }
 
   /** Does what an earlier run left: answers its open calls. Gives why the run ends, if it is over already. */
@@ -157,10 +184,13 @@ class Loop {
     let isComplete = false;
     let message: AssistantMessage | undefined;
     try {
-      for await (const delta of this.#options.model.stream(this.#request())) {
+      const request = this.#request();
+      for await (const delta of this.#options.model.stream(request)) {
         if (!isStarted) {
           isStarted = true;
           yield { type: "model.started", model: this.#options.model.name };
+          const change = this.#promptWatch.send(request);
+          if (change) yield { type: "prompt.changed", ...change };
         }
         switch (delta.type) {
           case "text.delta":
@@ -186,8 +216,12 @@ class Loop {
             yield delta;
         }
       }
+      const cut = this.#findCut(answer);
+      if (cut) yield { type: "prompt.cut", ...cut };
       this.#countAnswer(answer);
       this.#open = [];
+      if (cut && this.#options.onPromptCut === "error")
+        throw new PromptCutError(this.#options.model.endpoint, cut);
       if (answer.calls.length > 0) {
         this.#open = await this.#check(answer.calls, this.#repeats.check(answer.calls));
         this.#countRound();
@@ -211,6 +245,14 @@ class Loop {
     for (const call of this.#open) yield toEvent(call);
     const { finishReason, usage } = answer;
     if (message) yield { type: "model.finished", message, finishReason, usage, state: this.#state };
+  }
+
+  /** What the server left out of the prompt. The answer's usage counts it. */
+  #findCut(answer: Answer): PromptCut | undefined {
+    const { usage } = answer;
+    const cut = usage && this.#promptWatch.receive(this.#options.model, usage);
+    if (usage && cut) answer.usage = { ...usage, cutTokens: cut.expectedTokens - cut.reportedTokens };
+    return cut;
   }
 
   /** Checks calls one after the other, so that hooks see them in order. */
@@ -239,6 +281,7 @@ class Loop {
       finishReason,
       ...(total && { usage: total }),
       ...(this.#isFinalAnswer && { isFinalAnswer: true as const }),
+      ...(!this.#offersTools && { isLastTry: true as const }),
     };
   }
 
@@ -304,7 +347,8 @@ class Loop {
       return { id, name, wireName: name, input, outcome: failure(name, call.error) };
     const ready = { id, name: call.tool.name, wireName: call.tool.wireName, input };
     if (!this.#state.overLimit?.includes(id)) return { ...ready, tool: call.tool };
-    return { ...ready, outcome: failure(ready.name, "limit reached: this call was not run") };
+    const then = this.#options.asksForFinalAnswer ? ". Answer now, without another call." : "";
+    return { ...ready, outcome: failure(ready.name, `limit reached: this call was not run${then}`) };
   }
 
   /** A model that only makes mistakes is not asked forever. */
@@ -319,9 +363,11 @@ class Loop {
   #request(): ModelRequest {
     const { settings, toolChoice, output, asksForWholeAnswers } = this.#options;
     const request: ModelRequest = { messages: this.#messages, signal: this.#signal };
-    const tools = this.#isFinalAnswer ? [] : this.#tools.definitions;
+    const tools = this.#offersTools ? this.#tools.definitions : [];
     if (tools.length > 0) request.tools = tools;
-    if (toolChoice !== undefined && !this.#isFinalAnswer)
+    // Without its tools, the prompt would have another beginning, and no cache.
+    if (this.#isFinalAnswer && tools.length > 0) request.toolChoice = "none";
+    else if (toolChoice !== undefined && !this.#isFinalAnswer)
       request.toolChoice = this.#state.answers > 0 && toolChoice !== "none" ? "auto" : toolChoice;
     if (output) request.output = output;
     if (settings) request.settings = settings;

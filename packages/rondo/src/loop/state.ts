@@ -25,8 +25,10 @@ export interface RunState {
   readonly overLimit?: readonly string[];
   /** Whether the run ends with this round: a call was rejected with `endsRun`, and none ran. */
   readonly endsRun?: true;
-  /** Whether the last answer is the final one, which was asked for without tools. */
+  /** Whether the last answer is the final one, which was asked for without calls. */
   readonly isFinalAnswer?: true;
+  /** Whether it was asked for a second time, without tools, because it had only calls. */
+  readonly isLastTry?: true;
   /** How the last answer ended. */
   readonly finishReason: FinishReason;
   readonly usage?: Usage;

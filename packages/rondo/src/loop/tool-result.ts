@@ -17,6 +17,7 @@ export interface CallOutcome {
 
 export function failure(tool: string, error: string): CallOutcome {
   const result: ToolFailure = { error, tool };
+  failures.add(result);
   return { result, isError: true };
 }
 
@@ -25,11 +26,21 @@ export function success(result: unknown): CallOutcome {
   return { result, isError: isMcpResult(result) && result.isError === true };
 }
 
+/** `describeFailure` words the result of a failed call. Default: its JSON. */
 export function toToolMessage(
   { id, wireName }: { id: string; wireName: string },
   result: unknown,
+  describeFailure?: (failure: ToolFailure) => string,
 ): ToolMessage {
-  return { role: "tool", tool_call_id: id, name: wireName, content: toContent(result) };
+  const content = describeFailure && isFailure(result) ? describeFailure(result) : toContent(result);
+  return { role: "tool", tool_call_id: id, name: wireName, content };
+}
+
+const failures = new WeakSet<object>();
+
+/** Whether a result is that of a call that failed or did not run, and not what a tool returned. */
+function isFailure(result: unknown): result is ToolFailure {
+  return typeof result === "object" && result !== null && failures.has(result);
 }
 
 /** Strings as they are, MCP's blocks as text, everything else as JSON. */

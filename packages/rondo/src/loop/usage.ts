@@ -10,10 +10,13 @@ export function addUsage(total: Usage | undefined, more: Usage | undefined): Usa
     totalTokens: total.totalTokens + more.totalTokens,
     ...sum("cachedTokens", total, more),
     ...sum("reasoningTokens", total, more),
+    ...sum("cutTokens", total, more),
   };
 }
 
-function sum(key: "cachedTokens" | "reasoningTokens", total: Usage, more: Usage): Partial<Usage> {
+type OptionalCount = "cachedTokens" | "reasoningTokens" | "cutTokens";
+
+function sum(key: OptionalCount, total: Usage, more: Usage): Partial<Usage> {
   if (total[key] === undefined && more[key] === undefined) return {};
   return { [key]: (total[key] ?? 0) + (more[key] ?? 0) };
 }

@@ -88,6 +88,7 @@ export function openaiCompatible(options: OpenAICompatibleOptions): ModelProvide
       return learned.current;
     },
     learn: (learnOptions) => learned.learn(learnOptions),
+    countsPrompts: true,
     stream(request) {
       checkPlainObject("request", request);
       const signal = checkSignal("signal", request.signal);

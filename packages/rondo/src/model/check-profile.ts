@@ -18,6 +18,7 @@ const checks: Readonly<Record<keyof ModelProfile, Check>> = {
   text: oneOf("incremental", "cumulative"),
   repairArguments: checkBoolean,
   onlyStreams: checkBoolean,
+  callIds: oneOf("calls", "functions"),
   contextWindow: checkLimit,
 };
 

@@ -70,6 +70,8 @@ export interface FamilyProfile {
   readonly thinkTags?: ModelProfile["thinkTags"];
   /** Default: the server's. */
   readonly outputMode?: ModelProfile["outputMode"];
+  /** Default: `calls`. */
+  readonly callIds?: ModelProfile["callIds"];
 }
 
 /** The first match counts, so narrow patterns, and names of two families (deepseek-r1-distill-qwen), come first. */
@@ -175,6 +177,7 @@ export const familyProfiles: readonly FamilyProfile[] = [
     why: "writes sections of calls; keeps its reasoning between tool calls",
     dialects: ["kimi"],
     sendsBack: true,
+    callIds: "functions",
   },
   {
     name: "minimax",

@@ -31,6 +31,11 @@ export interface ModelProfile {
   readonly repairArguments?: boolean;
   /** Whether answers must be streamed even if no consumer needs a stream. Default: false. */
   readonly onlyStreams?: boolean;
+  /**
+   * How the calls of earlier answers are numbered: `call00000`, or `functions.NAME:0` as Kimi's template expects.
+   * Default: `calls`.
+   */
+  readonly callIds?: "calls" | "functions";
   /** How many tokens the model can read and write, if known. */
   readonly contextWindow?: number;
 }

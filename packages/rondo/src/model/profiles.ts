@@ -98,6 +98,7 @@ export function combineProfiles(
     toolDialects: [...dialects, "hermes", "bare-json"],
     thinkTags: family.thinkTags ?? profile.thinkTags,
     outputMode: family.outputMode ?? profile.outputMode,
+    ...(family.callIds && { callIds: family.callIds }),
     sendReasoning: sendsBack === true ? (server?.reasoningField ?? "reasoning_content") : sendsBack,
     // A server that separates thinking leaves none of it in the text, opened or not.
     startsThinking: opensThinking && (!server || server.separatesThinking === false),

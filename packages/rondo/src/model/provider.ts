@@ -48,6 +48,8 @@ export interface Usage {
   cachedTokens?: number;
   /** How many of the output tokens were reasoning, if it reports that. */
   reasoningTokens?: number;
+  /** How many input tokens at least the server left out of the prompt, if it certainly did. */
+  cutTokens?: number;
 }
 
 /** Why a model stopped. `unknown` when the server did not say. */
@@ -96,6 +98,8 @@ export interface ModelProvider {
    * tell, the profile stays as it was. Default: there is nothing to find out.
    */
   learn?(options?: LearnOptions): Promise<ModelProfile>;
+  /** Whether the usage of an answer counts the prompt of its own request, and nothing else. Default: false. */
+  readonly countsPrompts?: boolean;
   /** Sends one request. Leaving the iteration, or aborting the signal, closes the connection at once. */
   stream(request: ModelRequest): AsyncIterable<ModelDelta>;
 }

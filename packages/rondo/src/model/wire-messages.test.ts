@@ -7,8 +7,8 @@ import { wireMessages } from "./wire-messages.ts";
 const wire = (messages: Message[], profile: Partial<ModelProfile> = {}) =>
   wireMessages(messages, { ...commonProfile, ...profile });
 
-const callOf = (text: string) => ({
-  id: "1",
+const callOf = (text: string, id = "call00000") => ({
+  id,
   type: "function" as const,
   function: { name: "add", arguments: text },
 });
@@ -23,7 +23,7 @@ test("parts of a user's message and results of tools go through as they are", ()
   const messages: Message[] = [
     { role: "user", content: [{ type: "image_url", image_url: { url: "data:image/png;base64,AA==" } }] },
     { role: "assistant", content: "", tool_calls: [callOf("{}")] },
-    { role: "tool", tool_call_id: "1", name: "add", content: "42" },
+    { role: "tool", tool_call_id: "call00000", name: "add", content: "42" },
   ];
   expect(wire(messages)).toEqual(messages);
 });
@@ -68,6 +68,46 @@ describe("an assistant's message", () => {
     expect(
       wire([{ role: "assistant", content: null, reasoning: "Hm." }], { ...profile, thinkTags: [] }),
     ).toMatchObject([{ content: "<think>\nHm.\n</think>\n\n" }]);
+  });
+});
+
+describe("the ids of calls", () => {
+  const answer = (...calls: ReturnType<typeof callOf>[]): Message => ({
+    role: "assistant",
+    content: "",
+    tool_calls: calls,
+  });
+  const result = (id: string): Message => ({ role: "tool", tool_call_id: id, content: "3" });
+
+  test("are numbered, so that a prompt has no random text in it", () => {
+    const random = [
+      answer(callOf("{}", "a1"), callOf("{}", "b2")),
+      result("b2"),
+      result("a1"),
+      answer(callOf("{}", "a1")), // models use ids again
+      result("a1"),
+    ];
+    expect(wire(random)).toMatchObject([
+      { tool_calls: [{ id: "call00000" }, { id: "call00001" }] },
+      { tool_call_id: "call00001" },
+      { tool_call_id: "call00000" },
+      { tool_calls: [{ id: "call00002" }] },
+      { tool_call_id: "call00002" },
+    ]);
+  });
+
+  test("are those of Kimi for Kimi", () => {
+    const messages = [answer(callOf("{}", "a1"), callOf("{}", "b2")), result("b2")];
+    expect(wire(messages, { callIds: "functions" })).toMatchObject([
+      { tool_calls: [{ id: "functions.add:0" }, { id: "functions.add:1" }] },
+      { tool_call_id: "functions.add:1" },
+    ]);
+  });
+
+  test("and their arguments are the same bytes, however they were written", () => {
+    const texts = ['{"a":1,"b":[2]}', '{ "a": 1,\n "b": [ 2 ] }'];
+    const [one, other] = texts.map((text, index) => wire([answer(callOf(text, `${index}`))]));
+    expect(one).toEqual(other);
   });
 });
 

@@ -17,8 +17,11 @@ export function wireMessages(
 ): WireMessage[] {
   checkMessages(messages);
   const wire: WireMessage[] = [];
+  const ids = new CallIds(profile.callIds);
   for (const message of messages) {
-    if (message.role === "assistant") wire.push(wireAssistant(message, profile));
+    if (message.role === "assistant") wire.push(wireAssistant(message, profile, ids));
+    else if (message.role === "tool")
+      wire.push({ ...message, tool_call_id: ids.of(message.tool_call_id) } as unknown as WireMessage);
     else if (message.role === "user" && wire.at(-1)?.["role"] === "user")
       wire.push(joined(wire.pop() as unknown as UserMessage, message));
     else if (message.role !== "system" || message.content !== "")
@@ -47,6 +50,7 @@ function withInstruction([first, ...rest]: WireMessage[], instruction: string): 
 function wireAssistant(
   { content, tool_calls: calls = [], reasoning = "" }: AssistantMessage,
   { sendReasoning, thinkTags }: ModelProfile,
+  ids: CallIds,
 ): WireMessage {
   // Some servers reject null, and some a message without content.
   const text = content ?? "";
@@ -57,14 +61,44 @@ function wireAssistant(
     else if (sendReasoning !== "none") message[sendReasoning] = reasoning;
   }
   // Many chat templates fail on invalid arguments, and would fail on every later request. The result of such a call
-  // tells the model what was wrong.
+  // tells the model what was wrong. Written anew, arguments are the same bytes whoever kept the conversation.
   if (calls.length > 0)
     message["tool_calls"] = calls.map(({ id, function: { name, arguments: text } }) => ({
-      id,
+      id: ids.next(id, name),
       type: "function",
-      function: { name, arguments: objectIn(text) ? text : "{}" },
+      function: { name, arguments: JSON.stringify(objectIn(text) ?? {}) },
     }));
   return message;
+}
+
+/**
+ * Numbers the calls of a conversation. Many chat templates write the ids of calls into the prompt, where random ones,
+ * and one id in a run and another in the stored conversation, would keep a server from using its cache.
+ */
+class CallIds {
+  readonly #style: ModelProfile["callIds"];
+  /** By the id in the conversation; a later answer may use an id again. */
+  readonly #ids = new Map<string, string>();
+  #count = 0;
+
+  constructor(style: ModelProfile["callIds"]) {
+    this.#style = style;
+  }
+
+  /** The id of the next call. */
+  next(id: string, name: string): string {
+    const number = this.#count++;
+    // Nine letters and digits: the only ids that the templates of Mistral accept.
+    const numbered =
+      this.#style === "functions" ? `functions.${name}:${number}` : `call${`${number}`.padStart(5, "0")}`;
+    this.#ids.set(id, numbered);
+    return numbered;
+  }
+
+  /** The id of a result's call. */
+  of(id: string): string {
+    return this.#ids.get(id) ?? id;
+  }
 }
 
 /** Refuses what is not a conversation. */

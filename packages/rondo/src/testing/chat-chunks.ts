@@ -111,6 +111,11 @@ function writtenArguments(call: Omit<ScriptedCall, "isTruncated">): readonly str
   return typeof written === "string" ? [written] : written;
 }
 
-function onTheWire({ inputTokens, outputTokens, totalTokens }: Usage): object {
-  return { prompt_tokens: inputTokens, completion_tokens: outputTokens, total_tokens: totalTokens };
+function onTheWire({ inputTokens, outputTokens, totalTokens, cachedTokens }: Usage): object {
+  return {
+    prompt_tokens: inputTokens,
+    completion_tokens: outputTokens,
+    total_tokens: totalTokens,
+    ...(cachedTokens !== undefined && { prompt_tokens_details: { cached_tokens: cachedTokens } }),
+  };
 }

@@ -4,6 +4,7 @@ export { type ChatContent, type ChunkOptions, chatChunks, doneFrame, sseFrame } 
 export type { ServerRequest } from "./exchange.ts";
 export { type ForbidNetworkOptions, forbidNetwork, NetworkForbiddenError } from "./forbid-network.ts";
 export { ModelServer, type ModelServerOptions, type ServerStep, startModelServer } from "./model-server.ts";
+export type { PromptCount } from "./prompt-counter.ts";
 export { ScriptError } from "./script-error.ts";
 export type { ScriptedAnswer, ScriptedCall, ScriptedText } from "./scripted-answer.ts";
 export {

@@ -7,6 +7,7 @@ import { text } from "node:stream/consumers";
 import { checkOptions } from "../error/check.ts";
 import { Arrivals } from "./arrivals.ts";
 import { Exchange, type ServerRequest } from "./exchange.ts";
+import { countedUsage, type PromptCount, PromptCounter } from "./prompt-counter.ts";
 import { Script, type Step } from "./script.ts";
 import { type ServerAnswer, serverAnswerFields } from "./server-answer.ts";
 
@@ -18,6 +19,11 @@ export interface ModelServerOptions {
   models?: readonly string[];
   /** Answers for other paths, such as `"GET /props"`, given any number of times. Default: none. */
   routes?: Readonly<Record<string, ServerStep>>;
+  /**
+   * Whether answers without a `usage` get one, counted as llama-server does: `prompt_tokens`, and those of them that
+   * an earlier prompt begins with as `cached_tokens`. Default: false.
+   */
+  countsPrompts?: boolean;
 }
 
 /**
@@ -47,14 +53,17 @@ export class ModelServer implements AsyncDisposable {
   readonly #routes: ReadonlyMap<string, Script<ServerAnswer, ServerRequest>>;
   readonly #requests = new Arrivals<ServerRequest>();
   readonly #serving = new Set<Promise<void>>();
+  readonly #counter: PromptCounter | undefined;
+  readonly #promptCounts: PromptCount[] = [];
   #url = "";
   #connectionCount = 0;
   #callCount = 0;
 
   /** @internal Use `startModelServer()`. */
   constructor(script: ServerStep | readonly ServerStep[], options: ModelServerOptions) {
-    checkOptions("options", options, ["models", "routes"]);
+    checkOptions("options", options, ["models", "routes", "countsPrompts"]);
     const { models = ["test-model"], routes = {} } = options;
+    if (options.countsPrompts) this.#counter = new PromptCounter();
     const owner = "The model server";
     this.#script = new Script({ owner, steps: script, known: serverAnswerFields });
     this.#routes = new Map(
@@ -91,6 +100,11 @@ export class ModelServer implements AsyncDisposable {
     return this.#requests.at(index);
   }
 
+  /** The tokens of the chat requests so far, with `countsPrompts`. */
+  get promptCounts(): readonly PromptCount[] {
+    return this.#promptCounts;
+  }
+
   /** How many connections were opened: fewer than requests, if the client keeps them alive. */
   get connectionCount(): number {
     return this.#connectionCount;
@@ -125,12 +139,15 @@ export class ModelServer implements AsyncDisposable {
     const isChat = route === "POST /v1/chat/completions";
     const script = isChat ? this.#script : this.#routes.get(route);
     if (isChat) this.#requests.add(exchange);
+    const count = isChat ? this.#counter?.count(exchange.body) : undefined;
+    if (count) this.#promptCounts.push(count);
     try {
       if (!script) throw new Error(`The test server has nothing at ${route}: add it to its routes.`);
       const next = script.next(exchange, () => `${route} with ${body.slice(0, 200)}`);
       const answer = await Promise.race([next, exchange.closed]);
       if (!answer) return;
-      await exchange.send(answer, {
+      const usage = answer.usage ?? (count && countedUsage(count, JSON.stringify(answer)));
+      await exchange.send(usage ? { ...answer, usage } : answer, {
         model: modelOf(exchange),
         nextId: () => `call_${++this.#callCount}`,
         isWhole: isChat && !wantsStream(exchange),

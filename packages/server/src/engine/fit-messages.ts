@@ -24,7 +24,13 @@ export function fitMessages(
     Math.floor(profile.contextWindow / 2),
   );
   try {
-    return truncateToBudget(instructed, { maxTokens: profile.contextWindow - answer, cutNewestTurn: true });
+    const maxTokens = profile.contextWindow - answer;
+    return truncateToBudget(instructed, {
+      maxTokens,
+      // Each cut costs the model server its cache.
+      keepTokens: Math.ceil(maxTokens / 2),
+      cutNewestTurn: true,
+    });
   } catch (error) {
     if (!(error instanceof ContextBudgetError)) throw error;
     throw invalidRequest(

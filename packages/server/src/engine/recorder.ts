@@ -152,7 +152,7 @@ export class Recorder {
     output.finishCall(
       this.#itemsFor(call, call.shown.type),
       { ...shown, fields: { ...shown.fields, ...item } },
-      isError ? { error: errorOf(result) } : { output: message.content },
+      isError ? { error: message.content } : { output: message.content },
     );
   }
 
@@ -304,14 +304,4 @@ function readUpdate(value: unknown): CallUpdate {
   } catch {
     return {};
   }
-}
-
-/** The text of a failed result. */
-function errorOf(result: unknown): string {
-  const { error, content } = Object(result) as { error?: unknown; content?: unknown };
-  if (typeof error === "string") return error;
-  const texts = Array.isArray(content) ? content.map((part) => (part as { text?: unknown }).text) : [];
-  return texts.every((text) => typeof text === "string") && texts.length > 0
-    ? texts.join("\n")
-    : JSON.stringify(result);
 }

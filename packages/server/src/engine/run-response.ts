@@ -176,6 +176,8 @@ async function runLoop(plan: Plan, context: RunContext, parts: LoopParts): Promi
     ...(progress?.state && { state: progress.state }),
     asksForWholeAnswers: context.isSilent === true,
     tellsCallPieces: false,
+    // As later requests read it from the item.
+    describeFailure: ({ error }) => error,
     turnIdFor: (callId) => turnId(plan.id, output.answer, callId),
     signal,
   });

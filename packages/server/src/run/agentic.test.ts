@@ -114,11 +114,12 @@ describe("a limit", () => {
       const response = await plain(service, { input: "Go", tool_choice: "required", ...limit });
       expect(response).toMatchObject({ status: "completed", incomplete_details: null });
       expect(inShort(response.output)).toEqual([
-        "add: ! limit reached: this call was not run",
+        "add: ! limit reached: this call was not run. Answer now, without another call.",
         "message: As far as I know.",
       ]);
-      expect(model.requests[1]).not.toHaveProperty("tools");
-      expect(model.requests[1]).not.toHaveProperty("toolChoice");
+      // With other tools, the prompt would have another beginning.
+      expect(model.requests[1]?.tools).toEqual(model.requests[0]?.tools);
+      expect(model.requests[1]?.toolChoice).toBe("none");
     },
   );
 
@@ -185,7 +186,7 @@ describe("a call that goes wrong", () => {
     expect(response.output[0]).toMatchObject({ type: "mcp_call", status: "failed", output: null });
     expect(inShort(response.output)[0]).toContain(told);
     expect(toolMessages(model.requests[1]?.messages ?? [])).toMatchObject([
-      { content: expect.stringContaining('"error"') },
+      { content: expect.stringContaining(told.replace(/^.*! /, "")) },
     ]);
   });
 });
