@@ -4,8 +4,8 @@ import { ContextLengthError } from "../error/context-length-error.ts";
 import type { Message } from "../model/message.ts";
 import type { ModelProvider, ModelRequest } from "../model/provider.ts";
 import { RestartableStream, type StartStream } from "../model/restartable-stream.ts";
+import { guessTokens } from "../model/text-tokens.ts";
 import { estimateTokens } from "./estimate-tokens.ts";
-import { guessTokens } from "./text-tokens.ts";
 import { ContextBudgetError, truncateToBudget } from "./truncate-to-budget.ts";
 
 /** Tokens that are kept for an answer whose length is not limited. */

@@ -80,6 +80,11 @@ export class PromptWatch {
     return undefined;
   }
 
+  /** The size of the last prompt that a server counted; 0 if there is none. */
+  get characters(): number {
+    return this.#last?.counted?.size.characters ?? 0;
+  }
+
   /** Forgets the last prompt: the next one may begin differently. */
   forget(): void {
     this.#last = undefined;

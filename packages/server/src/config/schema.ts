@@ -122,6 +122,11 @@ export const configSchema = group({
     .describe(
       "What happens at these limits: stop, or ask once more without tools. If not set, stop if the server ran tools, and ask if only the client could.",
     ),
+  onPromptCut: choice(["warn", "error"])
+    .default("warn")
+    .describe(
+      "What happens where a model server certainly read only a part of the prompt and answered all the same: a warning in the log, the header `rondo-prompt-cut` and `usage.input_tokens_details.cut_tokens`, or the response fails with the code `prompt_cut` (docs/context-budget.md).",
+    ),
   conversations: choice(["queue", "reject"])
     .default("queue")
     .describe("What a request does while its conversation is busy: wait in the queue, or fail with 409."),

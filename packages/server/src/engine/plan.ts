@@ -1,7 +1,7 @@
 // Everything that a run needs before it starts: request, model, conversation, tools.
 
 import type { Message, ModelProvider, ModelSettings } from "rondo";
-import type { LoopOptions } from "rondo/loop";
+import type { LoopOptions, PromptWatch } from "rondo/loop";
 import type { ModelProfile } from "rondo/models";
 import type { Announcement } from "../executor/executor.ts";
 import type { Executors } from "../executor/executors.ts";
@@ -29,6 +29,10 @@ export interface Plan {
   /** See `maxRepeats` of the loop. */
   readonly maxRepeats: number;
   readonly asksForFinalAnswer: boolean;
+  /** See `promptWatch` of the loop. Default: nothing is known of earlier prompts. */
+  readonly promptWatch?: PromptWatch | undefined;
+  /** See `onPromptCut` of the loop. Default: `warn`. */
+  readonly onPromptCut?: "warn" | "error";
   /** Encrypts thinking. Default: the client did not request it. */
   readonly sealThought?: ((thought: string) => string) | undefined;
   /** Makes the id of an approval request. Default: nobody is asked. */
@@ -52,6 +56,8 @@ export function loopOptions(plan: Plan): LoopOptions {
     parallelToolCalls: request.parallel_tool_calls,
     asksForFinalAnswer,
     maxRepeats: plan.maxRepeats,
+    ...(plan.promptWatch && { promptWatch: plan.promptWatch }),
+    ...(plan.onPromptCut && { onPromptCut: plan.onPromptCut }),
   };
 }
 

@@ -14,10 +14,13 @@ export const noUsage: ResponseUsage = {
 };
 
 export function toUsage(usage: Usage): ResponseUsage {
-  const { inputTokens, outputTokens, totalTokens, cachedTokens = 0, reasoningTokens = 0 } = usage;
+  const { inputTokens, outputTokens, totalTokens, cachedTokens = 0, reasoningTokens = 0, cutTokens } = usage;
   return {
     input_tokens: inputTokens,
-    input_tokens_details: { cached_tokens: cachedTokens },
+    input_tokens_details: {
+      cached_tokens: cachedTokens,
+      ...(cutTokens !== undefined && { cut_tokens: cutTokens }),
+    },
     output_tokens: outputTokens,
     output_tokens_details: { reasoning_tokens: reasoningTokens },
     total_tokens: totalTokens,
@@ -28,15 +31,23 @@ export function addUsage(total: ResponseUsage | undefined, more: ResponseUsage):
   if (!total) return more;
   return {
     input_tokens: total.input_tokens + more.input_tokens,
-    input_tokens_details: {
-      cached_tokens: total.input_tokens_details.cached_tokens + more.input_tokens_details.cached_tokens,
-    },
+    input_tokens_details: addInputDetails(total.input_tokens_details, more.input_tokens_details),
     output_tokens: total.output_tokens + more.output_tokens,
     output_tokens_details: {
       reasoning_tokens:
         total.output_tokens_details.reasoning_tokens + more.output_tokens_details.reasoning_tokens,
     },
     total_tokens: total.total_tokens + more.total_tokens,
+  };
+}
+
+type InputDetails = ResponseUsage["input_tokens_details"];
+
+function addInputDetails(total: InputDetails, more: InputDetails): InputDetails {
+  const cut = (total.cut_tokens ?? 0) + (more.cut_tokens ?? 0);
+  return {
+    cached_tokens: total.cached_tokens + more.cached_tokens,
+    ...(cut > 0 && { cut_tokens: cut }),
   };
 }
 

@@ -37,7 +37,7 @@ test("open streams are counted while they are open", async () => {
 test("events of runs are counted", async () => {
   const metrics = new Metrics();
   metrics.runEnded("completed");
-  metrics.tokensUsed(12, 3);
+  metrics.tokensUsed({ inputTokens: 12, outputTokens: 3, totalTokens: 15, cachedTokens: 8 });
   metrics.toolCallEnded("error");
   metrics.modelFailed("timeout");
   metrics.watchQueue(async () => ({ queued: 5, running: 2 }));
@@ -45,6 +45,7 @@ test("events of runs are counted", async () => {
   expect(text).toContain('rondo_runs_total{status="completed"} 1');
   expect(text).toContain('rondo_tokens_total{direction="input"} 12');
   expect(text).toContain('rondo_tokens_total{direction="output"} 3');
+  expect(text).toContain('rondo_tokens_total{direction="cached"} 8');
   expect(text).toContain('rondo_tool_calls_total{outcome="error"} 1');
   expect(text).toContain('rondo_model_errors_total{code="timeout"} 1');
   expect(text).toContain('rondo_background_runs{state="queued"} 5');

@@ -1,6 +1,7 @@
 // The metrics of one server, for Prometheus. None of them names an owner.
 
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
+import type { Usage } from "rondo";
 
 // Process metrics cost a little and cannot be stopped, so all servers of a process share them, from the first scrape on.
 let processRegistry: Registry | undefined;
@@ -30,7 +31,7 @@ export class Metrics {
   readonly #runs = this.#counter("rondo_runs_total", "Runs that ended, by their last status.", ["status"]);
   readonly #tokens = this.#counter(
     "rondo_tokens_total",
-    "Tokens that the models have read (input) and written (output).",
+    "Tokens that the models have read (input) and written (output), and how many of the input were cached.",
     ["direction"],
   );
   readonly #toolCalls = this.#counter(
@@ -74,9 +75,10 @@ export class Metrics {
   }
 
   /** Adds the tokens of a model call. */
-  tokensUsed(input: number, output: number): void {
-    this.#tokens.inc({ direction: "input" }, input);
-    this.#tokens.inc({ direction: "output" }, output);
+  tokensUsed({ inputTokens, outputTokens, cachedTokens }: Usage): void {
+    this.#tokens.inc({ direction: "input" }, inputTokens);
+    this.#tokens.inc({ direction: "output" }, outputTokens);
+    if (cachedTokens !== undefined) this.#tokens.inc({ direction: "cached" }, cachedTokens);
   }
 
   /** Counts a tool call by its outcome: `ok`, `error`, `timeout`, … */

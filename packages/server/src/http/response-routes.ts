@@ -62,7 +62,12 @@ export function responseRoutes(options: ResponseRoutesOptions): Route[] {
       exchange.responseId = queued.id;
       return stream ? follow(exchange, owner, queued.id, -1) : viewOf(exchange).response(queued);
     }
-    if (!stream) return viewOf(exchange).response(await responses.runPlain(prepared, exchange.signal));
+    if (!stream) {
+      const response = await responses.runPlain(prepared, exchange.signal);
+      const cut = response.usage?.input_tokens_details.cut_tokens;
+      if (cut !== undefined) exchange.headers["rondo-prompt-cut"] = `${cut}`;
+      return viewOf(exchange).response(response);
+    }
     return replyWithStream(exchange, options, (sink, signal) =>
       responses.runStreamed(prepared, viewOf(exchange).sink(sink), signal),
     );

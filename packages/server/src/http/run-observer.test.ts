@@ -26,20 +26,32 @@ test("tokens and tool calls are counted from the events of the loop", async () =
   const message = { role: "assistant" as const, content: "" };
   const counts = { answers: 1, rounds: 0, callsRun: 0, fruitlessAnswers: 0 };
   const state = { version: 1, finishReason: "stop", ...counts } as const;
-  observer.loopEvent({ type: "model.finished", message, finishReason: "stop", usage, state });
-  observer.loopEvent({ type: "model.finished", message, finishReason: "stop", usage: undefined, state });
+  observer.loopEvent({ type: "model.finished", message, finishReason: "stop", usage, state }, "resp_1");
+  observer.loopEvent(
+    { type: "model.finished", message, finishReason: "stop", usage: undefined, state },
+    "resp_1",
+  );
   const call = { id: "1", name: "add", input: {} };
   const answer = { role: "tool" as const, tool_call_id: "1", content: "" };
-  observer.loopEvent({ type: "tool.finished", ...call, message: answer, result: 1, isError: false });
-  observer.loopEvent({ type: "tool.finished", ...call, message: answer, result: "no", isError: true });
-  observer.loopEvent({
-    type: "call.rejected",
-    id: "2",
-    name: "x",
-    raw: "",
-    reason: "unknown",
-    error: "",
-  });
+  observer.loopEvent(
+    { type: "tool.finished", ...call, message: answer, result: 1, isError: false },
+    "resp_1",
+  );
+  observer.loopEvent(
+    { type: "tool.finished", ...call, message: answer, result: "no", isError: true },
+    "resp_1",
+  );
+  observer.loopEvent(
+    {
+      type: "call.rejected",
+      id: "2",
+      name: "x",
+      raw: "",
+      reason: "unknown",
+      error: "",
+    },
+    "resp_1",
+  );
   const text = await metrics.text();
   expect(text).toContain('rondo_tokens_total{direction="input"} 10');
   expect(text).toContain('rondo_tokens_total{direction="output"} 4');

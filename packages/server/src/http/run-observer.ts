@@ -12,9 +12,15 @@ export function runObserver(logger: Logger, metrics: Metrics): RunObserver {
       if (error === undefined) logger.warn(message, toLogFields(fields));
       else logger.error(message, toLogFields(fields), error);
     },
-    loopEvent(event) {
-      if (event.type === "model.finished" && event.usage)
-        metrics.tokensUsed(event.usage.inputTokens, event.usage.outputTokens);
+    loopEvent(event, responseId) {
+      if (event.type === "model.finished" && event.usage) metrics.tokensUsed(event.usage);
+      else if (event.type === "prompt.cut")
+        logger.warn("A model server read only a part of the prompt.", { responseId, reason: event.message });
+      else if (event.type === "prompt.changed")
+        logger.warn("A prompt changed, so that the model server cannot use its cache.", {
+          responseId,
+          reason: event.message,
+        });
       else if (event.type === "tool.finished") metrics.toolCallEnded(event.isError ? "error" : "ok");
       else if (event.type === "call.rejected") metrics.toolCallEnded("rejected");
     },

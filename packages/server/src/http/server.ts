@@ -115,13 +115,14 @@ function startResponses(
   parts: Pick<Parts, "store" | "logger" | "executors"> & { models: Models; metrics: Metrics },
 ): Promise<Responses> {
   const { store, models, executors, logger, metrics } = parts;
-  const { conversations, maxAgenticTurns, maxRepeats, onLimit, limits, compat, runs } = config;
+  const { conversations, maxAgenticTurns, maxRepeats, onLimit, onPromptCut, limits, compat, runs } = config;
   return Responses.start({
     store,
     models,
     executors,
     maxAgenticTurns,
     maxRepeats,
+    onPromptCut,
     asksForFinalAnswer: onLimit === undefined ? undefined : onLimit === "final_answer",
     limits: {
       maxItems: limits.items,

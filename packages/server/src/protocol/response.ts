@@ -18,7 +18,11 @@ export const responseErrorSchema = z.object({
 
 export const usageSchema = z.object({
   input_tokens: z.int(),
-  input_tokens_details: z.object({ cached_tokens: z.int() }),
+  input_tokens_details: z.object({
+    cached_tokens: z.int(),
+    /** At least so many tokens of the prompts the model server left out; only if it certainly did. */
+    cut_tokens: z.int().exactOptional(),
+  }),
   output_tokens: z.int(),
   output_tokens_details: z.object({ reasoning_tokens: z.int() }),
   total_tokens: z.int(),

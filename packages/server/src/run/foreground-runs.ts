@@ -135,7 +135,7 @@ export class ForegroundRuns {
         signals,
         isSilent: sink === undefined,
         isCreatedTold: logsEvents,
-        onEvent: (event) => observer.loopEvent(event),
+        onEvent: (event) => observer.loopEvent(event, prepared.id),
         now,
       });
       observer.runEnded(end.response, end.failure);

@@ -59,7 +59,7 @@ export async function runJob(job: Job, options: JobOptions): Promise<void> {
     signals: [signal],
     progress,
     onEvent: (event: LoopEvent) => {
-      observer.loopEvent(event);
+      observer.loopEvent(event, response.id);
       if (hasProgressed(event)) onProgress();
     },
     now,

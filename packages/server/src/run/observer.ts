@@ -6,6 +6,6 @@ import type { ResponseObject } from "../protocol/response.ts";
 export interface RunObserver {
   /** A warning for the operator. */
   warn(message: string, fields: Readonly<Record<string, unknown>>): void;
-  loopEvent(event: LoopEvent): void;
+  loopEvent(event: LoopEvent, responseId: string): void;
   runEnded(response: ResponseObject, failure: Error | undefined): void;
 }

@@ -23,6 +23,7 @@ import type { RequestOptions } from "../protocol/stored-request.ts";
 import { checkForcedTool } from "../protocol/tool-choice.ts";
 import { type ToolDefinition, toTools } from "../protocol/tools.ts";
 import type { Store } from "../store/store.ts";
+import type { PromptWatches } from "./prompt-watches.ts";
 
 export interface PlannerOptions {
   readonly store: Store;
@@ -33,6 +34,10 @@ export interface PlannerOptions {
   readonly maxRepeats: number;
   /** Whether a run at its limit asks for a final answer. Default: if nothing runs here. */
   readonly asksForFinalAnswer?: boolean | undefined;
+  /** What happens where a model server read only a part of the prompt. Default: `warn`. */
+  readonly onPromptCut?: "warn" | "error";
+  /** The last prompts of conversations. */
+  readonly promptWatches: PromptWatches;
   /** Secrets for sealed content: the first one seals, all of them open. */
   readonly secrets: readonly string[];
 }
@@ -129,6 +134,8 @@ export async function planRun(requested: RunRequest, options: PlannerOptions): P
     approved,
     maxTurns: Math.min(request.max_agentic_turns ?? Number.POSITIVE_INFINITY, options.maxAgenticTurns),
     maxRepeats: options.maxRepeats,
+    promptWatch: options.promptWatches.continue(previous ?? conversation, conversation ?? id),
+    onPromptCut: options.onPromptCut ?? "warn",
     asksForFinalAnswer: options.asksForFinalAnswer ?? !offer.isAgentic,
     sealThought: request.include.includes("reasoning.encrypted_content")
       ? (thought) => seals.seal("reasoning", thought)

@@ -28,12 +28,13 @@ import { type ListObject, toCursorError, toList } from "./list-object.ts";
 import type { RunObserver } from "./observer.ts";
 import type { PlannerOptions, Recall } from "./planner.ts";
 import { type PreparedRun, type PrepareSettings, prepareRun, toNewResponse } from "./prepare.ts";
+import { PromptWatches } from "./prompt-watches.ts";
 import { QueueLimit } from "./queue-limit.ts";
 import { findRepeated, type RepeatKey, toFailure, waitForEnd } from "./repeat.ts";
 import { publishFree, type RunParts } from "./run-parts.ts";
 import { Worker } from "./worker.ts";
 
-export interface ResponsesOptions extends Omit<PlannerOptions, "secrets">, PrepareSettings {
+export interface ResponsesOptions extends Omit<PlannerOptions, "secrets" | "promptWatches">, PrepareSettings {
   readonly store: Store;
   readonly models: Models;
   /** Secrets from which the sealing keys are made, the newest first. Default: a secret of the store. */
@@ -63,7 +64,7 @@ export class Responses {
       ...options,
       news,
       active: new ActiveRuns({ queue, news, leaseMs: runs.leaseMs, onError }),
-      planner: { ...options, secrets },
+      planner: { ...options, secrets, promptWatches: new PromptWatches() },
       workerName: randomUUID(),
       leaseMs: runs.leaseMs,
       now,
