@@ -22,9 +22,12 @@ export interface OpenText {
 
 export interface OutputOptions {
   readonly journal: Journal;
+  /** The response's id. */
   readonly responseId: string;
   /** Encrypts thinking, for clients that request it. */
   readonly sealThought?: ((thought: string) => string) | undefined;
+  /** Seals calls of the server, for clients that keep the conversation and leave them out. */
+  readonly sealCalls?: ((items: readonly OutputItem[], isWithinAnswer: boolean) => string) | undefined;
   /** The items of an earlier start of the run, and the text item that was open then. */
   readonly items?: readonly (OutputItem | undefined)[] | undefined;
   readonly openText?: OpenText | undefined;
@@ -36,17 +39,26 @@ export class Output {
   readonly #journal: Journal;
   readonly #responseId: string;
   readonly #sealThought: ((thought: string) => string) | undefined;
+  readonly #sealCalls: OutputOptions["sealCalls"];
+  /** Calls of the server that are not sealed yet. */
+  #unsealed: OutputItem[] = [];
+  /** How many calls the server has shown. */
+  #serverCalls: number;
   /** By output index; a call without an answer has its place, but no item. */
   readonly #items: (OutputItem | undefined)[];
   #openText: OpenText | undefined;
   /** The number of the answer that is being written, from 0; -1 before the first. */
   answer: number;
 
-  constructor({ journal, responseId, sealThought, items = [], openText, answer = -1 }: OutputOptions) {
+  constructor(options: OutputOptions) {
+    const { journal, responseId, sealThought, sealCalls, items = [], openText, answer = -1 } = options;
     this.#journal = journal;
     this.#responseId = responseId;
     this.#sealThought = sealThought;
+    this.#sealCalls = sealCalls;
     this.#items = [...items];
+    // Too many rather than too few: an id that promises calls in vain costs one look into the store.
+    this.#serverCalls = items.length;
     this.#openText = openText;
     this.answer = answer;
   }
@@ -98,7 +110,8 @@ export class Output {
 
   /** Shows a call that is about to run. */
   beginCall(items: CallItems, call: Omit<ShownCall, "id" | "index">): ShownCall {
-    const shown: ShownCall = { id: newItemId(items.idPrefix, this.mark), index: this.#next(), ...call };
+    const shown: ShownCall = { id: this.newId(items.idPrefix), index: this.#next(), ...call };
+    if (call.callId === undefined) this.#serverCalls += 1;
     this.#add(shown.index, ownItem(items, shown));
     this.emitFor(shown, items.begun(shown));
     return shown;
@@ -107,7 +120,26 @@ export class Output {
   /** Shows the outcome of a call. */
   finishCall(items: CallItems, shown: ShownCall, outcome: CallOutcome): void {
     this.emitFor(shown, items.ended(shown, outcome));
-    this.#finish(shown.index, ownItem(items, shown, outcome));
+    const item = ownItem(items, shown, outcome);
+    this.#finish(shown.index, item);
+    if (shown.callId === undefined && this.#sealCalls) this.#unsealed.push(item);
+  }
+
+  /** Shows a thought without words that holds the calls since the last one. `isWithinAnswer`: the client's follow. */
+  carryCalls(isWithinAnswer = false): void {
+    if (this.#unsealed.length === 0 || !this.#sealCalls) return;
+    const encrypted_content = this.#sealCalls(this.#unsealed, isWithinAnswer);
+    this.#unsealed = [];
+    const index = this.#next();
+    const item = { type: "reasoning" as const, id: this.newId("rs"), summary: [], content: [] };
+    this.#add(index, { ...item, status: "in_progress" });
+    this.#finish(index, { ...item, encrypted_content, status: "completed" });
+  }
+
+  /** An id for an item or a client's call. */
+  newId(prefix: string): string {
+    const place = { responseId: this.#responseId, serverCalls: this.#serverCalls, mark: this.mark };
+    return newItemId(prefix, place);
   }
 
   /** Sends events about an item. Their place is the server's to say, whatever they have themselves. */
@@ -121,7 +153,7 @@ export class Output {
 
   /** Shows an item that is complete. */
   announce({ idPrefix, added, events, done }: Omit<Announcement, "isKnown">): void {
-    const id = newItemId(idPrefix, this.mark);
+    const id = this.newId(idPrefix);
     const index = this.#next();
     this.#add(index, { ...added, id });
     this.emitFor({ id, index }, events);
@@ -139,7 +171,7 @@ export class Output {
   #beginText(type: OpenText["type"]): OpenText {
     const open: OpenText = {
       type,
-      id: newItemId(type === "message" ? "msg" : "rs", this.mark),
+      id: this.newId(type === "message" ? "msg" : "rs"),
       index: this.#next(),
       text: "",
     };

@@ -8,6 +8,7 @@ import type { Executors } from "../executor/executors.ts";
 import type { Offer } from "../executor/offer.ts";
 import type { RequestOptions } from "../protocol/stored-request.ts";
 import type { ApprovalRequest } from "./approval-id.ts";
+import type { OutputOptions } from "./output.ts";
 
 export interface Plan {
   readonly id: string;
@@ -35,6 +36,8 @@ export interface Plan {
   readonly onPromptCut?: "warn" | "error";
   /** Encrypts thinking. Default: the client did not request it. */
   readonly sealThought?: ((thought: string) => string) | undefined;
+  /** Seals calls of the server into a thought. Default: the store has them, or the client did not request it. */
+  readonly sealCalls?: OutputOptions["sealCalls"];
   /** Makes the id of an approval request. Default: nobody is asked. */
   readonly approvalIdFor?: ((call: Omit<ApprovalRequest, "id">, mark?: string) => string) | undefined;
 }

@@ -7,7 +7,6 @@ import type { CallItems, CallUpdate } from "../executor/executor.ts";
 import { functionItems } from "../executor/function/function-items.ts";
 import { localHost, localLabel } from "../executor/local/local-executor.ts";
 import { isOfServer } from "../executor/tool-identity.ts";
-import { newId } from "../protocol/ids.ts";
 import type { IncompleteReason, ResponseUsage } from "../protocol/response.ts";
 import type { ResponseStatus } from "../protocol/status.ts";
 import type { ApprovalRequest } from "./approval-id.ts";
@@ -74,6 +73,7 @@ export class Recorder {
     switch (event.type) {
       case "model.started":
         output.answer += 1;
+        output.carryCalls(); // as part of the next answer: calls that follow are not of the same one
         return;
       case "text.delta":
         output.addText("message", event.text);
@@ -166,6 +166,7 @@ export class Recorder {
     });
     switch (reason) {
       case "client_calls":
+        output.carryCalls(true);
         for (const { name, arguments: text, shown } of this.#open.values())
           if ("clientCallId" in shown) this.#addClientCall(name, text, shown.clientCallId);
         for (const { identity, arguments: text, shown } of this.#open.values())
@@ -206,6 +207,7 @@ export class Recorder {
       }
     }
     this.#open.clear();
+    output.carryCalls();
   }
 
   #waitsForClient(): boolean {
@@ -261,7 +263,7 @@ export class Recorder {
     const { output, plan } = this.#options;
     const { offer, approvalIdFor } = plan;
     const { identity, arguments: text } = call;
-    if (decision === "leave") return { ...call, shown: { clientCallId: newId("call") } };
+    if (decision === "leave") return { ...call, shown: { clientCallId: output.newId("call") } };
     if (decision === "ask" && identity && approvalIdFor)
       return { ...call, shown: { approvalId: approvalIdFor({ identity, arguments: text }, output.mark) } };
     const offered = identity && offer.findSame(identity);

@@ -45,6 +45,7 @@ export type RunHead = Pick<
   | "model"
   | "createdAtMs"
   | "sealThought"
+  | "sealCalls"
   | "approvalIdFor"
   | "messages"
   | "offer"
@@ -91,6 +92,7 @@ async function record(
     journal,
     responseId: plan.id,
     sealThought: plan.sealThought,
+    sealCalls: plan.sealCalls,
     items: progress?.items,
     openText: progress?.openText,
     answer: progress?.answer,

@@ -13,8 +13,8 @@ import {
 const algorithm = "aes-256-gcm";
 const version = "r2";
 
-/** Encrypted content: thinking, the summary of a conversation, headers for MCP servers. */
-export type SealedKind = "reasoning" | "compaction" | "credentials";
+/** Encrypted content: thinking, calls of the server, the summary of a conversation, headers for MCP servers. */
+export type SealedKind = "reasoning" | "calls" | "compaction" | "credentials";
 
 /** Signed content: approval requests. */
 export type SignedKind = "approval";

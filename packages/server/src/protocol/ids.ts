@@ -30,8 +30,8 @@ export function newId(prefix: IdPrefix): string {
   return `${prefix}_${pool.toString("hex", used - 16, used)}`;
 }
 
-// Of `newItemId()`, or of an approval request.
-const marked = /(?:_[0-9a-f]{32}|^mcpr_[\w-]{16})_([0-9a-f]{8})(?:\.|$)/;
+// Of `newItemId()` and `newMarkedId()`, or of an approval request.
+const marked = /(?:_[0-9a-f]{32}(?:[0-9a-f]{14})?|^mcpr_[\w-]{16})_([0-9a-f]{8})(?:\.|$)/;
 
 /**
  * The mark of a round of a response. The ids of its items end in it, so that calls of one round and of successive ones
@@ -41,12 +41,45 @@ export function roundMark(responseId: string, answer: number): string {
   return createHash("sha256").update(`${responseId} ${answer}`).digest("hex").slice(0, 8);
 }
 
-/** A new id for an item of a round. */
-export function newItemId(prefix: IdPrefix, mark: string | undefined): string {
-  return mark === undefined ? newId(prefix) : `${newId(prefix)}_${mark}`;
+/** A new id with the mark of a round. */
+export function newMarkedId(prefix: IdPrefix, mark: string | undefined): string {
+  return withMark(newId(prefix), mark);
 }
 
 /** The mark in the id of an item; undefined for items of other servers and of older versions. */
 export function markOf(id: unknown): string | undefined {
   return typeof id === "string" && id.length < 512 ? marked.exec(id)?.[1] : undefined;
+}
+
+export interface ItemPlace {
+  readonly responseId: string;
+  /** How many calls the server ran in the response before the item. */
+  readonly serverCalls: number;
+  /** The mark of its round. Default: it is of none. */
+  readonly mark?: string | undefined;
+}
+
+/**
+ * A new id for an item of a response. It names the response, and counts the server's calls before the item, so that a
+ * client which sends the item back shows which calls it leaves out.
+ */
+export function newItemId(prefix: IdPrefix, { responseId, serverCalls, mark }: ItemPlace): string {
+  const response = wholeResponseId.exec(responseId)?.[1];
+  if (response === undefined) return newMarkedId(prefix, mark);
+  const count = Math.min(serverCalls, 0xff).toString(16).padStart(2, "0");
+  return withMark(`${prefix}_${response}${count}${newId("").slice(1, 13)}`, mark);
+}
+
+/** The response of an item, and whether the server ran calls before it; undefined for an id of another kind. */
+export function readItemId(id: string): { responseId: string; hasServerCalls: boolean } | undefined {
+  const [, response, count] = itemId.exec(id) ?? [];
+  if (response === undefined) return undefined;
+  return { responseId: `resp_${response}`, hasServerCalls: count !== "00" };
+}
+
+const wholeResponseId = /^resp_([0-9a-f]{32})$/;
+const itemId = /^[a-z]{1,16}_([0-9a-f]{32})([0-9a-f]{2})[0-9a-f]{12}(?:_[0-9a-f]{8})?$/;
+
+function withMark(id: string, mark: string | undefined): string {
+  return mark === undefined ? id : `${id}_${mark}`;
 }

@@ -13,6 +13,7 @@ import { loadChain, resolveReferences } from "../engine/history.ts";
 import type { Plan } from "../engine/plan.ts";
 import type { Progress } from "../engine/resume.ts";
 import { sealer } from "../engine/seal.ts";
+import { sealCalls, withServerCalls } from "../engine/server-calls.ts";
 import type { Announcement } from "../executor/executor.ts";
 import type { Executors } from "../executor/executors.ts";
 import { offeredChoice } from "../executor/named-tools.ts";
@@ -64,7 +65,7 @@ export type Recall = (responseId: string) => readonly Entry[] | undefined;
 
 export interface Planned {
   readonly plan: Plan;
-  /** The input with references resolved. */
+  /** The input with references resolved, and with the server's calls that the client left out. */
   readonly input: readonly (InputItem | OutputItem)[];
   /** What of the request is ignored, for the log. */
   readonly ignored: readonly string[];
@@ -101,10 +102,11 @@ export async function planRun(requested: RunRequest, options: PlannerOptions): P
   );
   // Other runs of the conversation come first, so that its history is not known yet.
   const isEarly = requested.waits === true && talk?.isBusy === true;
-  const own = await resolveReferences(store, owner, requested.input, executors);
+  const seals = sealer(options.secrets, owner);
+  const sent = await resolveReferences(store, owner, requested.input, executors);
+  const own = await withServerCalls(before, sent, { store, owner, executors, unseal: seals.unseal });
   const history = [...before, ...own];
   const ignored = [...offer.ignored];
-  const seals = sealer(options.secrets, owner);
   const { entries, approved } = isEarly
     ? { entries: [], approved: [] }
     : withApprovals(before, own, offer, { sealer: seals, executors });
@@ -140,6 +142,10 @@ export async function planRun(requested: RunRequest, options: PlannerOptions): P
     sealThought: request.include.includes("reasoning.encrypted_content")
       ? (thought) => seals.seal("reasoning", thought)
       : undefined,
+    sealCalls:
+      !request.store && request.include.includes("reasoning.encrypted_content")
+        ? (items, isWithinAnswer) => sealCalls(items, isWithinAnswer, seals.seal)
+        : undefined,
     approvalIdFor: (call, mark) => approvalId(call, seals, mark),
   };
   const version = isEarly ? undefined : talk?.version;

@@ -6,6 +6,7 @@ import { ModelConnectionError } from "rondo/errors";
 import { type ScriptedAnswer, scriptedModel } from "rondo/testing";
 import { describe, expect, test } from "vitest";
 import { streamFlaws } from "../conformance/testkit/stream-checker.ts";
+import { isCarrier } from "../engine/server-calls.ts";
 import type { ApiError } from "../protocol/api-error.ts";
 import type { ResponseObject } from "../protocol/response.ts";
 import { StoreError } from "../store/store-error.ts";
@@ -94,8 +95,11 @@ test("every stream follows the contract, and says what the plain response and th
         store: true,
       });
       expect(streamFlaws(toFrames(followed.events))).toEqual([]);
-      expect(plainly(followed.response)).toEqual(plainly(streamed.response));
-      expect(followed.events.map(({ type }) => type)).toEqual(streamed.events.map(({ type }) => type));
+      // Calls of the server are sealed into the output only where nothing is stored.
+      if (!streamed.response.output.some(isCarrier)) {
+        expect(plainly(followed.response)).toEqual(plainly(streamed.response));
+        expect(followed.events.map(({ type }) => type)).toEqual(streamed.events.map(({ type }) => type));
+      }
 
       const service = await start(answers, asksForFinalAnswer);
       const prepared = await service.prepare("ada", { model: "test", input: "Go", ...body });

@@ -69,14 +69,12 @@ export const aiSdkClients: readonly TestClient[] = [
   {
     name: "@ai-sdk/open-responses generateText",
     isStreamed: false,
-    dropsServerCalls: true,
     hidesErrors: true,
     work: (server, task) => workPlain(server, task, openResponses),
   },
   {
     name: "@ai-sdk/open-responses streamText",
     isStreamed: true,
-    dropsServerCalls: true,
     hidesErrors: true,
     work: (server, task) => workStreamed(server, task, openResponses),
   },

@@ -40,8 +40,6 @@ export interface TestClient {
   readonly throwsAtIncomplete?: boolean;
   /** Whether it shows what is wrong only if the error has a `code` and a `param`, and else only the status. */
   readonly hidesErrors?: boolean;
-  /** Whether it drops the calls that the server has run from the conversation that it sends back. */
-  readonly dropsServerCalls?: boolean;
   /** Works until there is an answer. Throws what the client throws. */
   work(server: TestServer, task: Task): Promise<Outcome>;
 }

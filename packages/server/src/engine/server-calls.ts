@@ -1,0 +1,194 @@
+// Puts back the calls that the server ran where a client keeps its history itself and leaves them out: Codex, opencode
+// and Copilot send back messages, thoughts and their own calls, and no `mcp_call`. A stored response is found by the ids
+// of its items. One that is not stored seals its calls into a `reasoning` item, which these clients keep.
+
+import type { JsonObject } from "rondo";
+import type { Executors } from "../executor/executors.ts";
+import { readItemId } from "../protocol/ids.ts";
+import type { InputItem, OutputItem, ReasoningItem } from "../protocol/items.ts";
+import type { Store, StoredOutput } from "../store/store.ts";
+import { contentText } from "./content.ts";
+import type { Entry } from "./conversation.ts";
+import { withoutCutAnswers } from "./history.ts";
+import type { Sealer } from "./seal.ts";
+
+/** What a carrier has sealed. */
+interface CarriedCalls {
+  readonly version: 1;
+  readonly items: readonly JsonObject[];
+  /** Whether the client's calls of the same answer follow it. */
+  readonly isWithinAnswer: boolean;
+}
+
+/** Marks sealed calls, so that no other content has to be opened to find them. */
+const mark = "calls.";
+
+/** Clients send a carrier back with each request, so it must not hold long results whole. */
+const maxResultChars = 32_000;
+const maxCarriedCalls = 128;
+const maxCarriedChars = 500_000;
+
+/** How many responses of one request are looked up: the newest. */
+const maxResponses = 200;
+
+/** The `encrypted_content` of a carrier. */
+export function sealCalls(
+  items: readonly OutputItem[],
+  isWithinAnswer: boolean,
+  seal: Sealer["seal"],
+): string {
+  const short = items.slice(-maxCarriedCalls).map((item) => shortened(item as unknown as JsonObject));
+  let chars = 0;
+  const isTooMuch = (item: JsonObject) => {
+    chars += JSON.stringify(item).length;
+    return chars > maxCarriedChars;
+  };
+  const first = short.findLastIndex(isTooMuch) + 1;
+  const carried: CarriedCalls = { version: 1, items: short.slice(first), isWithinAnswer };
+  return `${mark}${seal("calls", JSON.stringify(carried))}`;
+}
+
+export interface PutBackOptions {
+  readonly store: Pick<Store, "output" | "keepsNothing">;
+  readonly owner: string;
+  readonly executors: Pick<Executors, "readCall">;
+  readonly unseal: Sealer["unseal"];
+}
+
+/** The entries of a request, with the calls that its client left out. `before`: what comes before the request. */
+export async function withServerCalls(
+  before: readonly Entry[],
+  own: readonly Entry[],
+  options: PutBackOptions,
+): Promise<readonly Entry[]> {
+  const stored = await storedResponses(own, options);
+  if (stored.size === 0 && !own.some(({ item }) => isCarrier(item))) return own;
+  const known = new KnownCalls([...before, ...own], options.executors);
+  const places = placesOf(own, stored);
+  return own.flatMap((entry, index): Entry[] => {
+    const calls = carriedBy(entry.item, options.unseal);
+    if (calls) {
+      const items = calls.items.filter((item) => known.add(item)) as InputItem[];
+      // Left in its place, it separates these calls from those of the next answer.
+      return [...items.map((item) => ({ item })), ...(calls.isWithinAnswer ? [] : [entry])];
+    }
+    const place = places[index];
+    const earlier = place?.output.slice(0, place.at) ?? [];
+    const missing = earlier.filter(({ item }) => known.add(item as JsonObject));
+    return [...missing.map(({ item }) => ({ item })), entry];
+  });
+}
+
+/** The place of an item in a stored output. */
+interface Place {
+  readonly output: readonly StoredOutput[];
+  readonly at: number;
+}
+
+function placesOf(own: readonly Entry[], stored: StoredResponses): (Place | undefined)[] {
+  const places = own.map(({ item }): Place | undefined => {
+    const output = stored.get(responseOf(item)?.responseId ?? "");
+    const at = output?.findIndex((it) => isSame(it.item, item)) ?? -1;
+    return output && at >= 0 ? { output, at } : undefined;
+  });
+  // Text that lost its id is recognised by what follows it: the call of the same answer.
+  for (let index = own.length - 2; index >= 0; index -= 1) {
+    const next = places[index + 1];
+    const at = next ? next.at - 1 : -1;
+    if (next && !places[index] && isSameText(next.output[at]?.item, own[index]?.item))
+      places[index] = { output: next.output, at };
+  }
+  return places;
+}
+
+/** Outputs by the ids of their responses. */
+type StoredResponses = ReadonlyMap<string, readonly StoredOutput[]>;
+
+/** The stored responses whose items the client sent without the server's calls before them. */
+async function storedResponses(
+  own: readonly Entry[],
+  { store, owner }: PutBackOptions,
+): Promise<StoredResponses> {
+  if (store.keepsNothing) return new Map();
+  const ids = own.flatMap(({ item }) => {
+    const { responseId, hasServerCalls } = responseOf(item) ?? {};
+    return responseId !== undefined && hasServerCalls ? [responseId] : [];
+  });
+  const newest = [...new Set(ids.toReversed())].slice(0, maxResponses);
+  const found = await Promise.all(
+    newest.map(async (id) => [id, withoutCutAnswers(await store.output(owner, id))] as const),
+  );
+  return new Map(found.filter(([, output]) => output.length > 0));
+}
+
+/** Types of items that clients send back, and that stand in one answer with the server's calls. */
+const sentBack = new Set(["message", "reasoning", "function_call", "custom_tool_call"]);
+
+/** The response that an item is of, by its own id or that of its call, which clients cannot change. */
+function responseOf(item: Entry["item"]): ReturnType<typeof readItemId> {
+  const { type, id, call_id: callId } = item as InputItem;
+  if (!sentBack.has(type)) return undefined;
+  return (
+    (id === undefined ? undefined : readItemId(id)) ??
+    (typeof callId === "string" ? readItemId(callId) : undefined)
+  );
+}
+
+function isSame(stored: OutputItem, { id, call_id: callId }: Entry["item"] & { call_id?: unknown }): boolean {
+  if (stored.id === id) return true;
+  return typeof callId === "string" && "call_id" in stored && stored.call_id === callId;
+}
+
+function isSameText(stored: OutputItem | undefined, item: Entry["item"] | undefined): boolean {
+  const { type, role, content = "" } = (item ?? {}) as Partial<InputItem>;
+  if (stored?.type !== "message" || type !== "message" || role !== "assistant") return false;
+  return contentText(stored.content) === contentText(content);
+}
+
+/** Whether an item is a thought without words that holds calls of the server. */
+export function isCarrier(item: Entry["item"]): boolean {
+  const { type, encrypted_content: sealed } = item as InputItem;
+  return type === "reasoning" && typeof sealed === "string" && sealed.startsWith(mark);
+}
+
+/** The calls in a carrier; undefined for another item, and for a carrier of another owner or server. */
+function carriedBy(item: Entry["item"], unseal: Sealer["unseal"]): CarriedCalls | undefined {
+  if (!isCarrier(item)) return undefined;
+  const sealed = (item as ReasoningItem).encrypted_content ?? "";
+  const text = unseal("calls", sealed.slice(mark.length));
+  const carried = text === undefined ? undefined : (JSON.parse(text) as CarriedCalls);
+  return carried?.version === 1 ? carried : undefined;
+}
+
+/** The server's calls that the history has. */
+class KnownCalls {
+  readonly #keys = new Set<string>();
+  readonly #executors: PutBackOptions["executors"];
+
+  constructor(entries: readonly Entry[], executors: PutBackOptions["executors"]) {
+    this.#executors = executors;
+    for (const { item } of entries) this.add(item as unknown as JsonObject);
+  }
+
+  /** Whether it is a call of the server that the history did not have; now it has. */
+  add(item: JsonObject): boolean {
+    const { id, type } = item;
+    if (typeof type !== "string") return false;
+    const call = this.#executors.readCall({ ...item, type });
+    if (!call) return false;
+    // Some clients send the item without its id.
+    const { label, name, arguments: text, result = null } = call;
+    const content = JSON.stringify([label, name, text, result]);
+    const isNew = typeof id === "string" ? !this.#keys.has(id) && !this.#keys.has(`? ${content}`) : true;
+    this.#keys.add(typeof id === "string" ? id : `? ${content}`);
+    return isNew;
+  }
+}
+
+/** An item with a long output cut. */
+function shortened(item: JsonObject): JsonObject {
+  const { output } = item;
+  if (typeof output !== "string" || output.length <= maxResultChars) return item;
+  const left = output.length - maxResultChars;
+  return { ...item, output: `${output.slice(0, maxResultChars)}… (${left} more characters)` };
+}
