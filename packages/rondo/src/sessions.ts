@@ -5,3 +5,4 @@ export {
   type FolderSessionsOptions,
   folderSessions,
 } from "./session/folder/folder-sessions.ts";
+export { readSessionFile } from "./session/folder/session-file.ts";

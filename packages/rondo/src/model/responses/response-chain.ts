@@ -1,6 +1,6 @@
 // Remembers which conversation a stored response ends, so that the next request sends only what is new.
 
-import type { Message } from "../message.ts";
+import type { AssistantMessage, Message } from "../message.ts";
 import type { ModelDelta } from "../provider.ts";
 
 /** What a model has said in one answer, as far as it tells whether a message is that answer. */
@@ -11,6 +11,14 @@ export class AnswerNote {
   take(delta: ModelDelta): void {
     if (delta.type === "text.delta") this.#text += delta.text;
     else if (delta.type === "call.ended") this.#callIds.push(delta.id);
+  }
+
+  /** The note of an answer that is in a conversation already. */
+  static of({ content, tool_calls: calls = [] }: AssistantMessage): AnswerNote {
+    const note = new AnswerNote();
+    note.#text = content ?? "";
+    note.#callIds.push(...calls.map(({ id }) => id));
+    return note;
   }
 
   matches(message: Message | undefined): boolean {
@@ -40,6 +48,12 @@ export class ResponseChain {
     if (!last || added.length === 0 || !last.answer.matches(messages[known])) return undefined;
     const isSame = last.messages.every((text, index) => text === JSON.stringify(messages[index]));
     return isSame ? { responseId: last.responseId, added } : undefined;
+  }
+
+  /** Goes on from a response of an earlier process, which is the last of the messages. */
+  restore(responseId: string, messages: readonly Message[]): void {
+    const answer = messages.at(-1);
+    if (answer?.role === "assistant") this.add(responseId, messages.slice(0, -1), AnswerNote.of(answer));
   }
 
   add(responseId: string, messages: readonly Message[], answer: AnswerNote): void {

@@ -421,6 +421,28 @@ describe("with store", () => {
   const ids = (requests: readonly { body: Record<string, unknown> }[]) =>
     requests.map(({ body }) => [body["previous_response_id"], (body["input"] as unknown[]).length]);
 
+  test("a conversation of an earlier process goes on from its last response", async () => {
+    const { url, requests } = await startResponsesServer([
+      stream(message(["Two."]), { id: "resp_2" }),
+      stream(message(["Three."]), { id: "resp_3" }),
+    ]);
+    const messages = [
+      { role: "user", content: "a" } as const,
+      { role: "assistant", content: "One." } as const,
+    ];
+    const model = responsesModel(url, { ...options, continues: { responseId: "resp_1", messages } });
+    const client = new Client({ model, systemPrompt: "Be brief." });
+    client.messageHistory = messages;
+    for (const prompt of ["b", "c"]) {
+      await client.query(prompt);
+      for await (const _ of client.receiveMessages());
+    }
+    expect(ids(requests)).toEqual([
+      ["resp_1", 1],
+      ["resp_2", 1],
+    ]);
+  });
+
   test("each request sends only what is new, with the instructions", async () => {
     const { url, requests } = await startResponsesServer([
       stream([...message(["So."]), ...call("add", ['{"a":25, "b":17}'], 1)], { id: "resp_1" }),

@@ -1,10 +1,11 @@
 // Models behind the Responses API: those of a Rondo server, of OpenAI, and of others that speak it.
 
 import { InvalidTypeError } from "../../error/argument-errors.ts";
-import { checkBoolean, checkPlainObject, checkSignal } from "../../error/check.ts";
+import { checkBoolean, checkPlainObject, checkSignal, checkString } from "../../error/check.ts";
 import type { JsonObject } from "../../json/json-value.ts";
 import { checkSetup, type OpenAICompatibleOptions } from "../chat-completions.ts";
 import { DeltaStream } from "../delta-stream.ts";
+import type { Message } from "../message.ts";
 import type { ModelProvider } from "../provider.ts";
 import { type ApprovalRequest, askResponses } from "./ask-responses.ts";
 import { ResponseChain } from "./response-chain.ts";
@@ -18,6 +19,11 @@ export interface ResponsesModelOptions extends Omit<OpenAICompatibleOptions, "ba
    * new, as long as it continues the same conversation; otherwise it sends the whole. Default: false.
    */
   store?: boolean | undefined;
+  /**
+   * A stored response that an earlier process got: `messages` is the conversation up to it and with it, without the
+   * system prompt. With `store`, a request that continues this conversation goes on from there. Default: none.
+   */
+  continues?: { readonly responseId: string; readonly messages: readonly Message[] } | undefined;
   /**
    * Decides about a call that the server wants approved before it runs it; the answer then goes on. Default: nobody
    * does, the answer ends, and the server does not run the call.
@@ -35,8 +41,9 @@ export interface ResponsesModelOptions extends Omit<OpenAICompatibleOptions, "ba
  */
 export function responsesModel(url: string, options: ResponsesModelOptions = {}): ModelProvider {
   checkPlainObject("options", options);
-  const { model, store = false, approve, onResponse, ...others } = options;
+  const { model, store = false, continues, approve, onResponse, ...others } = options;
   checkBoolean("store", store);
+  if (continues !== undefined) checkString("continues.responseId", continues?.responseId);
   for (const [field, value] of Object.entries({ approve, onResponse }))
     if (value !== undefined && typeof value !== "function")
       throw new InvalidTypeError({ field, expected: "a function", received: value });
@@ -46,7 +53,9 @@ export function responsesModel(url: string, options: ResponsesModelOptions = {})
     model: model ?? "default",
     profile: { outputMode: "native", toolDialects: [], ...others.profile },
   });
-  const setup = { chat, model, approve, onResponse, chain: store ? new ResponseChain() : undefined };
+  const chain = store ? new ResponseChain() : undefined;
+  if (continues) chain?.restore(continues.responseId, continues.messages);
+  const setup = { chat, model, approve, onResponse, chain };
   return {
     name: chat.model,
     endpoint: chat.endpoint.label,

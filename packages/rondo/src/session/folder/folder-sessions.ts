@@ -8,7 +8,7 @@ import { summarize } from "../session.ts";
 import { SessionLockedError } from "../session-errors.ts";
 import { checkSessionId, isSessionId, type SessionStore } from "../store.ts";
 import { claim } from "./claim.ts";
-import { appendEntries, readEntries, readFirstEntries, repair } from "./session-file.ts";
+import { appendEntries, defaultMaxBytes, readEntries, readFirstEntries, repair } from "./session-file.ts";
 
 export interface FolderSessionsOptions {
   /** The longest file of a session. Default: 64 MiB. */
@@ -16,7 +16,6 @@ export interface FolderSessionsOptions {
 }
 
 const ending = ".jsonl";
-const defaultMaxBytes = 64 * 2 ** 20;
 const defaultListLimit = 100;
 /** How much of a file a list reads: the start of the session and its first prompt. */
 const summaryBytes = 16 * 2 ** 10;

@@ -2,12 +2,15 @@
 // a torn last line, which is dropped.
 
 import { constants, type Stats } from "node:fs";
-import { open, readFile, stat, truncate } from "node:fs/promises";
+import { access, open, readFile, stat, truncate } from "node:fs/promises";
+import { basename } from "node:path";
 import { warn } from "../../error/logger.ts";
+import { readSession, type Session } from "../session.ts";
 import { InvalidSessionError, SessionLimitError, UnknownSessionError } from "../session-errors.ts";
 import { type SessionEntry, sessionExists } from "../store.ts";
 
 const newline = 0x0a;
+export const defaultMaxBytes = 64 * 2 ** 20;
 
 /** The entries of the file; undefined if there is none, or its first line is torn. */
 export async function readEntries(
@@ -28,6 +31,13 @@ export async function readEntries(
       `The session '${id}' ends in the middle of an entry, and its last ${torn} bytes are left out: a crash cut them off, or they are being written.`,
     );
   return entries.length === 0 ? undefined : entries;
+}
+
+/** A session in any file of JSON lines. Throws an `InvalidSessionError` if it is not one. */
+export async function readSessionFile(file: string): Promise<Session> {
+  const name = basename(file);
+  await access(file); // a missing file is an error of the file system
+  return readSession(name, (await readEntries(file, name, defaultMaxBytes)) ?? []);
 }
 
 /** The entries at the beginning of a file, as far as they fit into `length` bytes. */

@@ -4,12 +4,14 @@ import type { CliIo } from "../cli-io.ts";
 import { AnswerView } from "./answer-view.ts";
 import { isCommand, runCommand } from "./commands.ts";
 import type { ChatConversation } from "./conversation.ts";
+import type { SavedChats } from "./saved-chats.ts";
 import { cleaner, type Screen } from "./screen.ts";
 
 export interface ChatSessionOptions {
   readonly io: CliIo;
   readonly screen: Screen;
   readonly conversation: ChatConversation;
+  readonly chats: SavedChats;
 }
 
 /** The outcome of a line. */
@@ -40,6 +42,19 @@ export class ChatSession {
     if (io.env["RONDO_DEBUG"] && error instanceof Error) screen.aside.line(error.stack ?? "");
   }
 
+  /** Shows where a continued conversation stands: its last prompt, and the answer. */
+  showLast(): void {
+    const { conversation, screen } = this.#options;
+    const { messages } = conversation;
+    const start = messages.findLastIndex(({ role }) => role === "user");
+    this.note(`This continues a chat of ${messages.length} messages.`);
+    for (const { role, content } of messages.slice(Math.max(0, start))) {
+      if (typeof content !== "string" || content === "") continue;
+      if (role === "user") screen.aside.line(`${screen.style.bold(">")} ${this.#clean(content)}`);
+      if (role === "assistant") screen.answer.line(this.#clean(content));
+    }
+  }
+
   /** Runs a line. Never throws: errors are shown, and the chat continues. */
   async submit(line: string, signal: AbortSignal): Promise<LineOutcome> {
     try {
@@ -54,9 +69,9 @@ export class ChatSession {
   }
 
   async #command(line: string, signal: AbortSignal): Promise<LineOutcome> {
-    const { conversation, screen, io } = this.#options;
+    const { conversation, chats, screen } = this.#options;
     const say = (text: string) => screen.aside.line(this.#clean(text));
-    return runCommand(line, { conversation, cwd: io.cwd, signal, say });
+    return runCommand(line, { conversation, chats, signal, say });
   }
 
   async #ask(prompt: string, signal: AbortSignal): Promise<void> {

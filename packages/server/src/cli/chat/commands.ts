@@ -1,12 +1,11 @@
 // The commands that can be typed instead of a prompt.
 
-import { writeFile } from "node:fs/promises";
-import { resolve } from "node:path";
 import type { ChatConversation } from "./conversation.ts";
+import { describeChat, type SavedChats } from "./saved-chats.ts";
 
 export interface CommandContext {
   readonly conversation: ChatConversation;
-  readonly cwd: string;
+  readonly chats: SavedChats;
   readonly signal: AbortSignal;
   /** Writes a line beside the answers. */
   readonly say: (line: string) => void;
@@ -35,8 +34,8 @@ const commands: Readonly<Record<string, Command>> = {
   },
   clear: {
     description: "Begin a new conversation.",
-    run(_, { conversation, say }) {
-      conversation.clear();
+    async run(_, { conversation, say }) {
+      await conversation.clear();
       say("A new conversation has begun.");
     },
   },
@@ -66,15 +65,27 @@ const commands: Readonly<Record<string, Command>> = {
   },
   save: {
     argument: "FILE",
-    description: "Save the conversation as JSON.",
-    async run(file, { conversation, cwd, say }) {
-      if (file === "") throw new Error("/save needs the name of a file: /save chat.json");
-      const text = `${JSON.stringify(conversation.transcript(), undefined, 2)}\n`;
-      // Never overwrites: names are easily mistyped.
-      await writeFile(resolve(cwd, file), text, { flag: "wx" }).catch((error: unknown) => {
-        throw notSaved(file, error);
-      });
+    description: "Save the conversation to a file.",
+    async run(file, { conversation, chats, say }) {
+      if (file === "") throw new Error("/save needs the name of a file: /save chat.jsonl");
+      await chats.writeFile(file, conversation.entries());
       say(`Saved to ${file}.`);
+    },
+  },
+  load: {
+    argument: "CHAT",
+    description: "Continue a chat, by its id or from a file; without one, list the last chats.",
+    async run(name, { conversation, chats, say }) {
+      if (name === "") {
+        const recent = await chats.recent();
+        for (const chat of recent) say(describeChat(chat));
+        say(recent.length === 0 ? "There are no chats yet." : "/load ID continues one.");
+        return;
+      }
+      const isId = /^[A-Za-z0-9-]+$/.test(name);
+      if (isId) await conversation.resume(await chats.find(name), false);
+      else await conversation.adopt(await chats.readFile(name));
+      say(`Loaded: ${conversation.messages.length} messages.`);
     },
   },
   exit: { description: "Leave.", run() {} },
@@ -101,11 +112,4 @@ export async function runCommand(line: string, context: CommandContext): Promise
     );
   await command.run(argument.trim(), context);
   return name === "exit" ? "exit" : "done";
-}
-
-function notSaved(file: string, error: unknown): Error {
-  const { code, message } = error as NodeJS.ErrnoException;
-  if (code === "EEXIST")
-    return new Error(`${file} is there already, and was left as it is. Choose another name.`);
-  return new Error(`${file} could not be written: ${message}`, { cause: error });
 }

@@ -1,8 +1,17 @@
 // A conversation with a model, whether it is asked directly or through a Rondo server: a view on the library's client.
 
-import { type AnyTool, Client, type JsonObject, type ModelProvider } from "rondo";
+import {
+  type AnyTool,
+  Client,
+  type JsonObject,
+  type Message,
+  type ModelProvider,
+  type Session,
+  type SessionEntry,
+} from "rondo";
 import { BlockEvents, type ChatEvent, endReasonOf, endReasons } from "./chat-events.ts";
 import type { ModelSource } from "./model-source.ts";
+import { type ChatInfo, chatInfoOf, infoEntry, type SavedChats, withInfo } from "./saved-chats.ts";
 
 export interface ChatConversationOptions {
   /** Where models come from. */
@@ -10,6 +19,8 @@ export interface ChatConversationOptions {
   readonly model: ModelProvider;
   readonly tools: readonly AnyTool[];
   readonly systemPrompt?: string | undefined;
+  /** Where the conversation is stored as it grows. Default: nowhere. */
+  readonly saved?: { readonly chats: SavedChats; readonly cwd: string } | undefined;
 }
 
 /** How many rounds of tools one prompt may take. */
@@ -20,8 +31,6 @@ export class ChatConversation implements AsyncDisposable {
   readonly tools: readonly AnyTool[];
   readonly #options: ChatConversationOptions;
   #client: Client;
-  /** What a server has of the conversation, if it is one. */
-  #items: JsonObject[] = [];
   #lastResponse: JsonObject | undefined;
 
   constructor(options: ChatConversationOptions) {
@@ -30,8 +39,6 @@ export class ChatConversation implements AsyncDisposable {
     this.#client = this.#clientFor(options.model);
     options.source.onResponse = (response) => {
       this.#lastResponse = response;
-      const { output } = response;
-      if (Array.isArray(output)) this.#items.push(...(output as JsonObject[]));
     };
   }
 
@@ -41,27 +48,28 @@ export class ChatConversation implements AsyncDisposable {
     return /^https?:/.test(endpoint) ? `${name} at ${endpoint}` : name;
   }
 
+  /** The messages so far. */
+  get messages(): readonly Message[] {
+    return this.#client.messageHistory;
+  }
+
   /** Asks the model. Aborting the signal ends the answer early; the conversation stays usable. */
   async *ask(prompt: string, signal: AbortSignal): AsyncGenerator<ChatEvent, void, void> {
     const client = this.#client;
-    const itemCount = this.#items.length;
+    const messageCount = client.messageHistory.length;
     const interrupt = () => void client.interrupt().catch(() => {});
     signal.addEventListener("abort", interrupt);
     const events = new BlockEvents();
     this.#lastResponse = undefined;
-    this.#items.push({ type: "message", role: "user", content: prompt });
     try {
       await client.query(prompt);
-      for await (const block of client.receiveMessages()) {
-        if (block.type === "tool_result") this.#items.push(toOutputItem(block.tool_use_id, block.content));
-        yield* events.read(block);
-      }
+      for await (const block of client.receiveMessages()) yield* events.read(block);
     } catch (error) {
-      this.#items.length = itemCount;
-      this.#dropFailedAnswer();
+      this.#dropFailedAnswer(messageCount);
       throw await this.#options.source.explain(error);
     } finally {
       signal.removeEventListener("abort", interrupt);
+      await this.#noteResponse();
     }
     const { stopReason = "completed", usage } = client.result ?? {};
     const reason = stopReason === "completed" ? endReasonOf(this.#lastResponse) : endReasons[stopReason];
@@ -69,10 +77,28 @@ export class ChatConversation implements AsyncDisposable {
   }
 
   /** Begins a new conversation. */
-  clear(): void {
-    this.#client = this.#clientFor(this.#client.model);
-    this.#items = [];
-    this.#lastResponse = undefined;
+  async clear(): Promise<void> {
+    await this.#replace(this.#clientFor(this.#client.model));
+  }
+
+  /** Continues a stored conversation; as a copy with `fork`. Throws an error for the user if that is impossible. */
+  async resume(session: Session, fork: boolean): Promise<void> {
+    if (session.id === this.#client.sessionId && !fork) return;
+    const { response } = chatInfoOf(session);
+    const answered = session.messages.slice(0, response?.messages ?? 0);
+    if (response) this.#options.source.continueFrom?.(response.id, answered);
+    const client = this.#clientFor(this.#client.model, { session: session.id, fork });
+    await client.loadSession().catch((error: unknown) => {
+      throw explainLock(error);
+    });
+    await this.#replace(client);
+  }
+
+  /** Continues a conversation that was read from a file: as a new one. */
+  async adopt({ messages }: Session): Promise<void> {
+    const client = this.#clientFor(this.#client.model);
+    client.messageHistory = messages;
+    await this.#replace(client);
   }
 
   /** The names of the available models. */
@@ -82,43 +108,80 @@ export class ChatConversation implements AsyncDisposable {
 
   /** Continues with another model. Throws an error for the user if it does not exist. */
   async use(name: string, signal: AbortSignal): Promise<void> {
-    const client = this.#clientFor(await this.#options.source.open(name, signal));
-    client.messageHistory = this.#client.history;
+    const model = await this.#options.source.open(name, signal);
+    const { messageHistory, sessionId } = this.#client;
+    await this.#client.close(); // the next one writes to the same session
+    const isStored = sessionId !== undefined && messageHistory.length > 0;
+    const client = this.#clientFor(model, isStored ? { session: sessionId } : {});
+    if (isStored) await client.loadSession();
+    else client.messageHistory = messageHistory;
     this.#client = client;
+    await this.#note({ model: model.name });
   }
 
-  /** The conversation so far, as JSON. */
-  transcript(): object {
-    const { systemPrompt, source } = this.#options;
-    const { model, history } = this.#client;
-    const { name, endpoint } = model;
-    if (source.keepsResponses)
-      return {
-        model: name,
-        endpoint,
-        instructions: systemPrompt ?? null,
-        responseId: this.#lastResponse?.["id"] ?? null,
-        items: this.#items,
-      };
-    const system = systemPrompt === undefined ? [] : [{ role: "system", content: systemPrompt }];
-    return { model: name, endpoint, messages: [...system, ...history] };
+  /** The conversation so far, in the format of a session's file. */
+  entries(): SessionEntry[] {
+    const { messageHistory: messages, sessionId: id = crypto.randomUUID() } = this.#client;
+    return [
+      { type: "session", version: 1, id, createdAt: new Date().toISOString() },
+      infoEntry({ ...this.#info(), ...this.#response }),
+      ...messages.map((message) => ({ type: "message", message }) as const),
+    ];
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#client.close();
   }
 
+  async #replace(client: Client): Promise<void> {
+    await this.#client.close();
+    this.#client = client;
+    this.#lastResponse = undefined;
+  }
+
   /** Drops the partial text of a failed answer, and its prompt if nothing else has answered it. */
-  #dropFailedAnswer(): void {
-    const messages = this.#client.history;
+  #dropFailedAnswer(messageCount: number): void {
+    const messages = [...this.#client.messageHistory];
     const last = messages.at(-1);
-    if (last?.role === "assistant" && last.tool_calls === undefined) messages.pop();
-    if (messages.at(-1)?.role === "user") messages.pop();
+    if (messages.length > messageCount && last?.role === "assistant" && last.tool_calls === undefined)
+      messages.pop();
+    if (messages.length > messageCount && messages.at(-1)?.role === "user") messages.pop();
     this.#client.messageHistory = messages;
   }
 
-  #clientFor(model: ModelProvider): Client {
-    const { tools, systemPrompt } = this.#options;
+  /** Keeps the id of the last response, from which a later chat goes on. */
+  async #noteResponse(): Promise<void> {
+    await this.#note(this.#response);
+  }
+
+  get #response(): Pick<ChatInfo, "response" | "model"> {
+    const { id, store } = this.#lastResponse ?? {};
+    const { messageHistory: messages } = this.#client;
+    if (typeof id !== "string" || store === false || messages.at(-1)?.role !== "assistant") return {};
+    return { response: { id, messages: messages.length }, model: this.#client.model.name };
+  }
+
+  async #note(info: ChatInfo): Promise<void> {
+    const { saved } = this.#options;
+    const { sessionId, messageHistory } = this.#client;
+    if (!saved || sessionId === undefined || messageHistory.length === 0 || Object.keys(info).length === 0)
+      return;
+    await saved.chats.store.append(sessionId, [infoEntry(info)]);
+  }
+
+  #info(): ChatInfo {
+    const { source, systemPrompt, saved } = this.#options;
+    const { name: model, endpoint } = this.#client.model;
+    return {
+      ...(saved && { cwd: saved.cwd }),
+      ...(!source.keepsResponses && { model }), // a server may choose one when it is asked
+      ...(/^https?:/.test(endpoint) && { endpoint, place: source.keepsResponses ? "server" : "model" }),
+      ...(systemPrompt !== undefined && { systemPrompt }),
+    };
+  }
+
+  #clientFor(model: ModelProvider, session: { session?: string; fork?: boolean } = {}): Client {
+    const { tools, systemPrompt, saved } = this.#options;
     return new Client({
       model,
       tools,
@@ -127,11 +190,19 @@ export class ChatConversation implements AsyncDisposable {
       maxTokens: null,
       includeToolUseDeltas: true,
       ...(systemPrompt !== undefined && { systemPrompt }),
+      ...(saved && { sessionStore: withInfo(saved.chats.store, () => this.#info()), ...session }),
     });
   }
 }
 
-function toOutputItem(callId: string, content: unknown): JsonObject {
-  const output = typeof content === "string" ? content : (JSON.stringify(content) ?? "null");
-  return { type: "function_call_output", call_id: callId, output };
+function explainLock(error: unknown): unknown {
+  const { code, message } = error as { code?: string; message?: string };
+  if (code !== "session_locked") return error;
+  const owner = /in use by (.*?)\. /.exec(message ?? "")?.[1] ?? "another process";
+  return new Error(
+    `This chat is open already, in ${owner}. Close it there, or continue in a copy with --fork.`,
+    {
+      cause: error,
+    },
+  );
 }

@@ -1,6 +1,6 @@
 // Where a chat gets its models: model servers, or the demo model.
 
-import { type JsonObject, type ModelProvider, openaiCompatible } from "rondo";
+import { type JsonObject, type Message, type ModelProvider, openaiCompatible } from "rondo";
 import { demoModel } from "rondo/demo";
 import { chatModels } from "../../config/chat-models.ts";
 import { labelOf } from "../../config/models.ts";
@@ -21,6 +21,8 @@ export interface ModelSource {
   explain(error: unknown): Promise<unknown>;
   /** Whether it stores the conversation, as responses. */
   readonly keepsResponses?: true;
+  /** Goes on from a stored response, the last of these messages. */
+  continueFrom?: (responseId: string, messages: readonly Message[]) => void;
   /** Called with each stored response. */
   onResponse?: (response: JsonObject) => void;
 }

@@ -7,7 +7,7 @@ import { labelOf } from "../../config/models.ts";
 import { correctPath, describeCorrection } from "../../config/nearby-api.ts";
 import type { Environment } from "../../config/overrides.ts";
 import { modelApiKey, modelUrl } from "../../config/settings.ts";
-import { ChatConversation } from "./conversation.ts";
+import { ChatConversation, type ChatConversationOptions } from "./conversation.ts";
 import { type ModelSource, modelSource } from "./model-source.ts";
 import { serverSource } from "./server-source.ts";
 
@@ -22,6 +22,8 @@ export interface ModelFlags {
 export interface OpenOptions {
   readonly flags: ModelFlags;
   readonly tools: readonly AnyTool[];
+  /** Where the conversation is stored as it grows. Default: nowhere. */
+  readonly saved?: ChatConversationOptions["saved"];
   readonly env: Environment;
   readonly signal: AbortSignal;
   /** Decides about calls that a Rondo server wants approved. Default: nobody does. */
@@ -40,11 +42,11 @@ export interface Opened {
 
 /** Throws an error for the user if what the flags name does not exist. */
 export async function openConversation(options: OpenOptions): Promise<Opened> {
-  const { flags, tools, env, signal, approve, discover = discoverModelServers } = options;
+  const { flags, tools, saved, env, signal, approve, discover = discoverModelServers } = options;
   const { model, system: systemPrompt } = flags;
   const open = async (source: ModelSource) => {
     const opened = await source.open(model, signal);
-    return new ChatConversation({ source, model: opened, tools, systemPrompt });
+    return new ChatConversation({ source, model: opened, tools, systemPrompt, saved });
   };
   const place = placeOf(flags, env);
   if (place?.kind === "server") {

@@ -1,6 +1,7 @@
 // `rondo chat` in pipes, straight to a model server.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { readSessionFile } from "rondo/sessions";
 import { startModelServer } from "rondo/testing";
 import { describe, expect, test } from "vitest";
 import { folderWith } from "../../config/testkit/folder.ts";
@@ -192,6 +193,14 @@ describe("a named model without a model server", () => {
   });
 });
 
+test("a prompt that the server refuses leaves the conversation as it was", async () => {
+  await using server = await startModelServer(["One.", { status: 400 }, "Two."]);
+  const { exitCode, out } = await chatPiped(["--model-url", server.url], "a\nb\nc\n");
+  expect({ exitCode, out }).toEqual({ exitCode: 1, out: "One.\nTwo.\n" });
+  const sent = server.requests[2]?.body.messages.map(({ content }: { content: string }) => content);
+  expect(sent).toEqual(["a", "One.", "c"]);
+});
+
 describe("commands", () => {
   test("list models, change the model, save, clear and exit", async () => {
     await using server = await startModelServer(["One.", "Two.", "Three."], { models: ["a", "b"] });
@@ -202,7 +211,7 @@ describe("commands", () => {
       "/model b",
       "/model",
       "Again",
-      "/save c.json",
+      "/save c.jsonl",
       "/clear",
       "New",
       "/exit",
@@ -219,10 +228,9 @@ describe("commands", () => {
       ["b", 3],
       ["b", 1],
     ]);
-    expect(JSON.parse(readFileSync(join(folder.path, "c.json"), "utf8"))).toMatchObject({
-      model: "b",
-      messages: [{ content: "Hi" }, { content: "One." }, { content: "Again" }, { content: "Two." }],
-    });
+    const { messages, info } = await readSessionFile(join(folder.path, "c.jsonl"));
+    expect(info).toMatchObject({ model: "b", endpoint: server.url });
+    expect(messages.map(({ content }) => content)).toEqual(["Hi", "One.", "Again", "Two."]);
   });
 
   test("that do not exist or fail are reported, and nothing is sent", async () => {
@@ -235,7 +243,7 @@ describe("commands", () => {
       expect.stringContaining("There is no command /nope. /help lists"),
       expect.stringContaining("There is no command /toString."),
       expect.stringContaining("There is no model 'missing'"),
-      "/save needs the name of a file: /save chat.json",
+      "/save needs the name of a file: /save chat.jsonl",
       "there.json is there already, and was left as it is. Choose another name.",
       expect.stringContaining("no/such/folder.json could not be written: ENOENT"),
       "",

@@ -1,8 +1,8 @@
 // `rondo chat --server` with a real Rondo server.
 import { once } from "node:events";
-import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { type AnyTool, tool } from "rondo";
+import { readSessionFile } from "rondo/sessions";
 import { type ScriptedStep, scriptedModel } from "rondo/testing";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { resolveConfig } from "../../config/check-config.ts";
@@ -39,6 +39,8 @@ async function serve(script: readonly ScriptedStep[], config: ConfigInput = {}) 
 
 const usage = { inputTokens: 5, outputTokens: 7, totalTokens: 12 };
 const add = tool("add", "Add two numbers.", { a: Number, b: Number }, ({ a, b }) => a + b);
+const addModule = `import { tool } from "rondo";
+export const add = tool("add", "Add.", { a: Number, b: Number }, ({ a, b }) => a + b);`;
 const callAdd = { name: "add", input: { a: 25, b: 17 } };
 
 /** The events of one prompt. */
@@ -238,18 +240,61 @@ test("a server without a default model is asked for its first, and others can be
   expect(named.out).toBe("Other again.\n");
 });
 
-test("the conversation can be saved", async () => {
-  using folder = folderWith();
-  const { url } = await serve(["Hello."]);
-  await chatPiped(["--server", url], "Hi\n/save chat.json\n", { cwd: folder.path });
-  expect(JSON.parse(readFileSync(join(folder.path, "chat.json"), "utf8"))).toMatchObject({
-    model: "test",
-    endpoint: `${url}/v1`,
-    responseId: expect.stringMatching(/^resp_/),
-    items: [
-      { type: "message", role: "user", content: "Hi" },
-      { type: "message", role: "assistant", content: [{ text: "Hello." }] },
-    ],
+test("the conversation can be saved, also the rounds before a failure", async () => {
+  using folder = folderWith({ "tools.ts": addModule });
+  const { url } = await serve(["Hello.", { calls: [callAdd] }, { text: "Ha", error: new Error("x") }]);
+  const script = "Hi\nAdd\n/save chat.jsonl\n";
+  await chatPiped(["--server", url, "--tools", "tools.ts"], script, { cwd: folder.path });
+  const { messages, info } = await readSessionFile(join(folder.path, "chat.jsonl"));
+  expect(info).toMatchObject({ endpoint: `${url}/v1`, place: "server" });
+  expect(messages).toMatchObject([
+    { role: "user", content: "Hi" },
+    { role: "assistant", content: "Hello." },
+    { role: "user", content: "Add" },
+    { role: "assistant", tool_calls: [{ function: { name: "add" } }] },
+    { role: "tool", content: "42" },
+  ]);
+});
+
+describe("a chat that is continued", () => {
+  test("goes on from the last response, with the same server, model and system prompt", async () => {
+    using folder = folderWith();
+    const env = { XDG_STATE_HOME: folder.path };
+    const { url, model } = await serve(["Hello, Ada.", "You are Ada."]);
+    const first = chatInFakeTerminal(["--server", url, "--system", "Be brief.", "I am Ada."], { env });
+    await first.sees("Hello, Ada.");
+    await first.sees("> ");
+    first.press(keys.ctrlD);
+    expect(await first.ended).toBe(0);
+    const { out } = await chatPiped(["--continue", "Who am I?"], "", { env });
+    expect(out).toBe("You are Ada.\n");
+    const data = await createApiClient({ baseUrl: url }).list(2);
+    expect(data[0]?.previous_response_id).toBe(data[1]?.id);
+    expect(model.requests[1]?.messages.map(({ content }) => content)).toEqual([
+      "Be brief.",
+      "I am Ada.",
+      "Hello, Ada.",
+      "Who am I?",
+    ]);
+  });
+
+  test("sends the whole conversation to a server that does not have the response", async () => {
+    using folder = folderWith();
+    const env = { XDG_STATE_HOME: folder.path };
+    const { url } = await serve(["Hello, Ada."]);
+    const first = chatInFakeTerminal(["--server", url, "I am Ada."], { env });
+    await first.sees("Hello, Ada.");
+    await first.sees("> ");
+    first.press(keys.ctrlD);
+    await first.ended;
+    const other = await serve(["You are Ada."]);
+    const { out, err } = await chatPiped(["--continue", "--server", other.url, "Who am I?"], "", { env });
+    expect({ out, err }).toMatchObject({ out: "You are Ada.\n" });
+    expect(other.model.requests[0]?.messages.map(({ content }) => content)).toEqual([
+      "I am Ada.",
+      "Hello, Ada.",
+      "Who am I?",
+    ]);
   });
 });
 

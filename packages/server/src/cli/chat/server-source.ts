@@ -1,7 +1,7 @@
 // The models of a Rondo server, which keeps the conversation: each answer is a response that continues the last one. A
 // server that keeps nothing gets the whole conversation each time.
 
-import { type ModelProvider, responsesModel } from "rondo";
+import { type Message, type ModelProvider, responsesModel } from "rondo";
 import { ModelHttpError } from "rondo/errors";
 import { listModels, type ModelRequest } from "rondo/models";
 import { chatModels } from "../../config/chat-models.ts";
@@ -19,16 +19,19 @@ export interface ServerSourceOptions {
 export function serverSource({ url, apiKey, approve }: ServerSourceOptions): ModelSource {
   const baseURL = toBaseUrl(url);
   let usedModel: string | undefined;
-  const server = responsesModel(baseURL, {
-    apiKey,
-    store: true,
-    retry: false,
-    approve: approve && ((_, signal) => approve(signal)),
-    onResponse(response) {
-      if (typeof response["model"] === "string") usedModel = response["model"];
-      source.onResponse?.(response);
-    },
-  });
+  const connect = (continues?: { responseId: string; messages: readonly Message[] }) =>
+    responsesModel(baseURL, {
+      apiKey,
+      store: true,
+      retry: false,
+      continues,
+      approve: approve && ((_, signal) => approve(signal)),
+      onResponse(response) {
+        if (typeof response["model"] === "string") usedModel = response["model"];
+        source.onResponse?.(response);
+      },
+    });
+  let server = connect();
   const { endpoint, profile } = server;
 
   const list = async (signal?: AbortSignal) => {
@@ -74,6 +77,9 @@ export function serverSource({ url, apiKey, approve }: ServerSourceOptions): Mod
       const names = await list(signal);
       if (name !== undefined && !hasModel(names, name)) throw missingModel(name, names, endpoint);
       return modelOf(name);
+    },
+    continueFrom(responseId, messages) {
+      server = connect({ responseId, messages });
     },
     explain: async (error) => explainServerError(error),
   };

@@ -12,6 +12,7 @@ import { AnswerView } from "./answer-view.ts";
 import { ChatSession } from "./chat-session.ts";
 import { ChatConversation } from "./conversation.ts";
 import { modelSource } from "./model-source.ts";
+import { SavedChats } from "./saved-chats.ts";
 import { createScreen } from "./screen.ts";
 import { chatInTerminal } from "./terminal-chat.ts";
 import { chatInFakeTerminal } from "./testkit/chatting.ts";
@@ -79,7 +80,8 @@ test("a second Ctrl-C does not wait for a tool that does not end", async () => {
   await using conversation = new ChatConversation({ source: modelSource([]), model, tools: [stuck] });
   const screen = createScreen(io);
   // Never ends by itself: where it leaves, there is no process any more.
-  void chatInTerminal(new ChatSession({ io, screen, conversation }), io, screen, "Go");
+  const chats = new SavedChats(io.env, io.cwd);
+  void chatInTerminal(new ChatSession({ io, screen, conversation, chats }), io, screen, "Go");
   await vi.waitFor(() => expect(io.out).toContain("→ stuck"));
   terminal.press(keys.ctrlC);
   terminal.press(keys.ctrlC);
