@@ -45,7 +45,7 @@ export const reasoning: readonly QuirkCase[] = [
   {
     name: "<think> never closed",
     answers: [says("<think>Two plus two.")],
-    expect: { thinking: "Two plus two." },
+    expect: { thinking: "Two plus two.", text: "Two plus two." },
   },
   { name: "<think> empty", answers: [says("<think>\n\n</think>\n\n4")], expect: { text: "4" } },
   {

@@ -51,6 +51,8 @@ export class ChatStreamReader {
   /** Whether any `delta` had content: a `message` then only repeats it. */
   #hasDelta = false;
   #isEnded = false;
+  /** What the answer has. */
+  readonly #has = new Set<"text.delta" | "thinking.delta">();
 
   constructor({ profile, toolNames, maxCalls }: ChatStreamReaderOptions) {
     const isCumulative = profile.text === "cumulative";
@@ -105,9 +107,16 @@ export class ChatStreamReader {
     if (this.#isEnded) return [];
     this.#isEnded = true;
     this.#readText();
-    this.#text.end({ hasOtherCalls: this.#calls.count > 0 });
+    this.#text.end({
+      hasOtherCalls: this.#calls.count > 0,
+      isCutOff: isCutOff || this.#isCutByReason,
+    });
     const hasReason = this.#reason !== undefined;
     this.#calls.end({ isCutOff: isCutOff || this.#isCutByReason, hasReason, hasEnd });
+    const isSilent =
+      this.#has.has("thinking.delta") && !this.#has.has("text.delta") && this.#calls.count === 0;
+    if (isSilent && !isCutOff && !this.#isCutByReason)
+      this.#warn("The answer has only thinking: the model said nothing after it.");
     const finishReason = settleFinishReason(this.#reason, { hasCalls: this.#calls.count > 0, isCutOff });
     this.#deltas.push({ type: "finished", finishReason, usage: this.#usage ?? this.#timings });
     return this.take();
@@ -195,6 +204,7 @@ export class ChatStreamReader {
   /** Merges text with a preceding delta of the same type. */
   #push(type: "text.delta" | "thinking.delta", text: string): void {
     if (text === "") return;
+    this.#has.add(type);
     const last = this.#deltas.length - 1;
     const previous = this.#deltas[last];
     if (previous?.type === type) this.#deltas[last] = { type, text: previous.text + text };

@@ -39,9 +39,11 @@ export function toolNameMatcher(offered: readonly string[]): (name: string) => s
   };
 }
 
-/** The name as tools are named (`a.b.c` is `a__b__c`), then without generic namespaces. */
+/** The name as tools are named (`a.b.c` is `a__b__c`), then without generic namespaces, or its own: `add.add`. */
 function namesWithin(name: string): string[] {
   const names = [asToolName(name)];
+  const half = name.slice(0, (name.length - 1) / 2);
+  if (name === `${half}.${half}`) names.push(half);
   let rest = name;
   for (let found = genericNamespace.exec(rest); found; found = genericNamespace.exec(rest)) {
     rest = rest.slice(found[0].length);

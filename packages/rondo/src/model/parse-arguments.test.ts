@@ -118,6 +118,11 @@ describe("arguments that are not", () => {
   });
 });
 
+test("strings are converted one by one: a value that does not fit leaves the others converted", async () => {
+  expect(await parse('{"a": "10", "note": null}')).toEqual({ input: { a: 10, note: null } });
+  expect(await parse('{"a": "ten", "b": "2"}')).toEqual({ input: { a: "ten", b: 2 } });
+});
+
 test("with repair off, only JSON is taken, and its strings are still read as the schema asks", async () => {
   const strict = (raw: string) =>
     parseArguments(raw, (input) => check(input).length === 0, schema, { repair: false });

@@ -29,8 +29,8 @@ const maxNamedProperties = 20;
 
 /**
  * Parses a call's arguments. An object is used as it is, and empty text is `{}`. Valid JSON that the schema does not
- * accept, even with its strings converted (`"5"` to 5), is returned unchanged: validation describes best what is wrong
- * with it. The error is worded for the model.
+ * accept is returned with its strings converted (`"5"` to 5), each by itself: if the schema does not accept that
+ * either, validation describes best what is wrong with the rest. The error is worded for the model.
  */
 export async function parseArguments(
   raw: string | object,
@@ -44,7 +44,11 @@ export async function parseArguments(
     const flaw = jsonFlaw(strict);
     if (flaw !== undefined) return fail(flaw, raw);
   }
-  if (isPlainObject(strict)) return { input: (await fit(strict, accepts, schema)) ?? strict };
+  if (isPlainObject(strict)) {
+    if (!schema || (await accepts(strict))) return { input: strict };
+    const coerced = coerceToSchema(strict, schema);
+    return { input: isPlainObject(coerced) ? coerced : strict };
+  }
   if (typeof raw !== "string") return fail("", describe(raw));
   if (strict !== undefined && typeof strict !== "string") return fail(kindOf(strict), raw);
   if (!repair) return fail(reasonOf(raw), raw);

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { familyProfiles, serverProfiles } from "./known-profiles.ts";
-import { combineProfiles, commonProfile, pickProfile } from "./profiles.ts";
+import { commonProfile, pickProfile } from "./profiles.ts";
 
 const at = (port: number) => `http://localhost:${port}/v1`;
 
@@ -13,26 +13,55 @@ const examples: [model: string, family: string][] = [
   ["deepseek-r1:14b", "deepseek-r1"],
   ["deepseek-ai/DeepSeek-R1-Distill-Qwen-7B", "deepseek-r1"],
   ["deepseek-ai/DeepSeek-V3.2-Exp", "deepseek-v3.2"],
+  ["deepseek-ai/DeepSeek-V4-Flash", "deepseek-v4"],
   ["deepseek-v3.1:671b", "deepseek"],
   ["NousResearch/Hermes-3-Llama-3.1-8B", "hermes"],
   ["qwen3-coder:30b", "qwen-coder"],
   ["Qwen/Qwen3-Coder-30B-A3B-Instruct", "qwen-coder"],
   ["Qwen/Qwen3-30B-A3B-Thinking-2507", "qwen3-thinking"],
-  ["qwen3.5:9b", "qwen3"],
+  ["qwen3.5:9b", "qwen3.5"],
+  ["qwen3:8b", "qwen3"],
   ["qwq:32b", "qwq"],
   ["qwen2.5-coder:7b", "qwen"],
   ["mistralai/Magistral-Small-2507", "magistral"],
+  ["mistralai/Ministral-3-14B-Reasoning-2512", "magistral"],
   ["mistral-small3.2", "mistral"],
   ["mistral-nemo", "mistral"],
   ["devstral:24b", "mistral"],
   ["nvidia/Llama-3.1-Nemotron-Nano-8B-v1", "nemotron"],
   ["llama3.2:3b", "llama"],
   ["meta-llama/Llama-4-Scout-17B-16E-Instruct", "llama"],
+  ["nvidia/NVIDIA-Nemotron-3-Nano-30B-A3B-BF16", "nemotron-3"],
+  ["meetkai/functionary-medium-v3.2", "functionary"],
+  ["Salesforce/Llama-xLAM-2-8b-fc-r", "xlam"],
+  ["gemma4:31b", "gemma-4"],
+  ["google/functiongemma-270m-it", "functiongemma"],
   ["gemma3:12b", "gemma"],
   ["granite4:tiny-h", "granite"],
+  ["zai-org/GLM-4.7-Flash", "glm-4.7"],
   ["zai-org/GLM-4.6", "glm"],
+  ["moonshotai/Kimi-K3", "kimi-k3"],
   ["moonshotai/Kimi-K2-Thinking", "kimi"],
+  ["MiniMaxAI/MiniMax-M1-80k", "minimax-m1"],
+  ["MiniMaxAI/MiniMax-M3", "minimax-m3"],
   ["MiniMaxAI/MiniMax-M2", "minimax"],
+  ["CohereLabs/command-a-reasoning-08-2025", "command-a-reasoning"],
+  ["command-r7b:7b", "command"],
+  ["CohereForAI/c4ai-command-r-plus", "command"],
+  ["swiss-ai/Apertus-8B-Instruct-2509", "apertus"],
+  ["ai-sage/GigaChat3-10B-A1.8B", "gigachat"],
+  ["openbmb/MiniCPM5-1B", "minicpm"],
+  ["tencent/Hunyuan-A13B-Instruct", "hunyuan"],
+  ["tencent/Hy3-preview", "hunyuan"],
+  ["meituan-longcat/LongCat-Flash-Chat", "longcat"],
+  ["stepfun-ai/Step-3.5-Flash", "step-3.5"],
+  ["stepfun-ai/step3", "step-3"],
+  ["upstage/Solar-Open-100B", "solar"],
+  ["muse-glimmer", "muse"],
+  ["inkling-small", "inkling"],
+  ["ByteDance-Seed/Seed-OSS-36B-Instruct", "seed-oss"],
+  ["allenai/Olmo-3-32B-Think", "olmo-think"],
+  ["allenai/Olmo-3-7B-Instruct", "olmo"],
   ["phi4-mini", "phi"],
   ["microsoft/Phi-4-mini-instruct", "phi"],
   ["LiquidAI/LFM2-1.2B", "lfm"],
@@ -117,8 +146,7 @@ describe('the recipe "Add a model profile" in CONTRIBUTING.md', () => {
 
   test("docs/quirks.md has the row of each family", () => {
     const rows = familyProfiles.map((family) => {
-      const { name, dialects = [], opensThinking = false, sendsBack } = family;
-      const { thinkTags } = combineProfiles(undefined, family);
+      const { name, dialects = [], opensThinking = false, sendsBack, thinkTags = [["<think>"]] } = family;
       const cells = [
         `\`${name}\``,
         dialects.map((dialect) => `\`${dialect}\``).join(", "),

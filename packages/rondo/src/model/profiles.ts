@@ -4,6 +4,7 @@ import { type FamilyProfile, familyProfiles, type ServerProfile, serverProfiles 
 import type { EndpointFacts } from "./learning/learn-endpoint.ts";
 import type { ModelProfile, ToolDialect } from "./profile.ts";
 import { toolDialects } from "./reading/dialects/dialects.ts";
+import { knownThinkTags } from "./reading/think-tags.ts";
 
 /**
  * The profile of an unknown model on an unknown server. It looks for all dialects: each is strict about what it takes
@@ -13,7 +14,7 @@ export const commonProfile: ModelProfile = {
   name: "common",
   reasoningFields: ["reasoning_content", "reasoning", "reasoning_details"],
   sendReasoning: "none",
-  thinkTags: [["<think>", "</think>"]],
+  thinkTags: knownThinkTags,
   startsThinking: false,
   toolDialects: Object.keys(toolDialects) as ToolDialect[],
   honoursToolChoice: true,
@@ -95,8 +96,9 @@ export function combineProfiles(
   const { dialects = [], sendsBack = "none", opensThinking = false } = family;
   return {
     ...profile,
-    toolDialects: [...dialects, "hermes", "bare-json"],
-    thinkTags: family.thinkTags ?? profile.thinkTags,
+    // Its own first. All others too: names mislead, and fine-tuned models write what their data has.
+    toolDialects: [...new Set([...dialects, ...profile.toolDialects])],
+    thinkTags: [...(family.thinkTags ?? []), ...profile.thinkTags],
     outputMode: family.outputMode ?? profile.outputMode,
     ...(family.callIds && { callIds: family.callIds }),
     sendReasoning: sendsBack === true ? (server?.reasoningField ?? "reasoning_content") : sendsBack,

@@ -5,8 +5,10 @@ import { toolNameMatcher } from "../match-tool-name.ts";
 import type { ModelProfile } from "../profile.ts";
 import { Cursor, type Reading } from "./cursor.ts";
 import type { Dialect, DialectTools, TextCall } from "./dialects/dialect.ts";
-import { markupOf, type Opener } from "./markup.ts";
+import type { Frame } from "./frames.ts";
+import { type Markup, markupOf, type Opener } from "./markup.ts";
 import { defaultLimits, type ReadingLimits, RereadBudget } from "./reading-limits.ts";
+import { ThinkingCalls } from "./thinking-calls.ts";
 import { ThinkingReader } from "./thinking-reader.ts";
 import { UnreadText } from "./unread-text.ts";
 import { VisibleText } from "./visible-text.ts";
@@ -16,7 +18,17 @@ export interface TextSink {
   text(text: string): void;
   thinking(text: string): void;
   call(call: TextCall): void;
+  /** The text that the next calls were read from. Default: not needed. */
+  markup?(text: string): void;
   warn(message: string): void;
+}
+
+/** How the answer ended. */
+export interface TextEnding {
+  /** The server also sent `tool_calls`. */
+  readonly hasOtherCalls: boolean;
+  /** It was cut off. */
+  readonly isCutOff: boolean;
 }
 
 /** Markup that is being read, until it is known whether it is a call. */
@@ -35,8 +47,8 @@ interface Block {
 
 export class TextReader {
   readonly #sink: TextSink;
-  readonly #openers: readonly Opener[];
-  readonly #triggers: Uint8Array;
+  readonly #markup: Markup;
+  readonly #openCallFinder: ((sink: TextSink) => TextReader) | undefined;
   readonly #tools: DialectTools;
   readonly #limits: ReadingLimits;
   readonly #budget: RereadBudget;
@@ -45,6 +57,14 @@ export class TextReader {
   /** Before this offset of the whole text, no markup is searched. */
   #plainUntil = 0;
   #thinking: ThinkingReader | undefined;
+  #thinkingCalls: ThinkingCalls | undefined;
+  /** The thinking that is open, as long as the answer has nothing else. */
+  #thought = "";
+  /** Whether text or a call has come. */
+  #hasAnswer = false;
+  /** The frame that the text is in, or was in: several tokens may close it. */
+  #frame: Frame | undefined;
+  #isFramed = false;
   #block: Block | undefined;
   /** The end of the text so far, if it could begin an opener. */
   #held = "";
@@ -63,17 +83,26 @@ export class TextReader {
     this.#sink = sink;
     this.#limits = limits;
     this.#budget = new RereadBudget(limits);
-    this.#tools = { match: toolNameMatcher(toolNames) };
-    const { openers, triggers } = markupOf(profile, toolNames.length > 0);
-    this.#openers = openers;
-    this.#triggers = triggers;
+    this.#tools = {
+      match: toolNameMatcher(toolNames),
+      mayBegin: (text) => toolNames.some((name) => name.toLowerCase().startsWith(text.toLowerCase())),
+    };
+    this.#markup = markupOf(profile, toolNames.length > 0);
+    if (toolNames.length > 0 && profile.thinkTags.length > 0) {
+      const inner = innerProfile(profile);
+      this.#openCallFinder = (innerSink) => new TextReader(inner, toolNames, innerSink, limits);
+    }
     this.#visible = new VisibleText({
-      sink,
-      hasMarkup: openers.length > 0,
+      sink: {
+        text: (text) => {
+          this.#hasAnswer = true;
+          sink.text(text);
+        },
+      },
+      hasMarkup: this.#markup.openers.length > 0,
       maxSpaceLength: limits.spaceLength,
     });
-    if (profile.startsThinking && profile.thinkTags.length > 0)
-      this.#thinking = new ThinkingReader(profile.thinkTags, sink);
+    if (profile.startsThinking && profile.thinkTags.length > 0) this.#startThinking(profile.thinkTags, false);
   }
 
   /** Thinking came in a field of its own, so the text does not begin inside it. */
@@ -93,21 +122,34 @@ export class TextReader {
     if (!this.#unread.isEmpty) this.#readOn();
   }
 
-  /** Settles everything that was held back. `hasOtherCalls` if the server also sent `tool_calls`. */
-  end({ hasOtherCalls }: { hasOtherCalls: boolean }): void {
+  /** Settles everything that was held back. */
+  end({ hasOtherCalls, isCutOff }: TextEnding): void {
     this.#isEnd = true;
     while (this.#block || this.#held !== "") {
       if (this.#block) this.#advance(this.#block, "");
       else this.#unread.putBack([this.#take()]);
       this.#readOn();
     }
-    if (this.#thinking) {
-      this.#thinking.end();
-      if (this.#thinking.isImplicit && !this.#thinking.isUntouched)
-        this.#sink.warn(
-          "The answer ended inside thinking: no closing tag came. If this model does not think, set the profile's startsThinking to false.",
-        );
-    } else this.#visible.end({ hasCalls: this.#callCount > 0 || hasOtherCalls });
+    if (this.#thinking) this.#endInThinking(this.#thinking, { mayAnswer: !hasOtherCalls && !isCutOff });
+    else this.#visible.end({ hasCalls: this.#callCount > 0 || hasOtherCalls });
+  }
+
+  /**
+   * The answer ended inside thinking that was not closed. Calls at its end count; without any, all of it is the text
+   * if there is no other: an answer is never lost.
+   */
+  #endInThinking(thinking: ThinkingReader, { mayAnswer }: { mayAnswer: boolean }): void {
+    thinking.end();
+    const calls = this.#thinkingCalls?.end({ mayCall: mayAnswer }) ?? [];
+    this.#work += this.#thinkingCalls?.work ?? 0;
+    for (const call of calls) this.#sink.call(call);
+    if (thinking.isUntouched) return;
+    const isLost = mayAnswer && calls.length === 0 && !this.#hasAnswer && this.#thought !== "";
+    if (isLost) this.#sink.text(this.#thought);
+    if (!thinking.isImplicit && !isLost) return;
+    this.#sink.warn(
+      `The answer ended inside thinking: no closing tag came.${isLost ? " It is also given as text." : ""}${thinking.isImplicit ? " If this model does not think, set the profile's startsThinking to false." : ""}`,
+    );
   }
 
   /** Whether the current piece is the last one. */
@@ -145,7 +187,10 @@ export class TextReader {
     const rest = thinking.write(piece);
     this.#work += piece.length - (rest?.length ?? 0);
     if (rest === undefined) return;
+    this.#thinkingCalls?.end({ mayCall: false });
+    this.#work += this.#thinkingCalls?.work ?? 0;
     this.#thinking = undefined;
+    this.#thought = "";
     this.#endThinking();
     this.#unread.putBack([rest]);
   }
@@ -156,16 +201,27 @@ export class TextReader {
     this.#work += from;
     if (from === text.length) return;
     const first = from;
+    const { openers, pairs, triggers, start } = this.#markup;
     for (let i = from; i < text.length; i++) {
       const code = text.charCodeAt(i);
-      if (code >= 128 || this.#triggers[code] === 0) continue;
-      const isFirst = i === first && this.#visible.isEmpty;
-      const { opener, mayGrow } = this.#match(text, i, isFirst);
+      const isStart = i === first && this.#visible.isEmpty;
+      if (i > first) {
+        if (code >= 128 || triggers[code] === 0) continue;
+        const next = text.charCodeAt(i + 1);
+        if (next < 128 && pairs[128 * code + next] === 0) continue;
+      } else if (!openers[code] && !(isStart && start)) continue;
+      const { opener = isStart ? start : undefined, mayGrow } = this.#match(
+        openers[code],
+        text,
+        i,
+        i === first,
+      );
       if (!opener && !mayGrow) continue;
       this.#work += i - from;
       this.#visible.write(text.slice(from, i));
       from = i;
-      if (this.#visible.isQuoted) continue;
+      // What is quoted, or in a message to the user, is not a call.
+      if (this.#visible.isQuoted || (this.#isFramed && !mayGrow && opener?.dialects.length)) continue;
       if (mayGrow) this.#held = text.slice(i);
       else if (opener) this.#open(opener, text.slice(i));
       return;
@@ -175,13 +231,19 @@ export class TextReader {
   }
 
   /** The longest opener at this position, and whether a longer one could still follow. */
-  #match(text: string, at: number, isFirst: boolean): { opener: Opener | undefined; mayGrow: boolean } {
+  #match(
+    candidates: readonly Opener[] = [],
+    text: string,
+    at: number,
+    isFirst: boolean,
+  ): { opener: Opener | undefined; mayGrow: boolean } {
+    const { isEmpty, isAtMargin } = this.#visible;
     let opener: Opener | undefined;
     let mayGrow = false;
     const rest = text.length - at;
     const next = text.charCodeAt(at + 1) || 0;
-    for (const candidate of this.#openers) {
-      if (candidate.isWholeAnswer && !isFirst) continue;
+    for (const candidate of candidates) {
+      if (candidate.isFirst && !(isFirst && (candidate.opensFrame ? isAtMargin : isEmpty))) continue;
       if (next > 0 && candidate.second > 0 && candidate.second !== next) continue;
       const { length } = candidate.text;
       if (length <= rest) {
@@ -198,8 +260,34 @@ export class TextReader {
       return;
     }
     this.#unread.putBack([text.slice(opener.text.length)]);
-    if (opener.closes === undefined) this.#strayClose(opener.text);
-    else this.#thinking = new ThinkingReader([[opener.text, opener.closes]], this.#sink, { isOpen: true });
+    if (opener.closes !== undefined) this.#startThinking([[opener.text, opener.closes]], true);
+    else if (opener.opensFrame ?? opener.closesFrames) this.#readFrame(opener);
+    else this.#strayClose(opener.text);
+  }
+
+  #startThinking(tags: ModelProfile["thinkTags"], isOpen: boolean): void {
+    const emit = (text: string) => {
+      if (!this.#hasAnswer) this.#thought += text;
+      this.#sink.thinking(text);
+    };
+    const calls = this.#openCallFinder && new ThinkingCalls(this.#openCallFinder, emit);
+    this.#thinkingCalls = calls;
+    this.#thinking = new ThinkingReader(
+      tags,
+      { thinking: calls ? (text) => calls.write(text) : emit },
+      { isOpen },
+    );
+  }
+
+  /** Drops a token around the text, or emits it if it does not belong there. */
+  #readFrame({ text, opensFrame, closesFrames }: Opener): void {
+    if (!opensFrame && !(this.#frame && closesFrames?.includes(this.#frame))) {
+      this.#visible.write(text);
+      return;
+    }
+    this.#frame = opensFrame ?? this.#frame;
+    this.#isFramed = opensFrame !== undefined;
+    this.#visible.endMarkup("thinking");
   }
 
   /**
@@ -276,6 +364,8 @@ export class TextReader {
     this.#unread.putBack(cursor.from(calls ? cursor.offset : 0));
     const mayReadAgain = this.#budget.spend(reach - this.#unread.offset, reach);
     if (calls) {
+      this.#hasAnswer = true;
+      this.#sink.markup?.(cursor.slice(0, cursor.offset));
       for (const call of calls) this.#sink.call(call);
       this.#visible.endMarkup("call");
     } else this.#plainUntil = start + 1;
@@ -297,4 +387,13 @@ export class TextReader {
       `The text has ${reason}. Everything from there on was read as text, and no call in it was run.`,
     );
   }
+}
+
+const innerProfiles = new WeakMap<ModelProfile, ModelProfile>();
+
+/** For what is inside thinking: there is no more thinking in it. */
+function innerProfile(profile: ModelProfile): ModelProfile {
+  const inner = innerProfiles.get(profile) ?? { ...profile, thinkTags: [], startsThinking: false };
+  innerProfiles.set(profile, inner);
+  return inner;
 }

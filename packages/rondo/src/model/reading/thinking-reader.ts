@@ -63,19 +63,20 @@ export class ThinkingReader {
   }
 
   end(): void {
-    this.#emit(this.#held);
+    const held = this.#opens.length > 0 ? this.#skipOpen(this.#held, true) : this.#held;
+    this.#emit(held);
     if (this.#hasText && this.#space !== "") this.#sink.thinking(this.#space);
     this.#held = "";
     this.#space = "";
   }
 
   /** Skips an opening tag that a model wrote although its template did. Clears `opens` once that is decided. */
-  #skipOpen(text: string): string {
+  #skipOpen(text: string, isEnd = false): string {
     const opens = this.#opens;
-    const open = opens.find((candidate) => text.startsWith(candidate));
-    if (open === undefined && opens.some((candidate) => candidate.startsWith(text))) return text;
+    if (!isEnd && opens.some((open) => open.length > text.length && open.startsWith(text))) return text;
     this.#opens = [];
-    return open === undefined ? text : text.slice(open.length);
+    const skipped = opens.filter((open) => text.startsWith(open)).map((open) => open.length);
+    return text.slice(Math.max(0, ...skipped));
   }
 
   #emit(text: string): void {

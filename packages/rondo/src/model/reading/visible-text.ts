@@ -33,6 +33,11 @@ export class VisibleText {
     return this.#margin !== undefined && this.#isAfter !== "call";
   }
 
+  /** Whether no text has come since the start or the last markup. */
+  get isAtMargin(): boolean {
+    return this.#margin !== undefined;
+  }
+
   /** Takes leading white space that may have to be dropped, and returns its length. */
   takeSpace(text: string): number {
     if (this.#margin === undefined) return 0;

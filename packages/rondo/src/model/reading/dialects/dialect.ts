@@ -15,16 +15,23 @@ export interface TextCall {
   readonly isCut: boolean;
 }
 
+/** A call whose arguments are in doubt. They are not JSON, so it does not run, and the model is told why. */
+export function doubtfulCall(name: string, reason: string): TextCall {
+  return { name, arguments: `(${reason})`, isCut: false };
+}
+
 /** The offered tools: markup that names none of them is not a call. */
 export interface DialectTools {
   /** The offered name that this one stands for. */
   match(name: string): string | undefined;
+  /** Whether an offered name begins with this text, in any case. */
+  mayBegin(text: string): boolean;
 }
 
 export interface Dialect {
-  /** The texts that begin its markup. */
+  /** The texts that begin its markup. The empty one stands for any beginning of an answer. */
   readonly openers: readonly string[];
-  /** Whether the markup must be the whole answer, because its opener is too common. Default: false. */
+  /** Whether the markup must begin the answer, because its opener is too common. Default: false. */
   readonly isWholeAnswer?: boolean;
   /**
    * Reads the markup; the cursor is after the opener. Returns the calls, with the cursor after the markup; or

@@ -10,6 +10,7 @@ import { readJson } from "./json-call.ts";
 import { readName } from "./parts.ts";
 
 const json = '{"name": "add", "arguments": {"a": "1"}}';
+const mark = "]<]minimax[>[";
 
 /** One answer in each dialect, which calls `add` with `{ a: "1" }`. */
 const fixtures: Readonly<Record<ToolDialect, string>> = {
@@ -19,14 +20,31 @@ const fixtures: Readonly<Record<ToolDialect, string>> = {
   mistral: '[TOOL_CALLS]add[ARGS]{"a": "1"}',
   llama: `<|python_tag|>${json}<|eom_id|>`,
   "bare-json": json,
+  "named-json": 'functions.add:0{"a": "1"}',
   pythonic: '[add(a="1")]',
+  gemma: '<|tool_call>call:add{a:<|"|>1<|"|>}<tool_call|>',
   deepseek:
     '<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>add<｜tool▁sep｜>{"a": "1"}<｜tool▁call▁end｜><｜tool▁calls▁end｜>',
+  dsml: '<｜DSML｜tool_calls>\n<｜DSML｜invoke name="add">\n<｜DSML｜parameter name="a" string="true">1</｜DSML｜parameter>\n</｜DSML｜invoke>\n</｜DSML｜tool_calls>',
   kimi: '<|tool_calls_section_begin|><|tool_call_begin|>functions.add:0<|tool_call_argument_begin|>{"a": "1"}<|tool_call_end|><|tool_calls_section_end|>',
+  "kimi-k3":
+    '<|open|>tools<|sep|><|open|>call tool="add" index="1"<|sep|><|open|>argument key="a" type="string"<|sep|>1<|close|>argument<|sep|><|close|>call<|sep|><|close|>tools<|sep|><|close|>message<|sep|>',
   harmony: '<|channel|>commentary to=functions.add <|constrain|>json<|message|>{"a": "1"}<|call|>',
   granite: `<|tool_call|>[${json}]`,
+  cohere:
+    '<|START_ACTION|>[\n  {"tool_call_id": "0", "tool_name": "add", "parameters": {"a": "1"}}\n]<|END_ACTION|>',
+  apertus: '<|tools_prefix|>[{"add": {"a": "1"}}]<|tools_suffix|>',
+  gigachat: `<|message_sep|>\n\nfunction call<|role_sep|>\n${json}</s>`,
   minimax:
     '<minimax:tool_call><invoke name="add"><parameter name="a">1</parameter></invoke></minimax:tool_call>',
+  "minimax-m3": `${mark}<tool_call>\n${mark}<invoke name="add">${mark}<a>1${mark}</a>${mark}</invoke>\n${mark}</tool_call>`,
+  minicpm: '<function name="add"><param name="a">1</param></function>',
+  step3:
+    '<｜tool_calls_begin｜><｜tool_call_begin｜>function<｜tool_sep｜><steptml:invoke name="add"><steptml:parameter name="a">1</steptml:parameter></steptml:invoke><｜tool_call_end｜><｜tool_calls_end｜>',
+  solar:
+    '<|begin|>assistant<|tool_calls|><|tool_call:begin|>abc123<|tool_call:name|>add<|tool_call:args|>{"a": "1"}<|tool_call:end|><|calls|>',
+  muse: '<|start|>assistant to=add.add<|message|><atem:function_calls>\n<atem:invoke name="add.add">\n<atem:parameter name="a">1</atem:parameter>\n</atem:invoke>\n</atem:function_calls><|eom|>',
+  inkling: '<|message_model|>add<|content_invoke_tool_json|>{"name":"add","args":{"a":"1"}}<|end_message|>',
 };
 
 /** Reads an answer whole, in single characters, and in two pieces cut at each place. */

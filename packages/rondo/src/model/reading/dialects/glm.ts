@@ -1,4 +1,5 @@
-// GLM's dialect: `<tool_call>name<arg_key>key</arg_key><arg_value>value</arg_value></tool_call>`.
+// GLM's dialect: `<tool_call>name<arg_key>key</arg_key><arg_value>value</arg_value></tool_call>`. Hunyuan writes
+// `<tool_sep>` after the name.
 
 import {
   type Cursor,
@@ -10,15 +11,18 @@ import {
   until,
   untilWithinName,
 } from "../cursor.ts";
-import type { DialectTools, TextCall } from "./dialect.ts";
+import { type DialectTools, doubtfulCall, type TextCall } from "./dialect.ts";
 import { readName } from "./parts.ts";
 
 /** The cursor is at the name. The caller reads the closing `</tool_call>`. */
 export function* readGlmCall(cursor: Cursor, tools: DialectTools): Reading<TextCall | undefined> {
   const name = yield* readName(cursor, tools);
   if (name === undefined) return undefined;
+  yield* literalAfterSpace(cursor, "<tool_sep>");
   const values: Record<string, string> = Object.create(null) as Record<string, string>;
-  const call = (isCut: boolean) => ({ name, arguments: JSON.stringify(values), isCut });
+  let doubt: string | undefined;
+  const call = (isCut: boolean) =>
+    doubt === undefined ? { name, arguments: JSON.stringify(values), isCut } : doubtfulCall(name, doubt);
   for (let count = 0; ; count++) {
     if ((yield* literalAfterSpace(cursor, "<arg_key>")) === undefined) {
       // Without arguments, only the closing tag distinguishes a call from a word.
@@ -27,11 +31,20 @@ export function* readGlmCall(cursor: Cursor, tools: DialectTools): Reading<TextC
     const key = yield* untilWithinName(cursor, "</arg_key>");
     if (!key) return undefined;
     if (key.stop === undefined) return call(true);
-    yield* skipSpace(cursor);
-    if ((yield* literal(cursor, "<arg_value>")) === undefined)
-      return isCutBefore(cursor, "<arg_value>") ? call(true) : undefined;
-    const value = yield* until(cursor, "</arg_value>");
+    const next = yield* skipSpace(cursor);
+    if ((yield* literal(cursor, "<arg_value>")) === undefined) {
+      if (isCutBefore(cursor, "<arg_value>")) return call(true);
+      if (next !== "<") return undefined;
+      doubt = "an <arg_key> without an <arg_value>";
+      continue;
+    }
+    const value = yield* until(cursor, "</arg_value>", "<arg_key>", "</tool_call>");
     if (value.stop === undefined) return call(true);
+    // Where the value ends is unknown: it may contain the tag, or its own closing tag was forgotten.
+    if (value.stop !== "</arg_value>") {
+      doubt = `an <arg_value> that no </arg_value> closes before ${value.stop}`;
+      cursor.position -= value.stop.length;
+    }
     values[key.text.trim()] = value.text;
   }
 }

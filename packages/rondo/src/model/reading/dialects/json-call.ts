@@ -16,17 +16,19 @@ export interface JsonCallOptions {
   readonly isBare?: boolean;
   /** The closing tag around it: with it, a missing brace does no harm. Default: none. */
   readonly close?: string;
+  /** Whether it is `{"name": arguments}`. Default: false. */
+  readonly isKeyed?: boolean;
 }
 
 /** The cursor is at the `{`. */
 export function* readJsonCall(
   cursor: Cursor,
   tools: DialectTools,
-  { isBare = false, close }: JsonCallOptions = {},
+  { isBare = false, close, isKeyed = false }: JsonCallOptions = {},
 ): Reading<TextCall | undefined> {
   const start = cursor.offset;
   const scanner = new JsonScanner({ keepsMembers: true });
-  const parts = new CallParts(cursor, tools, isBare);
+  const parts = isKeyed ? new KeyedParts(cursor, tools) : new CallParts(cursor, tools, isBare);
   for (;;) {
     const { buffer, position } = cursor;
     cursor.position = scanner.scan(buffer, position, cursor.base, true);
@@ -93,10 +95,17 @@ class CallParts {
   readonly #tools: DialectTools;
   readonly #isBare: boolean;
 
-  constructor(cursor: Cursor, tools: DialectTools, isBare: boolean) {
+  constructor(cursor: Cursor, tools: DialectTools, isBare = false) {
     this.#cursor = cursor;
     this.#tools = tools;
     this.#isBare = isBare;
+  }
+
+  /** Takes a member whose key is the name. False when it is not an offered one. */
+  protected takeKeyed(member: JsonMember): boolean {
+    this.#name ??= this.#tools.match(unquote(this.#cursor.slice(member.keyStart, member.keyEnd)));
+    this.#arguments = member;
+    return this.#name !== undefined;
   }
 
   /** False when this is not a call. */
@@ -153,6 +162,13 @@ class CallParts {
     const text = this.#cursor.slice(valueStart, valueEnd).trim();
     if (this.#isBare && !text.startsWith("{") && text !== "null") return undefined;
     return { name, arguments: decoded(text), isCut };
+  }
+}
+
+/** The one member of `{"name": arguments}`. */
+class KeyedParts extends CallParts {
+  override take([member, ...others]: readonly JsonMember[]): boolean {
+    return others.length === 0 && (member === undefined || this.takeKeyed(member));
   }
 }
 

@@ -14,7 +14,9 @@ test.each([
   ["(({'a': (1)}))", { a: 1 }],
   ["{'a': 'b', 'c': (),}", { a: "b", c: [] }],
   ["'it\\'s \"x\"'", 'it\'s "x"'],
-  ["'a\\tb\\x41\\u00e9\\U0001F642\\\\n\\d'", "a\tbAé🙂\\n\\d"],
+  ["'a\\tb\\x41\\u00e9\\U0001F642\\\\n'", "a\tbAé🙂\\n"],
+  ["'\\d+\\.\\''", "\\d+\\.'"],
+  ["r'\\d+\\b'", "\\d+\\b"],
   ["'two\nlines, True)'", "two\nlines, True)"],
   ['"\\xzz"', "\\xzz"],
   ["''", ""],
@@ -50,6 +52,9 @@ function printed(value: unknown): string {
   return JSON.stringify(value);
 }
 
-test.each(["x", "[1 2]", "'a' 'b'", "1 +", "{a: 1}"])("%j is not JSON after that either", (text) => {
-  expect(() => JSON.parse(pythonToJson(text)) as unknown).toThrow(SyntaxError);
-});
+test.each(["'\\d+\\b'", '"\\w\\n"', "f'x'", "x", "[1 2]", "'a' 'b'", "1 +", "{a: 1}"])(
+  "%j is not JSON after that either",
+  (text) => {
+    expect(() => JSON.parse(pythonToJson(text)) as unknown).toThrow(SyntaxError);
+  },
+);

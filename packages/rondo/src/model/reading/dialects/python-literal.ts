@@ -16,7 +16,7 @@ const escapes: Readonly<Record<string, string>> = {
 const codeLengths: Readonly<Record<string, number>> = { x: 2, u: 4, U: 8 };
 
 /**
- * Converts strings in either quotes, `True`, `False` and `None`, tuples and trailing commas. Everything else stays as it
+ * Converts strings in either quotes, raw ones too, `True`, `False` and `None`, tuples and trailing commas. Everything else stays as it
  * is, so the result may not be JSON.
  */
 export function pythonToJson(text: string): string {
@@ -34,7 +34,8 @@ export function pythonToJson(text: string): string {
     let end = at + 1;
     if (char === "'" || char === '"') {
       end = stringEnd(text, at);
-      replace(at, end, JSON.stringify(unescaped(text.slice(at + 1, end - 1))));
+      const value = unescaped(text.slice(at + 1, end - 1));
+      if (value !== undefined) replace(at, end, JSON.stringify(value));
     } else if ("([{".includes(char)) {
       if (char === "(") replace(at, end, "[");
       levels.push({ opened: pieces.length - 1, hasComma: false, isEmpty: true });
@@ -47,6 +48,11 @@ export function pythonToJson(text: string): string {
         if (!isTuple) pieces[level.opened] = "";
         replace(at, end, isTuple ? "]" : "");
       }
+    } else if ((char === "r" || char === "R") && /["']/.test(text[end] ?? "")) {
+      // A raw string: its backslashes are characters.
+      const start = end;
+      end = stringEnd(text, start);
+      replace(at, end, JSON.stringify(text.slice(start + 1, end - 1)));
     } else if (isLetter(char)) {
       while (end < text.length && isLetter(text[end] as string)) end++;
       const word = end - at > 5 ? undefined : words[text.slice(at, end)];
@@ -80,10 +86,16 @@ function stringEnd(text: string, start: number): number {
   return at + 1;
 }
 
-function unescaped(text: string): string {
+/**
+ * Python keeps unknown escapes, as in `\d+`. Undefined for a string that has these and others: `\d+\b` is probably a
+ * pattern, in which all backslashes are meant.
+ */
+function unescaped(text: string): string | undefined {
   if (!text.includes("\\")) return text;
   let result = "";
   let copied = 0;
+  let hasKnown = false;
+  let hasUnknown = false;
   for (let at = text.indexOf("\\"); at >= 0; at = text.indexOf("\\", copied)) {
     const char = text[at + 1] ?? "";
     const digits = text.slice(at + 2, at + 2 + (codeLengths[char] ?? 0));
@@ -92,13 +104,17 @@ function unescaped(text: string): string {
     if (code >= 0 && code <= 0x10_ff_ff && digits.length === codeLengths[char]) {
       result += String.fromCodePoint(code);
       copied = at + 2 + digits.length;
+      hasKnown = true;
     } else {
-      // Python keeps unknown escapes.
-      result += escapes[char] ?? ("'\"\\".includes(char) ? char : `\\${char}`);
+      const isQuote = char !== "" && "'\"".includes(char);
+      const known = isQuote || char === "\\" ? char : escapes[char];
+      if (known === undefined) hasUnknown = true;
+      else if (!isQuote) hasKnown = true;
+      result += known ?? `\\${char}`;
       copied = at + 2;
     }
   }
-  return result + text.slice(copied);
+  return hasKnown && hasUnknown ? undefined : result + text.slice(copied);
 }
 
 function isLetter(char: string): boolean {

@@ -1,10 +1,17 @@
-// Calls written as Python, `[add(a=1, b=2), now()]`: Llama 3.2 and 4 as the whole answer, LFM2 between tags.
+// Calls written as Python, `[add(a=1, b=2), now()]`: Llama 3.2 and 4 as the whole answer, others between tags.
 
 import { parseJson } from "../../parse-json.ts";
-import { repairJson } from "../../repair-json.ts";
-import { type Cursor, literal, maxNameLength, type Reading, skipSpace } from "../cursor.ts";
-import type { Dialect, DialectTools, TextCall } from "./dialect.ts";
-import { readName, skipClose } from "./parts.ts";
+import {
+  type Cursor,
+  literal,
+  literalAfterSpace,
+  maxNameLength,
+  type Reading,
+  skipSpace,
+  until,
+} from "../cursor.ts";
+import { type Dialect, type DialectTools, doubtfulCall, type TextCall } from "./dialect.ts";
+import { readCallsInRow, readName } from "./parts.ts";
 import { pythonToJson } from "./python-literal.ts";
 
 export const pythonic: Dialect = {
@@ -17,16 +24,75 @@ export const pythonic: Dialect = {
   },
 };
 
+/** LFM2, Llama 4 and OLMo 3, which writes one call on each line. */
+const closes: Readonly<Record<string, string>> = {
+  "<|tool_call_start|>": "<|tool_call_end|>",
+  "<|python_start|>": "<|python_end|>",
+  "<function_calls>": "</function_calls>",
+};
+
 export const taggedPythonic: Dialect = {
-  openers: ["<|tool_call_start|>"],
-  *read(cursor, tools) {
-    if ((yield* skipSpace(cursor)) !== "[") return undefined;
-    cursor.position++;
-    const calls = yield* readList(cursor, tools);
-    if (calls) yield* skipClose(cursor, "<|tool_call_end|>");
+  openers: Object.keys(closes),
+  *read(cursor, tools, opener) {
+    const close = closes[opener] as string;
+    const calls = yield* readListOrLines(cursor, tools);
+    if (!calls) return yield* readDoubtful(cursor, tools, opener.length, close);
+    yield* literalAfterSpace(cursor, close);
     return calls;
   },
 };
+
+/** Between the tags, the name of a tool and a bracket are a call, even if its arguments cannot be read. */
+function* readDoubtful(
+  cursor: Cursor,
+  tools: DialectTools,
+  start: number,
+  close: string,
+): Reading<readonly TextCall[] | undefined> {
+  cursor.rewind(start);
+  yield* literalAfterSpace(cursor, "[");
+  yield* skipSpace(cursor);
+  const name = yield* readName(cursor, tools, "(");
+  if (name === undefined || (yield* until(cursor, close)).stop === undefined) return undefined;
+  return [doubtfulCall(name, "arguments that are not key=value with Python literals")];
+}
+
+/** Gemma 3's code block. It counts as the end of the answer: with text after it, it is an example. */
+export const toolCode: Dialect = {
+  openers: ["```tool_code"],
+  *read(cursor, tools) {
+    const calls = yield* readListOrLines(cursor, tools);
+    if (!calls) return undefined;
+    const isClosed = (yield* literalAfterSpace(cursor, "```")) !== undefined;
+    if ((yield* skipSpace(cursor)) !== undefined) return undefined;
+    return isClosed || calls.at(-1)?.isCut ? calls : undefined;
+  },
+};
+
+function* readListOrLines(cursor: Cursor, tools: DialectTools): Reading<readonly TextCall[] | undefined> {
+  if ((yield* skipSpace(cursor)) === "[") {
+    cursor.position++;
+    return yield* readList(cursor, tools);
+  }
+  return yield* readCallsInRow(
+    cursor,
+    function* () {
+      yield* skipSpace(cursor);
+      return true;
+    },
+    () => readLine(cursor, tools),
+  );
+}
+
+/** `add(a=1)`, or `print(add(a=1))`. */
+function* readLine(cursor: Cursor, tools: DialectTools): Reading<TextCall | undefined> {
+  const isPrinted = (yield* literal(cursor, "print(")) !== undefined;
+  const name = yield* readName(cursor, tools, "(");
+  if (name === undefined) return undefined;
+  const call = yield* readArguments(cursor, name);
+  if (!call || call.isCut || !isPrinted) return call;
+  return (yield* literalAfterSpace(cursor, ")")) === undefined ? undefined : call;
+}
 
 /** The cursor is after the `[`. */
 function* readList(cursor: Cursor, tools: DialectTools): Reading<TextCall[] | undefined> {
@@ -48,7 +114,11 @@ function* readList(cursor: Cursor, tools: DialectTools): Reading<TextCall[] | un
 
 function* readArguments(cursor: Cursor, name: string): Reading<TextCall | undefined> {
   const members = new Map<string, string>();
-  const call = (isCut: boolean) => ({ name, arguments: `{${[...members.values()].join(", ")}}`, isCut });
+  let doubt: string | undefined;
+  const call = (isCut: boolean) =>
+    doubt === undefined || isCut
+      ? { name, arguments: `{${[...members.values()].join(", ")}}`, isCut }
+      : doubtfulCall(name, doubt);
   for (;;) {
     const char = yield* skipSpace(cursor);
     if (char === undefined) return call(true);
@@ -67,8 +137,8 @@ function* readArguments(cursor: Cursor, name: string): Reading<TextCall | undefi
     const value = yield* readValue(cursor);
     if (value === undefined) return call(true);
     const json = toJson(value);
-    if (json === undefined) return undefined;
-    members.set(key, `${JSON.stringify(key)}: ${json}`);
+    if (json === undefined) doubt ??= `the value of ${key} is not a Python literal`;
+    members.set(key, `${JSON.stringify(key)}: ${json ?? "null"}`);
   }
 }
 
@@ -111,16 +181,10 @@ function* readValue(cursor: Cursor): Reading<string | undefined> {
   }
 }
 
-/** A Python literal as JSON. */
+/** A Python literal as JSON. Undefined for anything else, such as an expression. */
 function toJson(text: string): string | undefined {
   const value = text.trim();
   const isJson = (json: string) => parseJson(json) !== undefined;
   const json = isJson(value) ? value : pythonToJson(value);
-  if (isJson(json)) return json;
-  try {
-    const repaired = repairJson(value);
-    return isJson(repaired) ? repaired : undefined;
-  } catch {
-    return undefined;
-  }
+  return isJson(json) ? json : undefined;
 }

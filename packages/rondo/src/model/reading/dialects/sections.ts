@@ -5,15 +5,22 @@ import type { Dialect, DialectTools, TextCall } from "./dialect.ts";
 import { readJson } from "./json-call.ts";
 import { readCallsInRow, skipFence } from "./parts.ts";
 
-interface Tokens {
-  /** Around all calls; may be missing. */
+interface SectionTokens {
+  /** Before all calls; may be missing. */
   readonly sections: readonly string[];
   readonly begin: readonly string[];
+  /** Before, between and after the calls, without a meaning. Default: none. */
+  readonly between?: readonly string[];
+  /** After the last call. */
+  readonly sectionEnds: readonly string[];
+}
+
+interface Tokens extends SectionTokens {
+  /** Between an id and the name. Default: there is no id. */
+  readonly idEnd?: string;
   /** Between the name and the arguments. */
   readonly separator: string;
   readonly ends: readonly string[];
-  /** After the last call. */
-  readonly sectionEnds: readonly string[];
 }
 
 /** V3 writes `function<sep>name` and the arguments in a fence, V3.1 and later `name<sep>{…}`. */
@@ -33,18 +40,44 @@ export const kimi = /* @__PURE__ */ tokenSections({
   sectionEnds: ["<|tool_calls_section_end|>"],
 });
 
-/** The part of gpt-oss's own format that servers pass through when they cannot parse it. */
+/** An id comes before the name. */
+export const solar = /* @__PURE__ */ tokenSections({
+  sections: ["<|tool_calls|>", "<|begin|>assistant<|tool_calls|>"],
+  begin: ["<|tool_call:begin|>"],
+  idEnd: "<|tool_call:name|>",
+  separator: "<|tool_call:args|>",
+  ends: ["<|tool_call:end|>"],
+  sectionEnds: ["<|calls|>", "<|end|>"],
+});
+
+/**
+ * The part of gpt-oss's own format that servers pass through when they cannot parse it. The recipient comes before or
+ * after the channel.
+ */
 export const harmony = /* @__PURE__ */ tokenSections({
   sections: [],
-  begin: ["<|channel|>commentary to=", "<|start|>assistant<|channel|>commentary to="],
+  begin: [
+    ...["", "<|start|>assistant"].flatMap((start) =>
+      ["commentary", "analysis"].map((channel) => `${start}<|channel|>${channel} to=`),
+    ),
+    "<|start|>assistant to=",
+  ],
   separator: "<|message|>",
-  ends: ["<|call|>"],
+  ends: ["<|call|>", "<|end|>"],
   sectionEnds: [],
 });
 
+/** The same where the prompt ended with `<|start|>assistant`. */
+export const harmonyStart: Dialect = {
+  ...harmony,
+  openers: ["to="],
+  isWholeAnswer: true,
+  read: (cursor, tools) => harmony.read(cursor, tools, "<|start|>assistant to="),
+};
+
 /** A dialect whose calls each begin with a token, alone or in a section. */
 export function sections(
-  { sections, begin, sectionEnds }: Pick<Tokens, "sections" | "begin" | "sectionEnds">,
+  { sections, begin, between = [], sectionEnds }: SectionTokens,
   readCall: (cursor: Cursor, tools: DialectTools) => Reading<TextCall | undefined>,
 ): Dialect {
   return {
@@ -56,14 +89,22 @@ export function sections(
         function* () {
           const isFirst = hasBegun;
           hasBegun = false;
-          return isFirst || (yield* literalAfterSpace(cursor, ...begin)) !== undefined;
+          if (isFirst) return true;
+          yield* skipAll(cursor, between);
+          return (yield* literalAfterSpace(cursor, ...begin)) !== undefined;
         },
         () => readCall(cursor, tools),
       );
-      if (calls) yield* literalAfterSpace(cursor, ...sectionEnds);
+      if (calls) yield* skipAll(cursor, [...between, ...sectionEnds]);
       return calls;
     },
   };
+}
+
+/** Reads as many of the texts as come, with white space before each. */
+function* skipAll(cursor: Cursor, texts: readonly string[]): Reading<void> {
+  if (texts.length === 0) return;
+  while ((yield* literalAfterSpace(cursor, ...texts)) !== undefined);
 }
 
 function tokenSections(tokens: Tokens): Dialect {
@@ -71,6 +112,11 @@ function tokenSections(tokens: Tokens): Dialect {
 }
 
 function* readCall(cursor: Cursor, tools: DialectTools, tokens: Tokens): Reading<TextCall | undefined> {
+  if (
+    tokens.idEnd !== undefined &&
+    (yield* untilWithinName(cursor, tokens.idEnd, "\n"))?.stop !== tokens.idEnd
+  )
+    return undefined;
   const header = yield* untilWithinName(cursor, tokens.separator, "\n");
   if (header?.stop !== tokens.separator) return undefined;
   let name = tools.match(nameIn(header.text));

@@ -1,11 +1,23 @@
 // Dialects of JSON between tags. Only the tags differ.
 
-import { type Cursor, type Reading, skipSpace } from "../cursor.ts";
+import { type Cursor, literalAfterSpace, type Reading, skipSpace } from "../cursor.ts";
 import type { Dialect, DialectTools, TextCall } from "./dialect.ts";
 import { readFunctionTag } from "./function-tag.ts";
 import { readGlmCall } from "./glm.ts";
 import { readJsonCall, readJsonCalls } from "./json-call.ts";
-import { readCallsInRow, skipClose, skipFence } from "./parts.ts";
+import { readCallsInRow, readName, skipClose, skipFence } from "./parts.ts";
+import { sections } from "./sections.ts";
+
+/** Hunyuan's tag around several `<tool_call>`. */
+export const toolCallsTag: Dialect = /* @__PURE__ */ sections(
+  { sections: ["<tool_calls>"], begin: ["<tool_call>"], sectionEnds: ["</tool_calls>"] },
+  function* (cursor, tools) {
+    yield* skipSpace(cursor);
+    const call = yield* readGlmCall(cursor, tools);
+    if (call && !call.isCut) yield* skipClose(cursor, "</tool_call>");
+    return call;
+  },
+);
 
 /** `<tool_call>`: with JSON (Hermes, Qwen), a list of it (Granite), `<function=…>` (Qwen coder) or `<arg_key>` (GLM). */
 export const toolCallTag: Dialect = {
@@ -32,8 +44,66 @@ export const otherTags: Dialect = /* @__PURE__ */ tagged({
   "<tool_calls>": ["</tool_calls>"],
   "<TOOLCALL>": ["</TOOLCALL>"],
   "<|action_start|><|plugin|>": ["<|action_end|>"],
+  "<longcat_tool_call>": ["</longcat_tool_call>"],
+  "<dots_function_call>": ["</dots_function_call>"],
   functools: [],
 });
+
+/** LFM2, which writes JSON instead of Python when asked to. */
+export const jsonToolCallStart: Dialect = /* @__PURE__ */ tagged({
+  "<|tool_call_start|>": ["<|tool_call_end|>"],
+});
+
+/** Cohere: Command R7B and A. Command R and R+ write a list in a fence after `Action:`, as the end of the answer. */
+export const action: Dialect = /* @__PURE__ */ tagged({
+  "<|START_ACTION|>": ["<|END_ACTION|>"],
+});
+export const fencedAction: Dialect = {
+  openers: ["Action:"],
+  *read(cursor, tools) {
+    if ((yield* literalAfterSpace(cursor, "```json", "```")) === undefined) return undefined;
+    if ((yield* skipSpace(cursor)) !== "[") return undefined;
+    const calls = yield* readJsonCalls(cursor, tools);
+    yield* literalAfterSpace(cursor, "```");
+    return (yield* skipSpace(cursor)) === undefined ? calls : undefined;
+  },
+};
+
+/** GigaChat 3.1, and 3. */
+export const gigaChat: Dialect = /* @__PURE__ */ tagged({
+  "<|function_call|>": ["</s>"],
+  "<|message_sep|>\n\nfunction call<|role_sep|>\n": ["</s>", "<|message_sep|>"],
+});
+
+/** Without the tokens, which some servers strip: then it must begin the answer. */
+export const bareGigaChat: Dialect = {
+  .../* @__PURE__ */ tagged({ "function call\n": [] }),
+  isWholeAnswer: true,
+};
+
+/** Inkling, with the tool's name before the token too. */
+export const inkling: Dialect = /* @__PURE__ */ tagged({
+  "<|content_invoke_tool_json|>": ["<|end_message|>"],
+});
+export const namedInkling: Dialect = {
+  openers: ["<|message_model|>"],
+  *read(cursor, tools) {
+    const name = yield* readName(cursor, tools, "<|content_invoke_tool_json|>");
+    if (name === undefined || (yield* skipSpace(cursor)) !== "{") return undefined;
+    return yield* readBody(cursor, tools, "<|end_message|>");
+  },
+};
+
+/** Apertus: the name of the tool is the key of its arguments. */
+export const apertus: Dialect = {
+  openers: ["<|tools_prefix|>"],
+  *read(cursor, tools) {
+    if ((yield* skipSpace(cursor)) !== "[") return undefined;
+    const calls = yield* readJsonCalls(cursor, tools, { isKeyed: true });
+    if (calls) yield* skipClose(cursor, "<|tools_suffix|>");
+    return calls;
+  },
+};
 
 function tagged(tags: Readonly<Record<string, readonly string[]>>): Dialect {
   return {
