@@ -41,6 +41,8 @@ export interface RunResult<Output = unknown> {
   /** The tokens of this run, if the server reported them. */
   readonly usage: Usage | undefined;
   readonly stopReason: RunReason;
+  /** What was noticed on the way, such as a shape that could only be asked for in words. Only if there is something. */
+  readonly warnings?: readonly string[];
 }
 
 type RunFinished = Extract<LoopEvent, { type: "run.finished" }>;
@@ -56,6 +58,8 @@ export class Client<const S extends InputSchema | undefined = undefined> impleme
   #turnCount = 0;
   #usage: Usage | undefined;
   #result: RunResult | undefined;
+  /** Those of the run under way. */
+  #warnings: string[] = [];
 
   constructor(options: ClientOptions<S>) {
     this.#options = checkClientOptions(options);
@@ -288,6 +292,7 @@ export class Client<const S extends InputSchema | undefined = undefined> impleme
     if (!this.#life.accept(starting, run)) return undefined;
     this.#conversation.begin(isAddedLater ? undefined : message);
     this.#result = undefined;
+    if (!firstTry) this.#warnings = [];
     return run;
   }
 
@@ -321,6 +326,7 @@ export class Client<const S extends InputSchema | undefined = undefined> impleme
           case "prompt.changed":
           case "prompt.cut":
             warn(event.message);
+            this.#warnings.push(event.message);
             break;
           case "model.finished":
             if (!event.usage) break;
@@ -381,7 +387,14 @@ export class Client<const S extends InputSchema | undefined = undefined> impleme
     answer?: { text: string; output: unknown },
   ): undefined {
     this.#conversation.failOpen("cancelled");
-    this.#result = { text: this.#conversation.lastText, output: undefined, ...answer, usage, stopReason };
+    this.#result = {
+      text: this.#conversation.lastText,
+      output: undefined,
+      ...answer,
+      usage,
+      stopReason,
+      ...(this.#warnings.length > 0 && { warnings: this.#warnings }),
+    };
     this.#life.finish();
   }
 
@@ -422,7 +435,8 @@ export class Client<const S extends InputSchema | undefined = undefined> impleme
   }
 
   #systemMessages(): Message[] {
-    const content = [this.#options.systemPrompt, this.#output?.instruction].filter(Boolean).join("\n\n");
+    const instruction = this.#output?.instruction({ hasTools: this.#offeredTools().length > 0 });
+    const content = [this.#options.systemPrompt, instruction].filter(Boolean).join("\n\n");
     return content === "" ? [] : [{ role: "system", content }];
   }
 }

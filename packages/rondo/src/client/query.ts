@@ -81,8 +81,8 @@ export class Query<Output = unknown> extends Run<QueryMessage<Output>> {
   async result(): Promise<RunResult<Output>> {
     for await (const message of this)
       if (message.type === "result") {
-        const { text, output, usage, stopReason } = message;
-        return { text, output, usage, stopReason };
+        const { type: _, ...result } = message;
+        return result;
       }
     return this.#result;
   }

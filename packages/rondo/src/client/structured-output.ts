@@ -39,16 +39,18 @@ export class StructuredOutput {
 
   /** For servers that enforce a shape themselves. */
   get format(): OutputFormat | undefined {
-    return this.#mode === "native" ? { name: "answer", schema: this.#compiled.jsonSchema } : undefined;
+    return this.#mode === "tool" ? undefined : { name: "answer", schema: this.#compiled.jsonSchema };
   }
 
-  /** What is added to the system prompt. */
-  get instruction(): string {
-    if (this.#mode === "native") return "";
+  /** What is added to the system prompt. With tools, the model is told a shape that is enforced only in the end. */
+  instruction({ hasTools }: { hasTools: boolean }): string {
+    const isEnforced = this.#mode === "native";
+    if (isEnforced && !(hasTools && this.#profile().shapeWithTools === "last")) return "";
     if (this.#mode === "tool")
       return `When you are done, call the tool ${answerToolName} with your answer. Do not answer with text.`;
     const schema = JSON.stringify(this.#compiled.jsonSchema);
-    return `Answer with one JSON object and nothing else. It must fit this JSON Schema: ${schema}`;
+    const when = hasTools ? "When you need no more tools, answer" : "Answer";
+    return `${when} with one JSON object and nothing else. It must fit this JSON Schema: ${schema}`;
   }
 
   /** The output of a run that ended with `text` or a call; nothing where it ended without an answer. */
@@ -74,7 +76,7 @@ export class StructuredOutput {
   }
 
   #refuse(text: string, problem: string): OutputAnswer {
-    const correction = `Your answer does not have the required shape: ${problem} Give the whole answer again. ${this.instruction}`;
+    const correction = `Your answer does not have the required shape: ${problem} Give the whole answer again. ${this.instruction({ hasTools: false })}`;
     return { text, problem, correction: correction.trim() };
   }
 }

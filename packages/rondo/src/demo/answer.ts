@@ -82,7 +82,7 @@ function inFormat(
   prompt: string,
   { sentences, values }: Steps,
 ): string {
-  if (output) {
+  if (output?.schema) {
     const numbers = values.flatMap((value) => numberIn(String(value)) ?? []);
     const material =
       sentences.length > 0
@@ -91,5 +91,6 @@ function inFormat(
     return JSON.stringify(fillSchema(output.schema, material) ?? {});
   }
   const format = settings?.extraBody?.["response_format"];
-  return isPlainObject(format) && format["type"] === "json_object" ? JSON.stringify({ answer: text }) : text;
+  const isObject = output !== undefined || (isPlainObject(format) && format["type"] === "json_object");
+  return isObject ? JSON.stringify({ answer: text }) : text;
 }

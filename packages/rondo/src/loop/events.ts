@@ -70,7 +70,8 @@ export type LoopEvent =
       readonly result: unknown;
       readonly isError: boolean;
     }
-  | { readonly type: "warning"; readonly message: string }
+  /** `code` is set for what a program may act on: `shape_in_words`. */
+  | { readonly type: "warning"; readonly message: string; readonly code?: string }
   /** The request does not begin with the prompt of the one before it: the server's cache is of no use from there on. */
   | ({ readonly type: "prompt.changed" } & PromptChange)
   /** The server read only a part of the prompt, and answered all the same. `usage.cutTokens` counts it. */

@@ -4,7 +4,7 @@ import { Run } from "../async/run.ts";
 import { checkLimit } from "../error/check.ts";
 import { PromptCutError } from "../error/prompt-cut-error.ts";
 import type { AssistantMessage, Message, ToolCall, ToolMessage } from "../model/message.ts";
-import type { FinishReason, ModelRequest, Usage } from "../model/provider.ts";
+import type { FinishReason, ModelRequest, OutputFormat, Usage } from "../model/provider.ts";
 import { type CallHere, type CheckedCall, checkCall, type RawCall, rejectCall } from "./check-call.ts";
 import type { LoopEvent, RunReason } from "./events.ts";
 import { OfferedTools } from "./offered-tools.ts";
@@ -12,6 +12,7 @@ import type { LoopOptions } from "./options.ts";
 import { type PromptCut, PromptWatch } from "./prompt-watch.ts";
 import { Repeats } from "./repeats.ts";
 import { type CallToAnswer, runCalls } from "./run-calls.ts";
+import { isShapedLast, shapedText, shapeInWords } from "./shaped-answer.ts";
 import { checkRunState, initialState, type RunState } from "./state.ts";
 import { failure, toToolMessage } from "./tool-result.ts";
 import { unansweredCalls } from "./unanswered.ts";
@@ -64,6 +65,8 @@ class Loop {
   #isFinalAnswer: boolean;
   /** Whether the model is offered its tools, also where it may not call them. */
   #offersTools = true;
+  /** Whether it was said that the shape is only asked for in words. */
+  #hasWarned = false;
   /** The calls of the last answer that are still without a result. */
   #open: CheckedCall[] = [];
 
@@ -177,25 +180,56 @@ class Loop {
     }
   }
 
-  /** Asks the model once. The message is in the conversation when this ends, however it ends. */
+  /** Asks the model for one answer: once, or a second time for its shape. */
   async *#ask(): AsyncGenerator<LoopEvent, void, void> {
+    const { model, output } = this.#options;
+    const request = this.#request();
+    if (!output) {
+      yield* this.#askOnce(request);
+      return;
+    }
+    const profile = (await model.learn?.({ signal: this.#signal })) ?? model.profile;
+    if (profile.outputMode === "prompt" && !this.#hasWarned) {
+      this.#hasWarned = true;
+      yield { type: "warning", ...shapeInWords };
+    }
+    if (!isShapedLast(request, profile)) {
+      yield* this.#askOnce(request);
+      return;
+    }
+    const { output: _, ...draft } = request;
+    const isAnswered = yield* this.#askOnce(draft, output);
+    // The same tools, so that the beginning of the prompt stays the same.
+    if (!isAnswered && !this.#signal.aborted)
+      yield* this.#askOnce({ ...request, toolChoice: "none" }, undefined, true);
+  }
+
+  /**
+   * Sends one request. The message is in the conversation when this ends, however it ends. A `draft` is an answer that
+   * still has to get its shape: its text is held back, and dropped if it has neither calls nor the shape. Returns
+   * whether there is an answer.
+   */
+  async *#askOnce(
+    request: ModelRequest,
+    draft?: OutputFormat,
+    isContinued = false,
+  ): AsyncGenerator<LoopEvent, boolean, void> {
     const answer: Answer = { text: "", thinking: "", calls: [], finishReason: "unknown", usage: undefined };
     let isStarted = false;
     let isComplete = false;
     let message: AssistantMessage | undefined;
     try {
-      const request = this.#request();
       for await (const delta of this.#options.model.stream(request)) {
         if (!isStarted) {
           isStarted = true;
-          yield { type: "model.started", model: this.#options.model.name };
+          if (!isContinued) yield { type: "model.started", model: this.#options.model.name };
           const change = this.#promptWatch.send(request);
           if (change) yield { type: "prompt.changed", ...change };
         }
         switch (delta.type) {
           case "text.delta":
             answer.text += delta.text;
-            yield delta;
+            if (!draft) yield delta;
             break;
           case "thinking.delta":
             answer.thinking += delta.text;
@@ -218,6 +252,18 @@ class Loop {
       }
       const cut = this.#findCut(answer);
       if (cut) yield { type: "prompt.cut", ...cut };
+      if (draft && answer.calls.length === 0) {
+        const shaped = shapedText(answer.text, draft);
+        if (shaped === undefined && answer.finishReason !== "content_filter") {
+          this.#countUsage(answer.usage);
+          return false;
+        }
+        answer.text = shaped ?? answer.text;
+        yield { type: "text.delta", text: answer.text };
+      } else if (draft && answer.text !== "") {
+        // Beside calls, text is not the answer, which has a shape.
+        yield { type: "thinking.delta", text: answer.text };
+      }
       this.#countAnswer(answer);
       this.#open = [];
       if (cut && this.#options.onPromptCut === "error")
@@ -229,12 +275,13 @@ class Loop {
       isComplete = true;
     } catch (error) {
       if (!this.#signal.aborted || error !== this.#signal.reason) throw error;
-      if (!isStarted) return;
+      if (!isStarted) return true;
       // Interrupted: what was said is kept, and calls that were complete are answered 'cancelled'.
       this.#open = answer.calls.map((raw) => rejectCall(raw, "denied", "cancelled"));
     } finally {
       // Before anyone hears of the calls, so that their results find them. Where the stream was left or failed,
-      // there are no calls, but what was said is kept.
+      // there are no calls, but what was said is kept; a draft was not said.
+      if (draft && !isComplete) answer.text = "";
       const hasContent = this.#open.length > 0 || answer.text !== "" || answer.thinking !== "";
       if (isComplete || (isStarted && hasContent)) {
         const left = this.#open.filter((call) => !isAnsweredHere(call)).map(({ raw }) => raw.id);
@@ -245,6 +292,7 @@ class Loop {
     for (const call of this.#open) yield toEvent(call);
     const { finishReason, usage } = answer;
     if (message) yield { type: "model.finished", message, finishReason, usage, state: this.#state };
+    return true;
   }
 
   /** What the server left out of the prompt. The answer's usage counts it. */
@@ -270,6 +318,12 @@ class Loop {
       else checked.push(await checkCall(raw, options));
     }
     return checked;
+  }
+
+  /** Counts the tokens of an answer that is dropped. */
+  #countUsage(usage: Usage | undefined): void {
+    const total = addUsage(this.#state.usage, usage);
+    if (total) this.#state = { ...this.#state, usage: total };
   }
 
   #countAnswer({ finishReason, usage }: Answer): void {

@@ -14,6 +14,8 @@ const checks: Readonly<Record<keyof ModelProfile, Check>> = {
   startsThinking: checkBoolean,
   toolDialects: checkList,
   honoursToolChoice: checkBoolean,
+  namesToolChoice: checkBoolean,
+  shapeWithTools: oneOf("together", "last"),
   outputMode: oneOf("native", "tool", "prompt"),
   text: oneOf("incremental", "cumulative"),
   repairArguments: checkBoolean,

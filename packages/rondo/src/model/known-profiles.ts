@@ -17,6 +17,8 @@ export interface ServerProfile {
   readonly separatesThinking?: false;
   /** Whether it honours `tool_choice`. Default: true. */
   readonly honoursToolChoice?: false;
+  /** Whether its `tool_choice` may name a tool. Default: true. */
+  readonly namesToolChoice?: false;
 }
 
 export const serverProfiles: readonly ServerProfile[] = [
@@ -28,14 +30,22 @@ export const serverProfiles: readonly ServerProfile[] = [
     reasoningField: "reasoning",
     honoursToolChoice: false,
   },
-  // It leaves the tags in the text, but adds the opening tag that the template wrote.
-  { name: "lmstudio", port: "1234", ownedBy: "organization_owner", reasoningField: "reasoning" },
+  // It leaves the tags in the text, but adds the opening tag that the template wrote. It refuses a named tool_choice,
+  // which llama.cpp ignores.
+  {
+    name: "lmstudio",
+    port: "1234",
+    ownedBy: "organization_owner",
+    reasoningField: "reasoning",
+    namesToolChoice: false,
+  },
   {
     name: "llamacpp",
     port: "8080",
     ownedBy: "llamacpp",
     header: "llama.cpp",
     reasoningField: "reasoning_content",
+    namesToolChoice: false,
   },
   // These remove thinking only with a reasoning parser, an option that is often left out.
   {

@@ -20,8 +20,18 @@ export interface ModelProfile {
   readonly toolDialects: readonly ToolDialect[];
   /** Whether `tool_choice` is honoured; otherwise it becomes an instruction, or is left out. */
   readonly honoursToolChoice: boolean;
+  /**
+   * Whether a `tool_choice` may name a tool; otherwise only that tool is offered, and a call is required.
+   * Default: true.
+   */
+  readonly namesToolChoice?: boolean;
   /** How structured output is requested: from the server, by a tool, or in the prompt. */
   readonly outputMode: "native" | "tool" | "prompt";
+  /**
+   * When a shape that the server enforces is requested, if the model may call tools: together with them, or last, once
+   * it calls none any more. On most servers the grammar of a shape forbids all calls. Default: `together`.
+   */
+  readonly shapeWithTools?: "together" | "last";
   /** Whether each delta has the new text, or all the text so far. */
   readonly text: "incremental" | "cumulative";
   /**

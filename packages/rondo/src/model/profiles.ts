@@ -20,6 +20,8 @@ export const commonProfile: ModelProfile = {
   honoursToolChoice: true,
   // Asking for JSON in words works everywhere; some servers answer 400 to a schema, or ignore it.
   outputMode: "prompt",
+  // The grammar of a shape forbids calls on every known server.
+  shapeWithTools: "last",
   text: "incremental",
 };
 
@@ -90,6 +92,7 @@ export function combineProfiles(
     ...commonProfile,
     name,
     honoursToolChoice,
+    ...(server?.namesToolChoice === false && { namesToolChoice: false }),
     outputMode: server ? "native" : "prompt",
   } as const;
   if (!family) return profile;

@@ -20,7 +20,8 @@ export interface ModelSettings {
 /** The schema of the answer, where the server can enforce it. */
 export interface OutputFormat {
   name: string;
-  schema: JsonSchema;
+  /** Default: any JSON object. */
+  schema?: JsonSchema;
 }
 
 export interface ModelRequest {

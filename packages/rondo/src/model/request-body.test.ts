@@ -153,3 +153,19 @@ test("an output format is sent where the server can enforce it", () => {
   });
   expect(bodyOf({ output }, { outputMode: "tool" })).not.toHaveProperty("response_format");
 });
+
+test("a named tool is the only one offered, and required, where a choice cannot name it", () => {
+  const body = bodyOf({ tools, toolChoice: { name: "now" } }, { namesToolChoice: false });
+  expect(body).toMatchObject({ tool_choice: "required", tools: [toolOf("now")], toolNames: ["now"] });
+});
+
+test("an answer in a shape, without calls, is not searched for calls", () => {
+  const output = { name: "answer", schema: { type: "object" } } as const;
+  const body = bodyOf({ tools, toolChoice: "none", output }, { outputMode: "native" });
+  expect(body).toMatchObject({ tool_choice: "none", tools, toolNames: [] });
+});
+
+test("any JSON object is a shape, too", () => {
+  const body = bodyOf({ output: { name: "answer" } }, { outputMode: "native" });
+  expect(body).toMatchObject({ response_format: { type: "json_object" } });
+});

@@ -4,7 +4,7 @@ import { InvalidArgumentError, InvalidTypeError } from "../error/argument-errors
 import type { OpenAITool } from "../tool/tool.ts";
 import { checkSettings } from "./check-settings.ts";
 import type { ModelProfile } from "./profile.ts";
-import type { ModelRequest } from "./provider.ts";
+import type { ModelRequest, OutputFormat } from "./provider.ts";
 import { wireMessages } from "./wire-messages.ts";
 
 export interface RequestBody {
@@ -43,13 +43,17 @@ export function requestBody(
     stop: settings.stop,
     tools: tools.length > 0 ? tools : undefined,
     tool_choice: choice,
-    response_format:
-      output && profile.outputMode === "native"
-        ? { type: "json_schema", json_schema: { name: output.name, schema: output.schema, strict: true } }
-        : undefined,
+    response_format: output && profile.outputMode === "native" ? responseFormat(output) : undefined,
     ...settings.extraBody,
   });
-  return { text, toolNames: tools.map((tool) => tool.function.name), isWhole };
+  // An answer in a shape that looks like a call is not one.
+  const isOnlyShape = output !== undefined && request.toolChoice === "none";
+  return { text, toolNames: isOnlyShape ? [] : tools.map((tool) => tool.function.name), isWhole };
+}
+
+function responseFormat({ name, schema }: OutputFormat): object {
+  if (schema === undefined) return { type: "json_object" };
+  return { type: "json_schema", json_schema: { name, schema, strict: true } };
 }
 
 interface ToolOffer {
@@ -63,16 +67,14 @@ function toolOffer({ tools = [], toolChoice }: ModelRequest, profile: ModelProfi
   checkToolChoice(tools, toolChoice);
   if (toolChoice === undefined || tools.length === 0) return { tools };
   const named = typeof toolChoice === "object" ? toolChoice.name : undefined;
-  if (profile.honoursToolChoice)
-    return {
-      tools,
-      choice: named === undefined ? toolChoice : { type: "function", function: { name: named } },
-    };
+  const onlyNamed = () => tools.filter((tool) => tool.function.name === named);
+  if (profile.honoursToolChoice) {
+    if (named === undefined) return { tools, choice: toolChoice };
+    if (profile.namesToolChoice === false) return { tools: onlyNamed(), choice: "required" };
+    return { tools, choice: { type: "function", function: { name: named } } };
+  }
   if (named !== undefined)
-    return {
-      tools: tools.filter((tool) => tool.function.name === named),
-      instruction: `Answer with a call of the tool '${named}'.`,
-    };
+    return { tools: onlyNamed(), instruction: `Answer with a call of the tool '${named}'.` };
   if (toolChoice === "none") return { tools: [] };
   return toolChoice === "required"
     ? { tools, instruction: "Answer with a call of one of the tools." }

@@ -15,8 +15,9 @@ export function fitMessages(
   messages: readonly Message[],
   request: Pick<RequestOptions, "text" | "truncation" | "max_output_tokens">,
   profile: ModelProfile,
+  hasTools = false,
 ): Message[] {
-  const instructed = withShape(messages, request.text.format, profile);
+  const instructed = withShape(messages, request.text.format, profile, hasTools);
   if (request.truncation !== "auto" || profile.contextWindow === undefined) return instructed;
   // The answer gets at most half of a small window.
   const answer = Math.min(
@@ -41,16 +42,19 @@ export function fitMessages(
   }
 }
 
-/** Adds instructions for the output format if the model server cannot enforce it. */
+/** Adds instructions for the output format if the model server cannot enforce it, or only after the last tool. */
 function withShape(
   messages: readonly Message[],
   format: RequestOptions["text"]["format"],
-  { outputMode }: ModelProfile,
+  { outputMode, shapeWithTools }: ModelProfile,
+  hasTools: boolean,
 ): Message[] {
-  if (format.type === "text" || outputMode === "native") return [...messages];
+  const isEnforced = outputMode === "native" && !(hasTools && shapeWithTools === "last");
+  if (format.type === "text" || isEnforced) return [...messages];
   const shape =
     format.type === "json_schema" ? ` It must fit this JSON Schema: ${JSON.stringify(format.schema)}` : "";
-  const instruction = `Answer with one JSON object and nothing else.${shape}`;
+  const when = hasTools ? "When you need no more tools, answer" : "Answer";
+  const instruction = `${when} with one JSON object and nothing else.${shape}`;
   const [first, ...others] = messages;
   if (first?.role === "system")
     return [{ role: "system", content: `${first.content}\n\n${instruction}` }, ...others];

@@ -2,7 +2,6 @@
 
 import type { Message, ModelProvider, ModelSettings } from "rondo";
 import type { LoopOptions, PromptWatch } from "rondo/loop";
-import type { ModelProfile } from "rondo/models";
 import type { Announcement } from "../executor/executor.ts";
 import type { Executors } from "../executor/executors.ts";
 import type { Offer } from "../executor/offer.ts";
@@ -49,7 +48,7 @@ export function loopOptions(plan: Plan): LoopOptions {
   return {
     model: provider,
     tools: offer.tools,
-    settings: modelSettings(request, offer.tools.length > 0, provider.profile),
+    settings: modelSettings(request, offer.tools.length > 0),
     ...outputFormat(request),
     // Some servers reject a choice without tools.
     ...(offer.tools.length > 0 && choice !== "auto" && { toolChoice: choice }),
@@ -64,19 +63,13 @@ export function loopOptions(plan: Plan): LoopOptions {
   };
 }
 
-function modelSettings(
-  request: RequestOptions,
-  hasTools: boolean,
-  { outputMode }: ModelProfile,
-): ModelSettings {
+function modelSettings(request: RequestOptions, hasTools: boolean): ModelSettings {
   const { temperature, top_p, max_output_tokens, presence_penalty, frequency_penalty, reasoning } = request;
   const extraBody = {
     ...(presence_penalty !== undefined && { presence_penalty }),
     ...(frequency_penalty !== undefined && { frequency_penalty }),
     ...(reasoning.effort !== null && { reasoning_effort: reasoning.effort }),
     ...(hasTools && !request.parallel_tool_calls && { parallel_tool_calls: false }),
-    ...(request.text.format.type === "json_object" &&
-      outputMode === "native" && { response_format: { type: "json_object" } }),
   };
   return {
     ...(temperature !== undefined && { temperature }),
@@ -87,6 +80,8 @@ function modelSettings(
 }
 
 function outputFormat({ text: { format } }: RequestOptions): Pick<LoopOptions, "output"> {
-  if (format.type !== "json_schema") return {};
-  return { output: { name: format.name, schema: format.schema } };
+  if (format.type === "text") return {};
+  return {
+    output: format.type === "json_schema" ? { name: format.name, schema: format.schema } : { name: "answer" },
+  };
 }

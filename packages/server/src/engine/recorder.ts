@@ -7,7 +7,7 @@ import type { CallItems, CallUpdate } from "../executor/executor.ts";
 import { functionItems } from "../executor/function/function-items.ts";
 import { localHost, localLabel } from "../executor/local/local-executor.ts";
 import { isOfServer } from "../executor/tool-identity.ts";
-import type { IncompleteReason, ResponseUsage } from "../protocol/response.ts";
+import type { IncompleteReason, ResponseUsage, ResponseWarning } from "../protocol/response.ts";
 import type { ResponseStatus } from "../protocol/status.ts";
 import type { ApprovalRequest } from "./approval-id.ts";
 import type { Journal } from "./journal.ts";
@@ -48,6 +48,8 @@ export class Recorder {
   /** The calls of the last answer that are still without a result. */
   #open: Map<string, StoredCall>;
   #usage: ResponseUsage | undefined;
+  /** What came of the answer that is being read; undefined between answers. */
+  #partial: string | undefined;
   /** The state of the loop, and whether the steps have it. */
   #state: RunState | undefined;
   #isStateStored = true;
@@ -59,6 +61,9 @@ export class Recorder {
     this.#usage = progress?.usage;
     this.#state = progress?.state;
   }
+
+  /** What the client should know: warnings with a code. The others are for the log. */
+  readonly warnings: ResponseWarning[] = [];
 
   get usage(): ResponseUsage | undefined {
     return this.#usage;
@@ -74,11 +79,14 @@ export class Recorder {
       case "model.started":
         output.answer += 1;
         output.carryCalls(); // as part of the next answer: calls that follow are not of the same one
+        this.#partial = "";
         return;
       case "text.delta":
+        this.#partial += event.text;
         output.addText("message", event.text);
         return;
       case "thinking.delta":
+        this.#partial += event.text;
         output.addText("reasoning", event.text);
         return;
       case "call.ready":
@@ -98,6 +106,9 @@ export class Recorder {
         return;
       case "tool.finished":
         this.#answer(event);
+        return;
+      case "warning":
+        if (event.code !== undefined) this.warnings.push({ code: event.code, message: event.message });
         return;
       default:
       // Pieces of a call are shown when the whole is known to be valid.
@@ -195,7 +206,7 @@ export class Recorder {
   /** Finishes open text and calls at the end of a run. */
   abandon(why: string): void {
     const { output, plan } = this.#options;
-    output.closeText("incomplete");
+    this.closeAnswer();
     for (const call of this.#open.values()) {
       const { shown } = call;
       if (!("item" in shown)) continue;
@@ -208,6 +219,16 @@ export class Recorder {
     }
     this.#open.clear();
     output.carryCalls();
+  }
+
+  /** Closes an answer that broke off. What it cost is estimated: nobody reports it. */
+  closeAnswer(): void {
+    const { output, messages } = this.#options;
+    output.closeText("incomplete");
+    if (this.#partial === undefined) return;
+    const cost = estimateUsage(messages, { role: "assistant", content: this.#partial });
+    this.#usage = addUsage(this.#usage, cost);
+    this.#partial = undefined;
   }
 
   #waitsForClient(): boolean {
@@ -249,6 +270,7 @@ export class Recorder {
     const { output, messages, signal } = this.#options;
     const calls = this.#calls;
     this.#calls = [];
+    this.#partial = undefined;
     const isCut = signal.aborted || (finishReason === "length" && calls.length === 0);
     output.closeText(isCut ? "incomplete" : "completed");
     const cost = usage ? toUsage(usage) : estimateUsage(messages, message);

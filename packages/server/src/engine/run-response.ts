@@ -134,6 +134,7 @@ async function record(
     incompleteReason: outcome.incompleteReason,
     error: failure ? toResponseError(failure) : null,
     usage: recorder.usage ?? noUsage,
+    warnings: recorder.warnings,
   };
   const response = responseObject(parts);
   journal.update({

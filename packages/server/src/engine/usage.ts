@@ -38,6 +38,7 @@ export function addUsage(total: ResponseUsage | undefined, more: ResponseUsage):
         total.output_tokens_details.reasoning_tokens + more.output_tokens_details.reasoning_tokens,
     },
     total_tokens: total.total_tokens + more.total_tokens,
+    ...((total.estimated || more.estimated) && { estimated: true }),
   };
 }
 
@@ -55,5 +56,6 @@ function addInputDetails(total: InputDetails, more: InputDetails): InputDetails 
 export function estimateUsage(conversation: readonly Message[], answer: Message): ResponseUsage {
   const inputTokens = estimateTokens(conversation);
   const outputTokens = estimateTokens([answer]);
-  return toUsage({ inputTokens, outputTokens, totalTokens: inputTokens + outputTokens });
+  const totalTokens = inputTokens + outputTokens;
+  return { ...toUsage({ inputTokens, outputTokens, totalTokens }), estimated: true };
 }

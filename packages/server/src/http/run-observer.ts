@@ -23,6 +23,7 @@ export function runObserver(logger: Logger, metrics: Metrics): RunObserver {
         });
       else if (event.type === "tool.finished") metrics.toolCallEnded(event.isError ? "error" : "ok");
       else if (event.type === "call.rejected") metrics.toolCallEnded("rejected");
+      else if (event.type === "warning") logger.warn(event.message, event.code ? { code: event.code } : {});
     },
     runEnded({ id: responseId, status, model }, failure) {
       metrics.runEnded(status);

@@ -49,6 +49,8 @@ describe("what is emitted fits the public types, but for", () => {
       | "instructions"
       // See below.
       | "output"
+      // An extension.
+      | "warnings"
     >();
     expectTypeOf<Missing<ResponseObject, Public>>().toEqualTypeOf<"access_programs" | "output_text">();
     type OtherStatus = Exclude<ResponseStatus, NonNullable<Public["status"]>>;
@@ -58,7 +60,7 @@ describe("what is emitted fits the public types, but for", () => {
     expectTypeOf<OtherReason>().toEqualTypeOf<"max_agentic_turns" | "max_tool_calls" | "cancelled">();
     expectTypeOf<Misfits<ResponseError, NonNullable<Public["error"]>>>().toEqualTypeOf<"code">();
     type PublicUsage = NonNullable<Public["usage"]>;
-    expectTypeOf<Misfits<ResponseUsage, PublicUsage>>().toEqualTypeOf<"input_tokens_details">();
+    expectTypeOf<Misfits<ResponseUsage, PublicUsage>>().toEqualTypeOf<"input_tokens_details" | "estimated">();
     expectTypeOf<
       Missing<ResponseUsage["input_tokens_details"], PublicUsage["input_tokens_details"]>
     >().toEqualTypeOf<"cache_write_tokens">();

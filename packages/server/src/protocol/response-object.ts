@@ -1,7 +1,13 @@
 // Builds the response object from its stored parts: every key of the API, in its order.
 
 import type { OutputItem } from "./items.ts";
-import type { IncompleteReason, ResponseError, ResponseObject, ResponseUsage } from "./response.ts";
+import type {
+  IncompleteReason,
+  ResponseError,
+  ResponseObject,
+  ResponseUsage,
+  ResponseWarning,
+} from "./response.ts";
 import type { ResponseStatus } from "./status.ts";
 import type { RequestOptions } from "./stored-request.ts";
 
@@ -19,6 +25,8 @@ export interface ResponseParts {
   /** The request, as `fromStoredRequest` gives it. */
   request: RequestOptions;
   output: readonly OutputItem[];
+  /** Known to the run alone, and not stored. Default: none. */
+  warnings?: readonly ResponseWarning[];
 }
 
 /** The response as clients see it. Numbers that the request leaves open are the API's defaults. */
@@ -49,6 +57,7 @@ export function responseObject(parts: ResponseParts): ResponseObject {
     temperature: request.temperature ?? 1,
     reasoning: request.reasoning,
     usage: parts.usage,
+    ...(parts.warnings && parts.warnings.length > 0 && { warnings: [...parts.warnings] }),
     max_output_tokens: request.max_output_tokens ?? null,
     max_tool_calls: request.max_tool_calls ?? null,
     store: request.store,

@@ -26,6 +26,8 @@ export const usageSchema = z.object({
   output_tokens: z.int(),
   output_tokens_details: z.object({ reasoning_tokens: z.int() }),
   total_tokens: z.int(),
+  /** Whether a part of it is an estimate, because the model server did not report it. Default: false. */
+  estimated: z.literal(true).exactOptional(),
 });
 
 /** Why a response ended before the model was done. The first two are the API's own. */
@@ -65,6 +67,8 @@ export const responseSchema = z.object({
   temperature: z.number(),
   reasoning: reasoningEcho,
   usage: usageSchema.nullable(),
+  /** What the client should know about how it came about; an extension, and only if there is something. */
+  warnings: z.array(z.object({ code: z.string(), message: z.string() })).exactOptional(),
   max_output_tokens: z.int().nullable(),
   max_tool_calls: z.int().nullable(),
   store: z.boolean(),
@@ -78,5 +82,6 @@ export const responseSchema = z.object({
 /** Why a response failed. */
 export type ResponseError = z.infer<typeof responseErrorSchema>;
 export type ResponseUsage = z.infer<typeof usageSchema>;
+export type ResponseWarning = NonNullable<ResponseObject["warnings"]>[number];
 export type IncompleteReason = z.infer<typeof incompleteReason>;
 export interface ResponseObject extends z.infer<typeof responseSchema> {}

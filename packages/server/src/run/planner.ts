@@ -17,6 +17,7 @@ import { sealCalls, withServerCalls } from "../engine/server-calls.ts";
 import type { Announcement } from "../executor/executor.ts";
 import type { Executors } from "../executor/executors.ts";
 import { offeredChoice } from "../executor/named-tools.ts";
+import type { Offer } from "../executor/offer.ts";
 import { invalidRequest } from "../protocol/api-error.ts";
 import { addTools, toolsOfItem } from "../protocol/client-tools.ts";
 import type { InputItem, OutputItem } from "../protocol/items.ts";
@@ -129,7 +130,7 @@ export async function planRun(requested: RunRequest, options: PlannerOptions): P
     request,
     model: name,
     provider: cuts ? fitToWindow(provider) : provider,
-    messages: fitMessages(messages, request, provider.profile),
+    messages: fitMessages(messages, request, provider.profile, mayCall(request, offer)),
     offer,
     executors,
     announcements: newAnnouncements(offer.announcements, history),
@@ -150,6 +151,11 @@ export async function planRun(requested: RunRequest, options: PlannerOptions): P
   };
   const version = isEarly ? undefined : talk?.version;
   return { plan, input: own.map(({ item }) => item), ignored, history, version };
+}
+
+/** Whether the model may call tools. */
+function mayCall({ tool_choice: choice }: RequestOptions, { tools }: Offer): boolean {
+  return tools.length > 0 && choice !== "none";
 }
 
 /** The items that the conversation does not have yet. */

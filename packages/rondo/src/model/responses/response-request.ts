@@ -53,7 +53,10 @@ export function checkRequest(request: ModelRequest): CheckedRequest {
             ? { type: "function", name: toolChoice.name }
             : toolChoice,
       text: output && {
-        format: { type: "json_schema", name: output.name, schema: output.schema, strict: true },
+        format:
+          output.schema === undefined
+            ? { type: "json_object" }
+            : { type: "json_schema", name: output.name, schema: output.schema, strict: true },
       },
       ...settings.extraBody,
     },

@@ -51,7 +51,7 @@ export function responsesModel(url: string, options: ResponsesModelOptions = {})
     ...others,
     baseURL: typeof url === "string" ? url.replace(/\/responses\/*$/, "") : url,
     model: model ?? "default",
-    profile: { outputMode: "native", toolDialects: [], ...others.profile },
+    profile: { outputMode: "native", shapeWithTools: "together", toolDialects: [], ...others.profile },
   });
   const chain = store ? new ResponseChain() : undefined;
   if (continues) chain?.restore(continues.responseId, continues.messages);

@@ -95,6 +95,28 @@ export const deviations: readonly Deviation[] = [
   },
   {
     kind: "key",
+    in: "ResponseUsage",
+    key: "estimated",
+    schema: { type: "boolean" },
+    text: "`usage.estimated` is true if the model server did not report the tokens of all answers, as for one that was interrupted: they are then estimated.",
+  },
+  {
+    kind: "key",
+    in: "Response",
+    key: "warnings",
+    schema: {
+      type: "array",
+      items: {
+        type: "object",
+        properties: { code: { type: "string" }, message: { type: "string" } },
+        required: ["code", "message"],
+        additionalProperties: false,
+      },
+    },
+    text: "A response may have `warnings` when it ends, which are not stored: `shape_in_words` if the model server is not known to enforce `text.format`, so that the model was only asked for it.",
+  },
+  {
+    kind: "key",
     in: "ResponseFunctionCallArgumentsDoneEvent",
     key: "name",
     schema: { type: "string" },
