@@ -1,5 +1,5 @@
 // An agent that thinks: its model calls its tools, whose results may be queued or stored
-import { Agent, type Block, ContextItem, type ResultMessage, Turn, tool } from "rondo";
+import { Agent, ContextItem, Turn, tool } from "rondo";
 import { scriptedModel } from "rondo/testing";
 
 const lookUp = tool("look_up", "Look up a price.", { plant: String }, ({ plant }) => plant.length * 3);
@@ -40,11 +40,10 @@ const gardener = new Agent({
 await gardener.ask("What grows in the shade?");
 await gardener.ask("I take it.");
 for await (const [turn, value] of gardener.run()) {
-  const block = value as Block | ResultMessage;
-  if (turn.tool.name !== "think") console.log(turn.tool.name, value);
-  else if (block.type === "tool_use") console.log("calls", block.name, block.input);
-  else if (block.type === "tool_result") console.log("gets", block.content);
-  else if (block.type === "text") console.log("says:", block.text);
+  if (typeof value !== "object") console.log(turn.tool.name, value);
+  else if (value.type === "tool_use") console.log("calls", value.name, value.input);
+  else if (value.type === "tool_result") console.log("gets", value.content);
+  else if (value.type === "text") console.log("says:", value.text);
 }
 // → calls look_up { plant: 'fern' }
 // → calls note { likes: 'shade' }

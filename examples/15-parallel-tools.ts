@@ -1,5 +1,5 @@
 // The demo model with parallel and dependent calls
-import { Agent, type Block, type ResultMessage, tool } from "rondo";
+import { Agent, tool } from "rondo";
 import { demoModel } from "rondo/demo";
 
 // Both calls must be in flight before either ends: one after the other, this would hang.
@@ -18,10 +18,10 @@ await agent.ask("What is the weather in Paris and Oslo?"); // two calls in one a
 await agent.ask("Add 1 and 2, then multiply by 10."); // the second call needs the result of the first
 
 for await (const [, value] of agent.run()) {
-  const block = value as Block | ResultMessage;
-  if (block.type === "tool_use") console.log("calls", block.name, block.input);
-  if (block.type === "tool_result") console.log("gets", block.content);
-  if (block.type === "result") console.log("says:", block.text);
+  if (typeof value !== "object") continue; // of a turn that you put yourself
+  if (value.type === "tool_use") console.log("calls", value.name, value.input);
+  if (value.type === "tool_result") console.log("gets", value.content);
+  if (value.type === "result") console.log("says:", value.text);
 }
 // → calls get_weather { city: 'Paris' }
 // → calls get_weather { city: 'Oslo' }

@@ -1,8 +1,8 @@
 // Everything that `rondo` offers. A new export is a decision: what stands here stays.
 
-export type { TurnValue } from "./agent/agent.ts";
 export type { AgentScope } from "./agent/agent-json.ts";
 export type { AgentBranchOptions, AgentOptions, RunOptions } from "./agent/agent-options.ts";
+export type { TurnValue } from "./agent/agent-values.ts";
 export { describeContext, type ThinkingOptions } from "./agent/thinking.ts";
 export { type Lazy, literal } from "./async/lazy.ts";
 export type { Run } from "./async/run.ts";

@@ -6,6 +6,7 @@ import { InvalidArgumentError } from "../error/argument-errors.ts";
 import { checkIterable, requireType, requireValue } from "../error/check.ts";
 import { UnregisteredToolError } from "../error/lookup-errors.ts";
 import type { Hook } from "../hook/hook.ts";
+import type { ModelProvider } from "../model/provider.ts";
 import type { Registry } from "../registry/registry.ts";
 import type { RegistryOption } from "../registry/registry-option.ts";
 import { AnyTool } from "../tool/tool.ts";
@@ -13,13 +14,18 @@ import type { Turn } from "../turn/turn.ts";
 import { withSubtools } from "../turn/turn-options.ts";
 import type { ThinkingOptions } from "./thinking.ts";
 
-export interface AgentOptions extends ThinkingOptions {
+export interface AgentOptions<
+  T extends AnyTool | string = AnyTool | string,
+  M extends ModelProvider | undefined = ModelProvider | undefined,
+> extends Omit<ThinkingOptions, "model"> {
   /** 1 to 64 letters, digits, `_` or `-`. */
   name: string;
   /** What it is for. Default: empty. */
   description?: string;
+  /** The model that answers `ask()`. Default: none, the agent only runs turns. */
+  model?: M;
   /** The tools whose turns it runs, with all their subtools; registered tools also by name. */
-  tools: Iterable<AnyTool | string>;
+  tools: Iterable<T>;
   /** Default: a queue of 10 items. */
   contextQueue?: ContextQueue;
   /** Default: a pool without a limit. */
@@ -39,11 +45,11 @@ export interface RunOptions {
   graceMs?: number;
 }
 
-export interface AgentBranchOptions {
+export interface AgentBranchOptions<T extends AnyTool | string = AnyTool | string> {
   /** Default: the same description. */
   description?: string;
   /** Default: the same tools. The tools of all queued turns must be among them. */
-  tools?: Iterable<AnyTool | string>;
+  tools?: Iterable<T>;
   /** Default: all hooks of this agent; `null` or an empty list for none. */
   hooks?: readonly Hook[] | null;
 }

@@ -346,3 +346,37 @@ test("who an agent and a turn are cannot be changed, also not while they run", a
   expect(outcomes).toHaveLength(5);
   expect(outcomes.every((error) => error instanceof SafeExecutionError)).toBe(true);
 });
+
+describe("an error of a turn tells which turn it was", () => {
+  test.each([
+    ["an error", new Error("broken")],
+    ["a frozen object", Object.freeze({ status: 500 })],
+  ])("%s", async (_, thrown) => {
+    const fail = tool("fail", "", {}, () => {
+      throw thrown;
+    });
+    const outer = tool("outer", "", {}, () => fail.execute());
+    const agent = agentWith([add, outer], registry);
+    const turn = new Turn(outer);
+    await agent.put(new Turn(add, { a: 1, b: 2 }));
+    await agent.put(turn);
+    const error = await valuesOf(agent.run()).catch((it: unknown) => it);
+    expect(error).toBe(thrown);
+    expect(Turn.ofError(error)).toBe(turn);
+  });
+
+  test("also one of a hook, but not an abort", async () => {
+    const agent = agentWith([add], registry);
+    const turn = new Turn(add, { a: 1, b: 2 });
+    turn.onComplete(async () => {
+      throw new Error("hook");
+    });
+    await agent.put(turn);
+    expect(Turn.ofError(await valuesOf(agent.run()).catch((it: unknown) => it))).toBe(turn);
+    const reason = new Error("stop");
+    const aborted = new Turn(add, { a: 1, b: 2 }).returning({ signal: AbortSignal.abort(reason) });
+    await expect(aborted).rejects.toBe(reason);
+    expect(Turn.ofError(reason)).toBeUndefined();
+    expect(Turn.ofError("text")).toBeUndefined();
+  });
+});

@@ -23,6 +23,7 @@ import { HookList } from "../hook/hook-list.ts";
 import { toTags } from "../hook/tags.ts";
 import { waitWithGrace } from "../hook/wait-with-grace.ts";
 import type { JsonObject } from "../json/json-value.ts";
+import type { ModelProvider } from "../model/provider.ts";
 import type { Registry } from "../registry/registry.ts";
 import { chooseRegistry } from "../registry/registry-option.ts";
 import type { AnyTool } from "../tool/tool.ts";
@@ -39,6 +40,7 @@ import {
   type RunOptions,
   readTools,
 } from "./agent-options.ts";
+import type { TurnValue, YieldedBy } from "./agent-values.ts";
 import { checkPrompt } from "./check-prompt.ts";
 import {
   checkModelSetup,
@@ -51,11 +53,17 @@ import { TurnEffects } from "./turn-effects.ts";
 
 const defaultQueueLimit = 10;
 
-/** A value that a turn produced, with its turn. */
-export type TurnValue = [turn: Turn, value: unknown];
-
-/** Runs queued turns in order, and holds the context that their tools share. */
-export class Agent extends AgentHooks implements Iterable<Turn> {
+/**
+ * Runs queued turns in order, and holds the context that their tools share. `T` is the union of its tools, or of their
+ * names, and `M` its model; both are inferred, and tell which values `run()` yields.
+ */
+export class Agent<
+    T extends AnyTool | string = AnyTool | string,
+    M extends ModelProvider | undefined = ModelProvider | undefined,
+  >
+  extends AgentHooks
+  implements Iterable<Turn>
+{
   static {
     const state = ["turns", "currentTurn", "isRunning", "isPaused"];
     refuseChanges(Agent, ["name", "registry", "isRegistered", "tools", "modelSetup", ...state]);
@@ -79,7 +87,7 @@ export class Agent extends AgentHooks implements Iterable<Turn> {
   readonly #bell = new Bell(); // rung for new work and on resume
 
   /** Defaults: no description, a context queue of 10, a pool without a limit, no tags, the default registry. */
-  constructor(options: AgentOptions) {
+  constructor(options: AgentOptions<T, M>) {
     super();
     checkOptions("options", options, [
       "name",
@@ -213,12 +221,13 @@ export class Agent extends AgentHooks implements Iterable<Turn> {
    * iteration aborts the tool and cancels its turn; an error ends the run and drops the failed turn. In each case
    * the rest stays queued, and the agent can be run again.
    */
-  run(options: RunOptions = {}): Run<TurnValue> {
+  run(options: RunOptions = {}): Run<TurnValue<YieldedBy<T, M>>> {
     checkOptions("options", options, ["signal", "wait", "graceMs"]);
     const signal = checkSignal("signal", options.signal);
     const wait = checkBoolean("wait", options.wait ?? false);
     const graceMs = checkGrace("graceMs", options.graceMs ?? defaultGraceMs);
-    return new Run((inner) => this.#loop(inner, wait, graceMs), { signal, graceMs });
+    const run = new Run((inner) => this.#loop(inner, wait, graceMs), { signal, graceMs });
+    return run as Run<TurnValue<YieldedBy<T, M>>>;
   }
 
   /** Pauses the run before its next turn; the current one completes. May be called before `run()`. Idempotent. */
@@ -236,14 +245,14 @@ export class Agent extends AgentHooks implements Iterable<Turn> {
    * An independent agent in the same state: copies of its queued turns and its context, its tools, tags and hooks.
    * The current turn is not included. The branch is not paused, and registered in the same registry.
    */
-  branch(name: string, options: AgentBranchOptions = {}): Agent {
+  branch<B extends AnyTool | string = T>(name: string, options: AgentBranchOptions<B> = {}): Agent<B, M> {
     checkOptions("options", options, ["description", "tools", "hooks"]);
     const { description = this.#description, hooks } = options;
     const tools = readTools(options.tools ?? this.#tools, this.registry);
     const accepted = byName(this.modelSetup ? [...tools, thinkingTool] : tools);
     for (const turn of this.#queue) checkAccepted(turn, accepted, name);
     new HookList("agent").inherit(this.hookList, hooks); // rejects invalid hooks before anything is registered
-    const child = new Agent({
+    const child = new Agent<AnyTool>({
       name,
       description,
       tools,
@@ -256,7 +265,7 @@ export class Agent extends AgentHooks implements Iterable<Turn> {
     for (const turn of this.#queue) child.#queue.push(turn.copy());
     child.hookList.inherit(this.hookList, hooks);
     child.turnHookList.inherit(this.turnHookList, hooks);
-    return child;
+    return child as Agent<never, never>;
   }
 
   /** Unregisters the agent, so that its name is free again. */

@@ -78,7 +78,9 @@ export function describeContext({ contextQueue, contextPool }: Agent): string {
 
 const defaultMaxToolIterations = 50;
 
-export function checkModelSetup(options: ThinkingOptions): ModelSetup | null {
+export function checkModelSetup(
+  options: Omit<ThinkingOptions, "model"> & { model?: ModelProvider | undefined },
+): ModelSetup | null {
   const { model, instructions = "", settings = {}, maxToolIterations = defaultMaxToolIterations } = options;
   const { maxRepeats, describeContext: describe = describeContext } = options;
   checkString("instructions", instructions);

@@ -1,8 +1,11 @@
 // The blocks of an answer, and how the events of the loop become blocks. The names are those of claude-agent-sdk.
 
+import type { ContextItem } from "../context/context-item.ts";
 import type { JsonObject } from "../json/json-value.ts";
 import type { LoopEvent, ReadyCall } from "../loop/events.ts";
 import { errorText } from "../loop/tool-result.ts";
+import type { AnyTool, InputOf, NameOf, OutputOf } from "../tool/tool.ts";
+import type { Turn } from "../turn/turn.ts";
 
 export interface TextBlock {
   type: "text";
@@ -15,15 +18,20 @@ export interface ThinkingBlock {
   thinking: string;
 }
 
-/** A call of the model. In automatic mode the client runs it, in manual mode you do. */
-export interface ToolUseBlock {
-  type: "tool_use";
-  id: string;
-  name: string;
-  input: Record<string, unknown>;
-}
+/**
+ * A call of the model. In automatic mode the client runs it, in manual mode you do. `T` is the union of the tools: the
+ * name tells which one was called, and so the type of the input.
+ */
+export type ToolUseBlock<T = AnyTool> = T extends AnyTool
+  ? { type: "tool_use"; id: string; name: NameOf<T>; input: CallInput<T> }
+  : ToolUseBlock;
 
-/** A call that cannot run, was blocked, or failed. The error is reported to the model. */
+type CallInput<T extends AnyTool> = unknown extends InputOf<T> ? Record<string, unknown> : InputOf<T>;
+
+/**
+ * A call that cannot run, was denied or blocked, or failed. The error is reported to the model. A call that never ran
+ * has only this block; one that failed came as `tool_use` before, and its `tool_result` follows.
+ */
 export interface ToolUseErrorBlock {
   type: "tool_use_error";
   error: string;
@@ -33,13 +41,20 @@ export interface ToolUseErrorBlock {
   name: string;
 }
 
-/** The result of a call, in automatic mode. */
-export interface ToolResultBlock {
-  type: "tool_result";
-  tool_use_id: string;
-  content: unknown;
-  is_error: boolean;
-}
+/** The result of a `tool_use`, in automatic mode. Of an error, it is what the model reads. */
+export type ToolResultBlock<T = AnyTool> = T extends AnyTool
+  ? { type: "tool_result"; tool_use_id: string; name: NameOf<T> } & (
+      | { content: Content<OutputOf<T>>; is_error: false }
+      | { content: unknown; is_error: true }
+    )
+  : ToolResultBlock;
+
+/** An agent routes turns and context items that a tool returns; the model then reads these words. */
+type Content<Output> = Output extends Turn
+  ? Output | "queued"
+  : Output extends ContextItem
+    ? Output | "noted"
+    : Output;
 
 /** A piece of the arguments of a call, with `includeToolUseDeltas`. */
 export interface ToolUseDeltaBlock {
@@ -55,12 +70,13 @@ export interface ServerEventBlock {
   event: JsonObject;
 }
 
-export type Block =
+/** `T` is the union of the tools, by whose names calls and results are told apart. */
+export type Block<T = AnyTool> =
   | TextBlock
   | ThinkingBlock
-  | ToolUseBlock
+  | ToolUseBlock<T>
   | ToolUseErrorBlock
-  | ToolResultBlock
+  | ToolResultBlock<T>
   | ToolUseDeltaBlock
   | ServerEventBlock;
 
@@ -78,7 +94,7 @@ export class BlockReader {
     this.#answerToolName = answerToolName;
   }
 
-  /** The block of an event, if it has one. Of a result, it is the error; see `toResultBlock()`. */
+  /** The block of an event, if it has one. Of a result, it is the error; see `readResult()`. */
   read(event: LoopEvent): Block | undefined {
     switch (event.type) {
       case "text.delta":
@@ -122,12 +138,15 @@ export class BlockReader {
         return undefined;
     }
   }
+
+  /** The block of a result, after that of its error. A rejected call has only its error. */
+  readResult({ id, name, result, isError }: ToolFinished): ToolResultBlock | undefined {
+    if (this.#rejected.has(id)) return undefined;
+    return { type: "tool_result", tool_use_id: id, name, content: result, is_error: isError };
+  }
 }
 
-/** The block of a result, after that of its error. */
-export function toResultBlock(event: Extract<LoopEvent, { type: "tool.finished" }>): ToolResultBlock {
-  return { type: "tool_result", tool_use_id: event.id, content: event.result, is_error: event.isError };
-}
+type ToolFinished = Extract<LoopEvent, { type: "tool.finished" }>;
 
 function isFailure(result: unknown): result is { error: string } {
   return typeof (result as { error?: unknown } | null)?.error === "string";

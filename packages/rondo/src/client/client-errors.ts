@@ -72,10 +72,18 @@ export class InvalidOutputError extends RondoError {
   /** The answer. */
   readonly text: string;
 
-  constructor(problem: string, text: string) {
-    super(
-      `The model's answer does not fit the output schema: ${problem} Use a simpler schema or another model.`,
-    );
+  constructor(
+    problem: string,
+    text: string,
+    message = `The model's answer does not fit the output schema: ${problem} Use a simpler schema or another model.`,
+  ) {
+    super(message);
     this.text = text;
+  }
+
+  /** A run that ended before there was an answer. */
+  static missing(stopReason: string, text: string): InvalidOutputError {
+    const message = `The run ended with '${stopReason}', before there was an output. Iterate the query to read how far it came.`;
+    return new InvalidOutputError("", text, message);
   }
 }

@@ -29,6 +29,7 @@ describe("permissions", () => {
     expect(blocks).toContainEqual({
       type: "tool_result",
       tool_use_id: "call_1",
+      name: "add",
       content: 2,
       is_error: false,
     });
@@ -112,7 +113,7 @@ describe("hooks", () => {
       hooks: { pre_tool_use: [() => ({ continue: false, reason: "risky" })] },
     });
     const blocks = await ask(client, "Go");
-    expect(kinds(blocks)).toEqual(["tool_use_error", "tool_result", "text"]);
+    expect(kinds(blocks)).toEqual(["tool_use_error", "text"]);
     expect(blocks[0]).toMatchObject({ error: "Tool use blocked: risky" });
     expect(client.history[2]?.content).toContain("Tool use blocked: risky");
   });

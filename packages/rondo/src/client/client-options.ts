@@ -14,7 +14,7 @@ import { type OpenAICompatibleOptions, openaiCompatible } from "../model/chat-co
 import { checkSettings } from "../model/check-settings.ts";
 import type { ModelProvider, ModelSettings } from "../model/provider.ts";
 import type { SessionStore } from "../session/store.ts";
-import type { InputSchema, ParsedInput } from "../tool/infer.ts";
+import type { CheckedSchema, InputSchema, ParsedInput } from "../tool/infer.ts";
 import type { AnyTool } from "../tool/tool.ts";
 import type { ToolSource } from "../tool/tool-source.ts";
 import { withSubtools } from "../turn/turn-options.ts";
@@ -50,8 +50,10 @@ const transportKeys = [
 ] as const;
 type TransportOptions = Pick<OpenAICompatibleOptions, (typeof transportKeys)[number]>;
 
-export interface ClientOptions<S extends InputSchema | undefined = InputSchema | undefined>
-  extends Partial<TransportOptions> {
+export interface ClientOptions<
+  S extends InputSchema | undefined = InputSchema | undefined,
+  T extends AnyTool | ToolSource = AnyTool | ToolSource,
+> extends Partial<TransportOptions> {
   /** A model, such as `ollama("qwen3:8b")`, or a name, with `baseURL`. Default: the environment's `RONDO_MODEL`. */
   model?: ModelProvider | string;
   /** The system message. Default: none. */
@@ -60,7 +62,7 @@ export interface ClientOptions<S extends InputSchema | undefined = InputSchema |
    * The tools that the model is offered, with their subtools, and tool sources, such as `mcpServer()` of
    * `rondo/mcp`, which are asked for their tools before each run. Default: none.
    */
-  tools?: Iterable<AnyTool | ToolSource>;
+  tools?: Iterable<T>;
   /** Whether the client runs the tools. Default: false, you run them. */
   autoExecuteTools?: boolean;
   /** In automatic mode, how often tools are run for one prompt. Default: 5. */
@@ -88,7 +90,7 @@ export interface ClientOptions<S extends InputSchema | undefined = InputSchema |
   canUseTool?: CanUseTool;
   hooks?: ClientHooks;
   /** The schema of the answer, which is validated, retried once if it does not fit, and given as `output`. */
-  output?: S;
+  output?: S & CheckedSchema<S>;
   /**
    * Whether invalid JSON in the arguments of calls is repaired; otherwise the error is reported to the model.
    * Default: as in the model's profile, else true.

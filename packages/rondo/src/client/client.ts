@@ -15,8 +15,9 @@ import type { ContentPart, Message, UserMessage } from "../model/message.ts";
 import type { ModelProvider, Usage } from "../model/provider.ts";
 import type { InputSchema } from "../tool/infer.ts";
 import type { AnyTool } from "../tool/tool.ts";
+import type { ToolSource } from "../tool/tool-source.ts";
 import { withSubtools } from "../turn/turn-options.ts";
-import { type Block, BlockReader, type ToolUseBlock, toResultBlock } from "./blocks.ts";
+import { type Block, BlockReader, type ToolUseBlock } from "./blocks.ts";
 import { InvalidOutputError, MaxTurnsError, UnansweredToolCallsError } from "./client-errors.ts";
 import {
   type CheckedOptions,
@@ -32,23 +33,30 @@ import { loopOptions } from "./loop-options.ts";
 import { StructuredOutput } from "./structured-output.ts";
 import type { TokenCalibration } from "./token-calibration.ts";
 
-/** The result of a run. */
-export interface RunResult<Output = unknown> {
+/** The result of a run. With an `output` schema, a run that completed has an output of that shape. */
+export type RunResult<Output = unknown> = {
   /** The text of the last answer. */
   readonly text: string;
-  /** The answer in the shape of the `output` option, if there is one. */
-  readonly output: Output | undefined;
   /** The tokens of this run, if the server reported them. */
   readonly usage: Usage | undefined;
-  readonly stopReason: RunReason;
   /** What was noticed on the way, such as a shape that could only be asked for in words. Only if there is something. */
   readonly warnings?: readonly string[];
-}
+} & (
+  | { readonly stopReason: "completed"; readonly output: Output }
+  | { readonly stopReason: Exclude<RunReason, "completed">; readonly output: undefined }
+);
 
 type RunFinished = Extract<LoopEvent, { type: "run.finished" }>;
 
-/** Talks with a model over many turns. One run at a time. */
-export class Client<const S extends InputSchema | undefined = undefined> implements AsyncDisposable {
+/**
+ * Talks with a model over many turns. One run at a time. `S` is the schema of its output, `T` the union of its tools;
+ * both are inferred.
+ */
+export class Client<
+  const S extends InputSchema | undefined = undefined,
+  T extends AnyTool | ToolSource = AnyTool | ToolSource,
+> implements AsyncDisposable
+{
   readonly #options: CheckedOptions;
   readonly #output: StructuredOutput | undefined;
   readonly #conversation = new Conversation();
@@ -61,7 +69,7 @@ export class Client<const S extends InputSchema | undefined = undefined> impleme
   /** Those of the run under way. */
   #warnings: string[] = [];
 
-  constructor(options: ClientOptions<S>) {
+  constructor(options: ClientOptions<S, T>) {
     this.#options = checkClientOptions(options);
     const { output, model, hooks } = this.#options;
     this.#hooks = new HookRunner(hooks, () => this.history);
@@ -107,13 +115,16 @@ export class Client<const S extends InputSchema | undefined = undefined> impleme
   }
 
   /** The calls of the model that have no result yet, in manual mode. */
-  get openCalls(): ToolUseBlock[] {
-    return this.#conversation.openCalls.map((call) => ({
-      type: "tool_use",
-      id: call.id,
-      name: this.#toolName(call.function.name),
-      input: argumentsOf(call),
-    }));
+  get openCalls(): ToolUseBlock<T>[] {
+    const blocks = this.#conversation.openCalls.map(
+      (call): ToolUseBlock => ({
+        type: "tool_use",
+        id: call.id,
+        name: this.#toolName(call.function.name),
+        input: argumentsOf(call),
+      }),
+    );
+    return blocks as ToolUseBlock<T>[];
   }
 
   /** All tokens so far, as far as the server reported them; `undefined` if it never did. */
@@ -171,9 +182,10 @@ export class Client<const S extends InputSchema | undefined = undefined> impleme
    * give each call its result with `addToolResult()` and continue with `query("")`, also inside the loop.
    * Leaving the loop closes the connection and aborts the tools; history keeps what was received.
    */
-  receiveMessages(): Run<Block> {
+  receiveMessages(): Run<Block<T>> {
     this.#life.receivable();
-    return new Run((signal) => this.#blocks(signal), { graceMs: this.#options.graceMs });
+    const run = new Run((signal) => this.#blocks(signal), { graceMs: this.#options.graceMs });
+    return run as Run<Block<T>>;
   }
 
   /** Gives a call its result. Strings are sent as they are, everything else as JSON. */
@@ -333,13 +345,15 @@ export class Client<const S extends InputSchema | undefined = undefined> impleme
             this.#usage = addUsage(this.#usage, event.usage);
             this.#conversation.measure(event.usage.inputTokens);
             break;
-          case "tool.finished":
+          case "tool.finished": {
             this.#conversation.releaseResults();
             await this.#save();
             if (event.name === this.#output?.answerTool?.name) break; // not a tool of the user's
             await this.#hooks.afterCall(event, run.left.signal);
-            if (!run.left.signal.aborted) yield toResultBlock(event);
+            const result = run.reader.readResult(event);
+            if (result && !run.left.signal.aborted) yield result;
             break;
+          }
           case "run.finished":
             run = await this.#settle(run, event);
             await this.#save();
@@ -378,6 +392,7 @@ export class Client<const S extends InputSchema | undefined = undefined> impleme
     if (!run.firstTry)
       return this.#request(this.#life.start(true), { role: "user", content: answer.correction }, { usage });
     this.#finish(end.reason, usage);
+    this.#result = undefined; // as of any run that failed
     throw new InvalidOutputError(answer.problem, answer.text);
   }
 
@@ -394,7 +409,7 @@ export class Client<const S extends InputSchema | undefined = undefined> impleme
       usage,
       stopReason,
       ...(this.#warnings.length > 0 && { warnings: this.#warnings }),
-    };
+    } as RunResult;
     this.#life.finish();
   }
 

@@ -65,7 +65,7 @@ describe("a call that the client answers", () => {
         await client.addToolResult(block.id, 3);
         await client.query("");
       }
-      expect(kinds.toSorted()).toEqual(["text", "tool_result", "tool_use", "tool_use_error"]);
+      expect(kinds.toSorted()).toEqual(["text", "tool_use", "tool_use_error"]);
       expect(answered(model.requests[1]?.messages ?? [])).toEqual(["add_1", "nope_1"]);
       expect(client.usage).toEqual({ inputTokens: 20, outputTokens: 10, totalTokens: 30 });
     },

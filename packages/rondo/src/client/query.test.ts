@@ -62,6 +62,16 @@ describe("query", () => {
     });
   });
 
+  test("result() with a schema has an output, or throws", async () => {
+    const output = { sum: Number };
+    using model = scriptedModel(['{ "sum": 3 }', { calls: [{ name: "add", input: { a: 1, b: 2 } }] }]);
+    const { output: read } = await query({ prompt: "Hi", options: { model, output } }).result();
+    expect(read.sum).toBe(3);
+    const tools = [tool("add", "", { a: Number, b: Number }, ({ a, b }) => a + b)];
+    const open = query({ prompt: "Hi", options: { model, output, tools } }).result();
+    await expect(open).rejects.toThrow("The run ended with 'client_calls', before there was an output.");
+  });
+
   test("starts nothing before it is iterated, and checks its options at once", () => {
     using model = scriptedModel([]);
     query({ prompt: "Hi", options: { model } });

@@ -5,8 +5,11 @@ import { Run } from "../async/run.ts";
 import { checkOptions, checkPlainObject } from "../error/check.ts";
 import type { ContentPart } from "../model/message.ts";
 import type { InputSchema } from "../tool/infer.ts";
+import type { AnyTool } from "../tool/tool.ts";
+import type { ToolSource } from "../tool/tool-source.ts";
 import type { Block, ToolResultBlock } from "./blocks.ts";
 import { Client, type RunResult } from "./client.ts";
+import { InvalidOutputError } from "./client-errors.ts";
 import type { ClientOptions, ShapedBy } from "./client-options.ts";
 
 /** The first message: the server has accepted the request. */
@@ -22,48 +25,53 @@ export interface SystemMessage {
 }
 
 /** A piece of the model's answer: text, thinking or a tool call. */
-export interface AssistantMessage {
+export interface AssistantMessage<T = AnyTool> {
   type: "assistant";
   role: "assistant";
-  content: Exclude<Block, ToolResultBlock>[];
+  content: Exclude<Block<T>, { type: "tool_result" }>[];
   /** The text of the content; empty if it has none. */
   text: string;
 }
 
 /** The result of a tool, in automatic mode. */
-export interface UserMessage {
+export interface UserMessage<T = AnyTool> {
   type: "user";
   role: "user";
-  content: ToolResultBlock[];
+  content: ToolResultBlock<T>[];
 }
 
 /** The last message. */
-export interface ResultMessage<Output = unknown> extends RunResult<Output> {
+export type ResultMessage<Output = unknown> = {
   type: "result";
   /** The id of the session, if it is stored. */
   session_id?: string;
-}
+} & RunResult<Output>;
 
-export type QueryMessage<Output = unknown> =
+export type QueryMessage<Output = unknown, T = AnyTool> =
   | SystemMessage
-  | AssistantMessage
-  | UserMessage
+  | AssistantMessage<T>
+  | UserMessage<T>
   | ResultMessage<Output>;
 
-export interface QueryOptions<S extends InputSchema | undefined = InputSchema | undefined> {
+export interface QueryOptions<
+  S extends InputSchema | undefined = InputSchema | undefined,
+  T extends AnyTool | ToolSource = AnyTool | ToolSource,
+> {
   prompt: string | ContentPart[];
-  options: ClientOptions<S>;
+  options: ClientOptions<S, T>;
 }
 
 /** The answer to a query: iterate its messages, or await `result()`. */
-export class Query<Output = unknown> extends Run<QueryMessage<Output>> {
+export class Query<Output = unknown, T = AnyTool> extends Run<QueryMessage<Output, T>> {
   readonly #client: Client;
+  readonly #isShaped: boolean;
   /** Also set if it is interrupted before it begins. */
   #isInterrupted = false;
 
   constructor(prompt: string | ContentPart[], options: ClientOptions) {
     super((signal) => this.#messages(prompt, signal), { graceMs: options.graceMs });
     this.#client = new Client(options);
+    this.#isShaped = options.output !== undefined;
   }
 
   /** The id of the session, to resume it with; undefined if nothing is stored. */
@@ -77,20 +85,26 @@ export class Query<Output = unknown> extends Run<QueryMessage<Output>> {
     await this.#client.interrupt();
   }
 
-  /** Waits for the result. */
-  async result(): Promise<RunResult<Output>> {
+  /** Waits for the result. With an `output` schema, a run that ends without an output is an `InvalidOutputError`. */
+  async result(): Promise<RunResult<Output> & { readonly output: Output }> {
     for await (const message of this)
       if (message.type === "result") {
-        const { type: _, ...result } = message;
-        return result;
+        const { type: _, session_id: __, ...result } = message;
+        return this.#withOutput(result as RunResult);
       }
-    return this.#result;
+    return this.#withOutput(this.#result);
+  }
+
+  #withOutput(result: RunResult): RunResult<Output> & { readonly output: Output } {
+    const { stopReason, text } = result;
+    if (this.#isShaped && stopReason !== "completed") throw InvalidOutputError.missing(stopReason, text);
+    return result as RunResult<Output> & { readonly output: Output };
   }
 
   async *#messages(
     prompt: string | ContentPart[],
     signal: AbortSignal,
-  ): AsyncGenerator<QueryMessage<Output>, void, void> {
+  ): AsyncGenerator<QueryMessage<Output, T>, void, void> {
     const client = this.#client;
     const session = client.sessionId === undefined ? {} : { session_id: client.sessionId };
     if (!this.#isInterrupted) {
@@ -101,7 +115,7 @@ export class Query<Output = unknown> extends Run<QueryMessage<Output>> {
         const { model, toolNames: tools } = client;
         if (!this.#isInterrupted)
           yield { type: "system", role: "system", subtype: "init", model: model.name, tools, ...session };
-        for await (const block of client.receiveMessages()) yield toMessage(block);
+        for await (const block of client.receiveMessages()) yield toMessage(block as Block<T>);
       } finally {
         await client.close();
       }
@@ -119,20 +133,21 @@ export class Query<Output = unknown> extends Run<QueryMessage<Output>> {
  * Asks a model once, without history unless it resumes a `session`. By default tools are not run; with `autoExecuteTools` they are.
  * Options and their defaults are those of `Client`.
  */
-export function query<const S extends InputSchema | undefined = undefined>(
-  asked: QueryOptions<S>,
-): Query<ShapedBy<S>> {
+export function query<
+  const S extends InputSchema | undefined = undefined,
+  T extends AnyTool | ToolSource = AnyTool | ToolSource,
+>(asked: QueryOptions<S, T>): Query<ShapedBy<S>, T> {
   checkOptions("query", asked, ["prompt", "options"]);
   checkPrompt(asked.prompt);
   return new Query(asked.prompt, checkPlainObject("options", asked.options));
 }
 
-function toMessage(block: Block): AssistantMessage | UserMessage {
+function toMessage<T>(block: Block<T>): AssistantMessage<T> | UserMessage<T> {
   if (block.type === "tool_result") return { type: "user", role: "user", content: [block] };
   return {
     type: "assistant",
     role: "assistant",
-    content: [block],
+    content: [block as AssistantMessage<T>["content"][number]],
     text: block.type === "text" ? block.text : "",
   };
 }

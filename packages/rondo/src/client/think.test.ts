@@ -22,7 +22,7 @@ describe("an agent that thinks", () => {
     await agent.ask("What is 25 + 17?");
     expect(await valuesOf(agent.run())).toEqual([
       { type: "tool_use", id: "call_1", name: "add", input: { a: 25, b: 17 } },
-      { type: "tool_result", tool_use_id: "call_1", content: 42, is_error: false },
+      { type: "tool_result", tool_use_id: "call_1", name: "add", content: 42, is_error: false },
       { type: "text", text: "It is 42." },
       { type: "result", text: "It is 42.", output: undefined, usage: undefined, stopReason: "completed" },
     ]);
@@ -126,8 +126,8 @@ describe("maxRepeats of an agent", () => {
   ];
   const errors = (values: readonly unknown[]) =>
     values.flatMap((value) => {
-      const { type, is_error } = Object(value) as { type?: string; is_error?: boolean };
-      return type === "tool_result" ? [is_error] : [];
+      const { type } = Object(value) as { type?: string };
+      return type === "tool_result" || type === "tool_use_error" ? [type === "tool_use_error"] : [];
     });
 
   test("limits how often the same call with the same result runs, also in a branch and a restored agent", async () => {

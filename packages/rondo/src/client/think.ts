@@ -7,7 +7,7 @@ import { run } from "../loop/run.ts";
 import type { Message } from "../model/message.ts";
 import type { ToolContext } from "../tool/tool-context.ts";
 import { Turn } from "../turn/turn.ts";
-import { type Block, BlockReader, toResultBlock } from "./blocks.ts";
+import { type Block, BlockReader } from "./blocks.ts";
 import type { ResultMessage } from "./query.ts";
 
 /**
@@ -49,7 +49,10 @@ export async function* think(
     yield* toRoute.splice(0);
     if (event.type === "prompt.changed" || event.type === "prompt.cut") warn(event.message);
     if (event.type === "model.finished") text = event.message.content ?? "";
-    if (event.type === "tool.finished") yield toResultBlock(event);
+    if (event.type === "tool.finished") {
+      const result = reader.readResult(event);
+      if (result) yield result;
+    }
     if (event.type !== "run.finished") continue;
     signal.throwIfAborted();
     yield new ContextItem({

@@ -31,7 +31,7 @@ const streamWithResult = tool({ name, description, registry }, async function* (
 
 describe("what a tool takes and gives", () => {
   test("for an async function", () => {
-    expectTypeOf(single).toEqualTypeOf<Tool<{ a: number }, string>>();
+    expectTypeOf(single).toEqualTypeOf<Tool<{ a: number }, string, never, { a: number }, "t">>();
     expectTypeOf<InputOf<typeof single>>().toEqualTypeOf<{ a: number }>();
     expectTypeOf<OutputOf<typeof single>>().toEqualTypeOf<string>();
     expectTypeOf<ItemOf<typeof single>>().toEqualTypeOf<never>();
@@ -55,10 +55,9 @@ describe("what a tool takes and gives", () => {
 
   test("for the short form, plain or not", () => {
     const input = { a: Number };
-    expectTypeOf(tool(name, description, input, ({ a }) => a)).toEqualTypeOf<Tool<{ a: number }, number>>();
-    expectTypeOf(tool(name, description, input, async ({ a }) => a)).toEqualTypeOf<
-      Tool<{ a: number }, number>
-    >();
+    type Made = Tool<{ a: number }, number, never, { a: number }, "t">;
+    expectTypeOf(tool(name, description, input, ({ a }) => a)).toEqualTypeOf<Made>();
+    expectTypeOf(tool(name, description, input, async ({ a }) => a)).toEqualTypeOf<Made>();
     const streaming = tool(name, description, input, async function* ({ a }) {
       yield a;
     });
@@ -68,7 +67,16 @@ describe("what a tool takes and gives", () => {
 
   test("for a subtool", () => {
     const child = single.subtool({ name, description, input: { b: String } }, async ({ b }) => b.length);
-    expectTypeOf(child).toEqualTypeOf<Tool<{ b: string }, number>>();
+    expectTypeOf(child).toEqualTypeOf<Tool<{ b: string }, number, never, { b: string }, "t.t">>();
+    const grandchild = child.subtool({ name: "u", description }, async () => 1);
+    expectTypeOf(grandchild.name).toEqualTypeOf<"t.t.u">();
+  });
+
+  test("with any name, where it is not known", () => {
+    const any: string = name;
+    const made = tool({ name: any, description, registry }, async () => 1);
+    expectTypeOf(made.name).toEqualTypeOf<string>();
+    expectTypeOf(single).toExtend<Tool<{ a: number }, string>>();
   });
 
   test("any tool is an AnyTool", () => {
@@ -92,6 +100,10 @@ describe("the strict form", () => {
     expectToCompile(() => {
       // @ts-expect-error -- write `async`
       tool({ name, description, registry }, () => 1);
+      // @ts-expect-error -- write `async`, and what it takes is known all the same
+      tool({ name, description, input: { a: Number }, registry }, ({ a }) => a);
+      // @ts-expect-error -- write `async`
+      single.subtool({ name, description }, () => 1);
     });
   });
 

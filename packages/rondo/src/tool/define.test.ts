@@ -55,6 +55,7 @@ describe("the strict form", () => {
     expect(define).toThrow(TypeError);
     expect(define).toThrow(RondoError);
     expect(define).toThrow(/^fn: expected an async function or an async generator function.*Write `async`/);
+    expect(define).toThrow(/tool\(\{ name: "[a-z]+", … \}, async \(input\) => …\)/);
     expect(registry.tools.all()).toEqual([]);
   });
 

@@ -16,7 +16,7 @@ import { copyData } from "../json/copy.ts";
 import { isTooDeep, maxDataDepth } from "../json/depth.ts";
 import { chooseRegistry, type RegistryOption } from "../registry/registry-option.ts";
 import { checkFixed } from "./fixed.ts";
-import type { GivenInput, InputSchema, ParsedInput } from "./infer.ts";
+import type { CheckedSchema, GivenInput, InputSchema, ParsedInput } from "./infer.ts";
 import { compileInput } from "./input-schema.ts";
 import type { JsonSchema } from "./json-schema.ts";
 import { isStandardSchema, type StandardSchema, standardToJsonSchema } from "./standard-schema.ts";
@@ -34,13 +34,13 @@ type Without<Input, Key> = Input extends object
 type NoFixed = {};
 
 /** The options of a subtool: those of a tool, except `registry`, which is its parent's. */
-export interface SubtoolOptions<S extends Schema, F> {
+export interface SubtoolOptions<S extends Schema, F, Name extends string = string> {
   /** 1 to 64 letters, digits, `_` or `-`. */
-  name: string;
+  name: Name;
   /** What it does and when to use it; models read this. */
   description: string;
   /** A Standard Schema (Zod, ArkType …), a JSON Schema, or parameters by name. Default: no input. */
-  input?: S;
+  input?: S & CheckedSchema<S>;
   /** Describes the result, for documentation. The result is not validated. Default: none. */
   output?: StandardSchema | JsonSchema;
   /** Arguments that the tool always receives, and that no model sees or sets; functions are called on each run. Default: none. */
@@ -57,53 +57,69 @@ export interface SubtoolOptions<S extends Schema, F> {
   type?: "completion_check" | undefined;
 }
 
-export interface ToolOptions<S extends Schema, F> extends SubtoolOptions<S, F> {
+export interface ToolOptions<S extends Schema, F, Name extends string = string>
+  extends SubtoolOptions<S, F, Name> {
   /** Where it is registered: a registry, or `false` for nowhere. Default: the process's default registry. */
   registry?: RegistryOption;
 }
 
-/** Defines a tool from its options, with `Extra` ones, and a function. */
-interface Define<Extra> {
+/** A plain function where the long form needs an async one. The compiler shows this text. */
+type NeedsAsync =
+  "Write `async` before the function, or use the short form, which takes plain ones: tool(name, description, schema, handler).";
+
+/** Defines a tool from its options, with `Extra` ones, and a function. `Prefix` comes before its name. */
+interface Define<Extra, Prefix extends string = ""> {
   /** A tool that tells whether the work is done. */
-  <const S extends Schema = undefined, const F extends FixedFor<S> = NoFixed>(
-    options: SubtoolOptions<S, F> & Extra & { type: "completion_check" },
+  <const N extends string, const S extends Schema = undefined, const F extends FixedFor<S> = NoFixed>(
+    options: SubtoolOptions<S, F, N> & Extra & { type: "completion_check" },
     fn: (input: ParsedInput<S>, context: ToolContext) => Promise<boolean>,
-  ): Tool<Callers<S, F>, boolean, never, ParsedInput<S>>;
+  ): Tool<Callers<S, F>, boolean, never, ParsedInput<S>, `${Prefix}${N}`>;
   /** A streaming tool. What the generator yields is streamed; a value that it returns is the turn's result. */
-  <Item, Output, const S extends Schema = undefined, const F extends FixedFor<S> = NoFixed>(
-    options: SubtoolOptions<S, F> & Extra & { type?: undefined },
+  <
+    Item,
+    Output,
+    const N extends string,
+    const S extends Schema = undefined,
+    const F extends FixedFor<S> = NoFixed,
+  >(
+    options: SubtoolOptions<S, F, N> & Extra & { type?: undefined },
     fn: (input: ParsedInput<S>, context: ToolContext) => AsyncGenerator<Item, Output, void>,
-  ): Tool<Callers<S, F>, Output, Item, ParsedInput<S>>;
+  ): Tool<Callers<S, F>, Output, Item, ParsedInput<S>, `${Prefix}${N}`>;
   /**
    * A tool from an async function, registered under its name.
    *
    * Defaults: no input, no fixed arguments, no lock, no tags, a time limit of 60,000 ms, not idempotent, the
    * process's default registry. Everything is checked at once: mistakes throw here, and not when it runs.
    */
-  <Output, const S extends Schema = undefined, const F extends FixedFor<S> = NoFixed>(
-    options: SubtoolOptions<S, F> & Extra & { type?: undefined },
+  <Output, const N extends string, const S extends Schema = undefined, const F extends FixedFor<S> = NoFixed>(
+    options: SubtoolOptions<S, F, N> & Extra & { type?: undefined },
     fn: (input: ParsedInput<S>, context: ToolContext) => Promise<Output>,
-  ): Tool<Callers<S, F>, Output, never, ParsedInput<S>>;
+  ): Tool<Callers<S, F>, Output, never, ParsedInput<S>, `${Prefix}${N}`>;
+  /** A plain function is refused. The last overload is the one whose error the compiler shows. */
+  <const N extends string, const S extends Schema = undefined, const F extends FixedFor<S> = NoFixed>(
+    options: SubtoolOptions<S, F, N> & Extra & { type?: undefined },
+    fn: NeedsAsync & ((input: ParsedInput<S>, context: ToolContext) => unknown),
+  ): never;
 }
 
 /** `tool.subtool(options, fn)`. */
-export type DefineSubtool = Define<unknown>;
+export type DefineSubtool<Parent extends string = string> = Define<unknown, `${Parent}.`>;
 
 interface DefineShort {
   /** The short form for a streaming tool. */
-  <const S extends InputSchema, Item, Output>(
-    name: string,
+  <const N extends string, const S extends InputSchema, Item, Output>(
+    name: N,
     description: string,
-    schema: S,
+    schema: S & CheckedSchema<S>,
     handler: (input: ParsedInput<S>, context: ToolContext) => AsyncGenerator<Item, Output, void>,
-  ): Tool<Callers<S, NoFixed>, Output, Item, ParsedInput<S>>;
+  ): Tool<Callers<S, NoFixed>, Output, Item, ParsedInput<S>, N>;
   /** The short form: any function, also a plain one, and not registered. */
-  <const S extends InputSchema, Output>(
-    name: string,
+  <const N extends string, const S extends InputSchema, Output>(
+    name: N,
     description: string,
-    schema: S,
+    schema: S & CheckedSchema<S>,
     handler: (input: ParsedInput<S>, context: ToolContext) => Output | Promise<Output>,
-  ): Tool<Callers<S, NoFixed>, Output, never, ParsedInput<S>>;
+  ): Tool<Callers<S, NoFixed>, Output, never, ParsedInput<S>, N>;
 }
 
 /** Defines a tool: `tool(options, fn)`, or `tool(name, description, schema, handler)` for one that is not registered. */
@@ -129,7 +145,7 @@ const subtoolKeys = [
 function defineTool(options: unknown, fn: unknown, parent: AnyTool | null): AnyTool {
   checkOptions("options", options, parent === null ? [...subtoolKeys, "registry"] : subtoolKeys);
   const given = options as Partial<ToolOptions<InputSchema, Record<string, unknown>>>;
-  const kind = checkKind(fn, given.type);
+  const kind = checkKind(fn, given);
   const input = compileInput(given.input);
   const home = parent ?? chooseRegistry(given.registry);
   const definition: ToolDefinition = {
@@ -167,14 +183,15 @@ function checkIsNew({ parent, shortName }: ToolDefinition): void {
   });
 }
 
-function checkKind(fn: unknown, type: unknown): FunctionKind {
+function checkKind(fn: unknown, { name, type }: { name?: unknown; type?: unknown }): FunctionKind {
   const kind = functionKind(fn);
+  const called = typeof name === "string" ? JSON.stringify(name) : "…";
   if (kind !== "async" && kind !== "async generator")
     throw new InvalidTypeError({
       field: "fn",
       expected: "an async function or an async generator function",
       received: fn,
-      hint: "Write `async` before it, also if it returns a promise; the short form tool(name, description, schema, handler) takes plain functions.",
+      hint: `Write \`async\` before it, also if it returns a promise: tool({ name: ${called}, … }, async (input) => …). The short form takes plain functions: tool(${called}, description, schema, (input) => …).`,
     });
   if (type === "completion_check" && kind !== "async")
     throw new InvalidTypeError({

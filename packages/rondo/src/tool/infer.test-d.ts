@@ -1,6 +1,6 @@
 import { describe, expectTypeOf, test } from "vitest";
 import { z } from "zod";
-import { type GivenInput, type InputOf, type JsonSchema, type ParsedInput, tool } from "../index.ts";
+import { Client, type GivenInput, type InputOf, type JsonSchema, type ParsedInput, tool } from "../index.ts";
 
 type Any = Record<string, unknown>;
 
@@ -206,4 +206,22 @@ test("without a schema, input is any object", () => {
     expectTypeOf(input).toEqualTypeOf<Any>();
   });
   expectTypeOf<InputOf<typeof made>>().toEqualTypeOf<Any>();
+});
+
+test("a class or a function that is no type of a parameter does not compile", () => {
+  const day = { type: "string", format: "date" } as const;
+  const code = () => [
+    // @ts-expect-error -- a Date cannot be written in JSON
+    tool("t", "d", { x: Date }, ({ x }) => x),
+    // @ts-expect-error -- beside others too
+    tool("t", "d", { day, x: Map, y: Number }, () => 1),
+    // @ts-expect-error -- nor in the long form
+    tool({ name: "t", description: "d", input: { x: Date }, registry: false }, async () => 1),
+    // @ts-expect-error -- nor a function
+    tool("t", "d", { x: (y: number) => y }, () => 1),
+    // @ts-expect-error -- nor in the shape of an answer
+    new Client({ model: "m", output: { x: Date } }),
+    tool("t", "d", { day, any: Object, list: Array, n: z.number() }, () => 1),
+  ];
+  expectTypeOf(code).toBeFunction();
 });

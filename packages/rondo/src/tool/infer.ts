@@ -4,14 +4,14 @@ import type { JsonSchema } from "./json-schema.ts";
 import type { StandardSchema } from "./standard-schema.ts";
 
 /** A parameter of the short form: a constructor, a JSON Schema fragment with flags, or a Standard Schema. */
-export type ShortParameter =
+export type ShortParameter = Constructor | StandardSchema | FlaggedSchema;
+
+type Constructor =
   | StringConstructor
   | NumberConstructor
   | BooleanConstructor
   | ArrayConstructor
-  | ObjectConstructor
-  | StandardSchema
-  | FlaggedSchema;
+  | ObjectConstructor;
 
 /** A JSON Schema fragment with flags that say whether the parameter is required. */
 export interface FlaggedSchema {
@@ -29,6 +29,27 @@ export interface ShortSchema {
 
 /** Everything that can describe a tool's input. */
 export type InputSchema = StandardSchema | JsonSchema | ShortSchema;
+
+/** A function where a parameter of the short form is described. The compiler shows this text. */
+type NotAParameter =
+  "A parameter is String, Number, Boolean, Array, Object, a JSON Schema fragment or a Standard Schema.";
+
+// biome-ignore lint/suspicious/noExplicitAny: any function, and any class
+type AnyFunction = ((...args: any) => any) | (abstract new (...args: any) => any);
+
+/**
+ * Refuses classes and functions that are no type of a parameter, such as `Date`: as a keyword of a JSON Schema they
+ * would pass. To be intersected with the schema.
+ */
+export type CheckedSchema<S> = S extends StandardSchema
+  ? unknown
+  : {
+      readonly [K in keyof S]: S[K] extends Constructor | StandardSchema
+        ? unknown
+        : S[K] extends AnyFunction
+          ? NotAParameter
+          : unknown;
+    };
 
 type Simplify<T> = { [K in keyof T]: T[K] } & {};
 type Mutable<T> = T extends readonly (infer Item)[] ? Item[] : T;

@@ -23,14 +23,18 @@ const tooDeep = {
   issues: [{ path: "", message: `expected at most ${maxDataDepth} levels, got more. Nest it less` }],
 };
 
-/** Input and output of a tool; for the compiler only. */
+/** Name, input and output of a tool; for the compiler only. */
 export interface ToolTypes {
+  readonly name: string;
   readonly input: unknown;
   readonly output: unknown;
   readonly item: unknown;
 }
 
 type TypesOf<T extends AnyTool> = NonNullable<T["~types"]>;
+
+/** The name of the tool, as a literal type where it is known. */
+export type NameOf<T extends AnyTool> = TypesOf<T>["name"];
 
 /** The input of the tool, without fixed arguments. */
 export type InputOf<T extends AnyTool> = TypesOf<T>["input"];
@@ -92,15 +96,24 @@ export type CallArguments<Input, Options> =
 
 /**
  * A tool with its types. `Input` is the input of a call, `Output` what the function returns, `Item` what a
- * streaming tool yields, and `Parsed` what the function receives: the input with defaults and fixed arguments.
+ * streaming tool yields, `Parsed` what the function receives: the input with defaults and fixed arguments, and `Name`
+ * its full name.
  */
 export interface Tool<
   Input extends object = Record<string, unknown>,
   Output = unknown,
   Item = never,
   Parsed = Input,
+  Name extends string = string,
 > extends AnyTool {
-  readonly "~types"?: { readonly input: Input; readonly output: Output; readonly item: Item };
+  readonly "~types"?: {
+    readonly name: Name;
+    readonly input: Input;
+    readonly output: Output;
+    readonly item: Item;
+  };
+  readonly name: Name;
+  readonly subtool: DefineSubtool<Name>;
   /** Runs the tool as a turn of its own: a promise of its value, or the run of its stream. */
   execute(
     ...args: CallArguments<Input, ExecuteOptions>

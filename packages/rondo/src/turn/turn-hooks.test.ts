@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from "vitest";
-import { Agent, hook, Registry, type StopReason, Turn, tool } from "../index.ts";
+import { Agent, hook, Registry, type StopReason, type Tool, Turn, tool } from "../index.ts";
 import { collectWarnings } from "../testkit/warnings.ts";
 
 let registry = new Registry();
@@ -141,7 +141,7 @@ describe("the hooks of one turn fire in order", () => {
 });
 
 describe("a hook of the turn and of its agent", () => {
-  test.each<[StopReason, "onComplete" | "onError" | "onTimeout", () => ReturnType<typeof makeFailing>]>([
+  test.each<[StopReason, "onComplete" | "onError" | "onTimeout", () => Tool]>([
     ["error", "onError", makeFailing],
     ["timeout", "onTimeout", makeStuck],
     ["error", "onComplete", makeFailing],

@@ -35,6 +35,9 @@ export type TurnInput<Input extends object> = { [K in keyof Input]: Lazy<Input[K
 
 const defaultTimeoutMs = 60_000;
 
+/** The turns of errors, beside them: a thrown value may be anyone's, and even frozen. */
+const failed = new WeakMap<object, Turn>();
+
 /** One run of a tool: with a time limit, the tool's lock, hooks, and a recorded outcome. */
 export class Turn<
   Input extends object = Record<string, unknown>,
@@ -81,6 +84,14 @@ export class Turn<
     this.#source = options.source ?? "code";
     this.#callId = options.callId === undefined ? undefined : checkString("callId", options.callId);
     this.#uuid = options.uuid === undefined ? crypto.randomUUID() : checkString("uuid", options.uuid);
+  }
+
+  /**
+   * The turn that threw this error, if one did: which turn of an agent failed, for example. Of nested turns, it is the
+   * last that the error passed. An abort is not an error of its turn.
+   */
+  static ofError(error: unknown): Turn | undefined {
+    return typeof error === "object" && error !== null ? failed.get(error) : undefined;
   }
 
   /** Its identity, and the tool's idempotency key. */
@@ -307,11 +318,13 @@ export class Turn<
     const stopReason = run.watch.endedBy(error) ?? "error";
     this.#settle(stopReason, stopReason === "cancelled" ? values : undefined, false);
     run.error = error;
+    if (stopReason !== "cancelled") this.#mark(error);
     try {
       if (stopReason === "timeout") await run.fire("turn.onTimeout", this);
       if (stopReason === "error") await run.fire("turn.onError", this, error);
       return error;
     } catch (hookError) {
+      this.#mark(hookError);
       warn(
         `A hook failed while a turn of the tool '${this.tool.name}' was failing; the turn's own error was:`,
         error,
@@ -325,6 +338,7 @@ export class Turn<
     try {
       await run.fire("turn.onComplete", this, this.stopReason as StopReason);
     } catch (hookError) {
+      this.#mark(hookError);
       if (run.error !== undefined)
         warn(
           `An onComplete hook failed; the error of the turn of the tool '${this.tool.name}' was:`,
@@ -335,6 +349,10 @@ export class Turn<
       run.watch[Symbol.dispose]();
       this.#isRunning = false;
     }
+  }
+
+  #mark(error: unknown): void {
+    if (typeof error === "object" && error !== null) failed.set(error, this);
   }
 
   #checkIdle(property: string): void {
