@@ -74,6 +74,22 @@ describe("each deviation", () => {
       "ResponseStreamEvent",
       { type: "error", code: "server_error", message: "m", param: null, error, ...event },
     ],
+    ...Object.fromEntries(
+      ["added", "delta", "done"].map((step) => [
+        `ResponseShellCallCommand${step.replace(/^./, (first) => first.toUpperCase())}Event.item_id`,
+        [
+          "ResponseStreamEvent",
+          {
+            type: `response.shell_call_command.${step}`,
+            item_id: "sh_1",
+            output_index: 0,
+            command_index: 0,
+            ...(step === "delta" ? { delta: "ls" } : { command: "ls" }),
+            ...event,
+          },
+        ] as [Parameters<typeof flawsOf>[0], unknown],
+      ]),
+    ),
     "ResponseFunctionCallArgumentsDoneEvent.name": [
       "ResponseStreamEvent",
       {

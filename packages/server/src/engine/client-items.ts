@@ -1,7 +1,8 @@
 // Normalizes items of clients: calls get the model's names for their tools, and items of other servers become calls
 // and messages.
 
-import type { JsonValue } from "rondo";
+import type { JsonObject, JsonValue } from "rondo";
+import { argumentsOfItem, outputOfItem } from "../executor/client-run/client-run-items.ts";
 import { type ClientTool, clientTool, flatName } from "../protocol/client-tools.ts";
 import type { InputItem } from "../protocol/items.ts";
 import type { ToolDefinition } from "../protocol/tools.ts";
@@ -15,14 +16,26 @@ export function readableEntries(
   tools: readonly ToolDefinition[],
 ): readonly Entry[] {
   if (entries.every(({ item }) => item.type === "message")) return entries;
-  const items = entries.map(({ item }) => item as unknown as Fields);
+  const items = byCallIds(entries.map(({ item }) => item as unknown as Fields));
   const answered = new Set(items.flatMap((item) => callIdOf(item, /_output$/)));
   // A foreign call without its output, or an output without its call, tells the model nothing.
   const pairs = new Set(items.flatMap((item) => callIdOf(item, /_call$/)).filter((id) => answered.has(id)));
-  return entries.map((entry) => {
-    const fields = entry.item as unknown as Fields;
-    const item = readable(fields, tools, pairs);
-    return item === fields ? entry : { ...entry, item: item as InputItem };
+  return entries.map((entry, index) => {
+    const item = readable(items[index] as Fields, tools, pairs);
+    return item === (entry.item as unknown) ? entry : { ...entry, item: item as InputItem };
+  });
+}
+
+/** Clients answer a `local_shell_call` by the id of the item or of the call; here by that of the call. */
+function byCallIds(items: readonly Fields[]): readonly Fields[] {
+  const calls = items.filter(({ type }) => type === "local_shell_call");
+  if (calls.length === 0) return items;
+  const callIds = new Map(calls.map(({ id, call_id: callId }) => [id, callId ?? id]));
+  return items.map((item) => {
+    const { type, id, call_id: callId } = item;
+    if (type === "local_shell_call") return { ...item, call_id: callId ?? id };
+    const known = type === "local_shell_call_output" ? callIds.get(callId) : undefined;
+    return known === undefined ? item : { ...item, call_id: known };
   });
 }
 
@@ -42,7 +55,11 @@ function readable(item: Fields, tools: readonly ToolDefinition[], pairs: Readonl
       if (typeof id !== "string" || !pairs.has(id)) return item;
       return callIdOf(item, /_call$/).length > 0
         ? foreignCall(item, id)
-        : { type: "function_call_output", call_id: id, output: item["output"] ?? "" };
+        : {
+            type: "function_call_output",
+            call_id: id,
+            output: outputOfItem(item as JsonObject) ?? item["output"] ?? "",
+          };
   }
 }
 
@@ -56,14 +73,16 @@ function modelName({ type, name }: Fields, namespace: string, tools: readonly To
   return found?.name ?? flatName(namespace, typeof name === "string" ? name : "");
 }
 
-/** A call of an unknown type, such as `local_shell_call`, as a function call. */
+/** A call of another type, such as `shell_call`, as a function call. */
 function foreignCall(item: Fields, callId: string): Fields {
-  const { type, id: _id, call_id: _callId, status: _status, ...rest } = item;
+  const { type, id, call_id: _callId, status: _status, ...rest } = item;
+  const given = argumentsOfItem(item as JsonObject) ?? rest["action"] ?? rest["arguments"] ?? rest;
   return {
     type: "function_call",
+    id,
     call_id: callId,
     name: typeof type === "string" ? type.replace(/_call$/, "") : "",
-    arguments: JSON.stringify(rest["action"] ?? rest["arguments"] ?? rest),
+    arguments: JSON.stringify(given),
   };
 }
 

@@ -122,7 +122,15 @@ async function storedResponses(
 }
 
 /** Types of items that clients send back, and that stand in one answer with the server's calls. */
-const sentBack = new Set(["message", "reasoning", "function_call", "custom_tool_call"]);
+const sentBack = new Set([
+  "message",
+  "reasoning",
+  "function_call",
+  "custom_tool_call",
+  "shell_call",
+  "local_shell_call",
+  "apply_patch_call",
+]);
 
 /** The response that an item is of, by its own id or that of its call, which clients cannot change. */
 function responseOf(item: Entry["item"]): ReturnType<typeof readItemId> {

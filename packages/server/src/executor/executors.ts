@@ -4,6 +4,7 @@ import type { AnyTool, JsonObject, JsonValue } from "rondo";
 import { invalidRequest } from "../protocol/api-error.ts";
 import type { ToolDefinition } from "../protocol/tools.ts";
 import { askForOffer } from "./ask-for-offer.ts";
+import { clientRunExecutors } from "./client-run/client-run-executor.ts";
 import type { CallItems, OfferRequest, RecordedCall, ToolExecutor, ToolOffer } from "./executor.ts";
 import { functionExecutor } from "./function/function-executor.ts";
 import { isLocalServer, localExecutor } from "./local/local-executor.ts";
@@ -46,7 +47,13 @@ export class Executors {
   constructor({ tools = [], executors = [], mcp, offerMs = 60_000 }: ExecutorsOptions) {
     this.#own = new Set(executors);
     this.#offerMs = offerMs;
-    this.#all = [localExecutor(tools), ...executors, ...(mcp ? [mcp] : []), functionExecutor];
+    this.#all = [
+      localExecutor(tools),
+      ...executors,
+      ...(mcp ? [mcp] : []),
+      ...clientRunExecutors,
+      functionExecutor,
+    ];
     this.#items = new Map([
       [mcpItems.type, { items: mcpItems, kind: "mcp" }],
       ...this.#all.flatMap(({ items, kind }) => (items ? [[items.type, { items, kind }] as const] : [])),

@@ -85,7 +85,10 @@ export type KnownEventBody = z.infer<(typeof knownBodies)[number]>;
 
 /** What all events about an executor's items have. Readers need no more to tell them from the known ones. */
 interface ExtensionEventBase {
-  type: `response.${ExtensionType}.${string}` | `response.code_interpreter_call_code.${string}`;
+  type:
+    | `response.${ExtensionType}.${string}`
+    | `response.code_interpreter_call_code.${string}`
+    | `response.shell_call_command.${string}`;
   item_id: string;
   output_index: number;
 }

@@ -55,6 +55,55 @@ const callOutput = <Type extends string>(type: Type) =>
     caller,
   });
 
+/** Calls of tools that the client runs, and their outputs. */
+const shellCall = z.looseObject({
+  ...common,
+  type: z.literal("shell_call"),
+  call_id: callId,
+  action: z.looseObject({ commands: z.array(z.string()) }),
+  environment: z.looseObject({ type: z.string() }).nullish(),
+  caller,
+});
+
+const shellCallOutput = z.looseObject({
+  ...common,
+  type: z.literal("shell_call_output"),
+  call_id: callId,
+  output: z.array(z.looseObject({ stdout: z.string(), stderr: z.string() })),
+  max_output_length: z.number().nullish(),
+  caller,
+});
+
+const localShellCall = z.looseObject({
+  ...common,
+  type: z.literal("local_shell_call"),
+  call_id: z.string().nullish(),
+  action: z.looseObject({ type: z.string(), command: z.array(z.string()) }),
+});
+
+const localShellCallOutput = z.looseObject({
+  ...common,
+  type: z.literal("local_shell_call_output"),
+  call_id: z.string().nullish(),
+  output: z.string(),
+});
+
+const applyPatchCall = z.looseObject({
+  ...common,
+  type: z.literal("apply_patch_call"),
+  call_id: callId,
+  operation: z.looseObject({ type: z.string(), path: z.string() }),
+  caller,
+});
+
+const applyPatchCallOutput = z.looseObject({
+  ...common,
+  type: z.literal("apply_patch_call_output"),
+  call_id: callId,
+  output: z.string().nullish(),
+  caller,
+});
+
 const thought = z.looseObject({ type: z.string(), text: z.string() });
 
 const reasoning = z.looseObject({
@@ -133,6 +182,12 @@ export const knownItems = z.discriminatedUnion("type", [
   mcpApprovalResponse,
   additionalTools,
   toolSearchOutput,
+  shellCall,
+  shellCallOutput,
+  localShellCall,
+  localShellCallOutput,
+  applyPatchCall,
+  applyPatchCallOutput,
 ]);
 
 /** A reference without a type, which the API allows. An object with a role is a message. */
@@ -152,6 +207,8 @@ export function toItems(given: string | readonly JsonObject[]): InputItem[] {
   if (typeof given === "string") return [{ type: "message", role: "user", content: given }];
   return given.map((item) => {
     const { type, id, ...rest } = item;
+    // The API names the call of a local shell by `id` alone, which a stored item does not keep.
+    if (type === "local_shell_call_output") rest["call_id"] ??= id ?? null;
     const known: JsonValue = type ?? (rest["role"] === undefined ? "item_reference" : "message");
     return { type: known as string, ...(typeof id === "string" ? { id } : {}), ...rest };
   });

@@ -147,6 +147,8 @@ export type ExtensionType =
   | "code_interpreter_call"
   | "shell_call"
   | "shell_call_output"
+  | "local_shell_call"
+  | "apply_patch_call"
   | "file_search_call"
   | "web_search_call"
   | "image_generation_call";

@@ -68,12 +68,28 @@ const codeInterpreterTool = z.looseObject({
   allowed_callers: z.array(z.string()).nullish(),
 });
 
+const shellTool = z.looseObject({
+  type: z.literal("shell"),
+  environment: z.looseObject({ type: z.string() }).nullish(),
+  allowed_callers: z.array(z.string()).nullish(),
+});
+
+const localShellTool = z.looseObject({ type: z.literal("local_shell") });
+
+const applyPatchTool = z.looseObject({
+  type: z.literal("apply_patch"),
+  allowed_callers: z.array(z.string()).nullish(),
+});
+
 export const knownTools = z.discriminatedUnion("type", [
   functionTool,
   customTool,
   namespaceTool,
   mcpTool,
   codeInterpreterTool,
+  shellTool,
+  localShellTool,
+  applyPatchTool,
 ]);
 
 export const tool = openUnion(knownTools);

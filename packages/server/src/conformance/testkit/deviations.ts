@@ -124,6 +124,27 @@ export const deviations: readonly Deviation[] = [
   },
   {
     kind: "key",
+    in: "ResponseShellCallCommandAddedEvent",
+    key: "item_id",
+    schema: { type: "string" },
+    text: "`response.shell_call_command.added` has the `item_id` of its call.",
+  },
+  {
+    kind: "key",
+    in: "ResponseShellCallCommandDeltaEvent",
+    key: "item_id",
+    schema: { type: "string" },
+    text: "`response.shell_call_command.delta` has the `item_id` of its call.",
+  },
+  {
+    kind: "key",
+    in: "ResponseShellCallCommandDoneEvent",
+    key: "item_id",
+    schema: { type: "string" },
+    text: "`response.shell_call_command.done` has the `item_id` of its call.",
+  },
+  {
+    kind: "key",
     in: "Response",
     key: "store",
     schema: { type: "boolean" },

@@ -33,6 +33,15 @@ const terminal: Readonly<Record<string, readonly string[]>> = {
 /** Items of these types have no status in the public schema. */
 const withoutStatus: readonly string[] = ["mcp_approval_request", "mcp_list_tools", "custom_tool_call"];
 
+/** Calls that the client runs. */
+const clientCalls: readonly string[] = [
+  "function_call",
+  "custom_tool_call",
+  "shell_call",
+  "local_shell_call",
+  "apply_patch_call",
+];
+
 /** What is wrong with a stream. `isCut`: the reader left before its end, so the end is not looked for. */
 export function streamFlaws(frames: readonly Frame[], { isCut = false }: { isCut?: boolean } = {}): string[] {
   const checker = new StreamChecker();
@@ -122,7 +131,7 @@ class StreamChecker {
         `the terminal response's output is not the items that were done: ${JSON.stringify(response.output)} ` +
           `instead of ${JSON.stringify(done)}`,
       );
-    const isForClient = (item: Wire) => ["function_call", "custom_tool_call"].includes(item?.type);
+    const isForClient = (item: Wire) => clientCalls.includes(item?.type);
     if (response.status === "requires_action" && !done.some(isForClient))
       this.#flaw("the status is 'requires_action', but there is no function_call");
   }
@@ -165,7 +174,10 @@ class StreamChecker {
     else if ("content_index" in body) this.#text(type, open, body);
     else if (/^response\.(function_call|mcp_call)_arguments\./.test(type))
       this.#arguments(type, open, body, body.arguments);
-    else if (type.startsWith("response.custom_tool_call_input."))
+    else if (type.startsWith("response.shell_call_command.")) {
+      if (body.command_index >= open.item.action.commands.length)
+        this.#flaw(`'${type}' is about a command that '${id}' does not have`);
+    } else if (type.startsWith("response.custom_tool_call_input."))
       this.#arguments(type, open, body, body.input);
     else if (/^response\.mcp_(call|list_tools)\./.test(type)) {
       if (!type.startsWith(`response.${open.item.type}.`))
