@@ -154,6 +154,11 @@ export const configSchema = group({
       .describe(
         "Whether clients see the status `requires_action` of a response that waits for them; else `completed`. `auto`: all but those built on OpenAI's SDKs, which do not know it (`x-stainless-*`, `User-Agent`). It is stored, listed and counted as `requires_action` in any case.",
       ),
+    thoughts: choice(["summary", "content", "both"])
+      .default("summary")
+      .describe(
+        "Where the thoughts of a model are in its `reasoning` items: in `summary`, which all clients know and most show; in `content`; or in both.",
+      ),
     strict: flagValue()
       .default(false)
       .describe("Whether unknown fields, tools and items are errors. If not, they are ignored."),

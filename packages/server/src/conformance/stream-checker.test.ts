@@ -54,8 +54,13 @@ test.each<[string, (events: Events) => Events, string]>([
   ["an output_index that jumps", (events) => set(events, 2, { output_index: 7 }), "expected output_index 0"],
   [
     "a content_index that jumps",
-    (events) => set(events, 3, { content_index: 1 }),
+    (events) => set(events, at(events, "content_part.added"), { content_index: 1 }),
     "expected content_index 0",
+  ],
+  [
+    "a summary_index that jumps",
+    (events) => set(events, 3, { summary_index: 1 }),
+    "expected summary_index 0",
   ],
   ["a delta of an unknown item", (events) => set(events, 4, { item_id: "msg_9" }), "unknown item 'msg_9'"],
   ["a delta at the wrong output_index", (events) => set(events, 4, { output_index: 1 }), "its item is at 0"],

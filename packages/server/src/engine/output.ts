@@ -3,18 +3,24 @@
 import type { Announcement, CallEvent, CallItems, CallOutcome, ShownCall } from "../executor/executor.ts";
 import type { ExtensionEvent } from "../protocol/events.ts";
 import { newItemId, roundMark } from "../protocol/ids.ts";
-import type {
-  McpApprovalRequestItem,
-  MessageItem,
-  OutputItem,
-  OutputText,
-  ReasoningItem,
-} from "../protocol/items.ts";
+import type { McpApprovalRequestItem, OutputItem } from "../protocol/items.ts";
 import type { Journal } from "./journal.ts";
+import {
+  messageItem,
+  type PartForm,
+  partBegun,
+  partEnded,
+  partGrown,
+  type ThoughtForm,
+  thoughtItem,
+  thoughtParts,
+} from "./text-parts.ts";
 
 /** A growing text item: the model's text or thinking. */
 export interface OpenText {
   readonly type: "message" | "reasoning";
+  /** The parts that were begun. */
+  readonly parts: readonly PartForm[];
   readonly id: string;
   readonly index: number;
   text: string;
@@ -24,6 +30,8 @@ export interface OutputOptions {
   readonly journal: Journal;
   /** The response's id. */
   readonly responseId: string;
+  /** Default: `summary`. */
+  readonly thoughts?: ThoughtForm | undefined;
   /** Encrypts thinking, for clients that request it. */
   readonly sealThought?: ((thought: string) => string) | undefined;
   /** Seals calls of the server, for clients that keep the conversation and leave them out. */
@@ -38,6 +46,7 @@ export interface OutputOptions {
 export class Output {
   readonly #journal: Journal;
   readonly #responseId: string;
+  readonly #thoughtParts: readonly PartForm[];
   readonly #sealThought: ((thought: string) => string) | undefined;
   readonly #sealCalls: OutputOptions["sealCalls"];
   /** Calls of the server that are not sealed yet. */
@@ -51,9 +60,19 @@ export class Output {
   answer: number;
 
   constructor(options: OutputOptions) {
-    const { journal, responseId, sealThought, sealCalls, items = [], openText, answer = -1 } = options;
+    const {
+      journal,
+      responseId,
+      thoughts = "summary",
+      sealThought,
+      sealCalls,
+      items = [],
+      openText,
+      answer = -1,
+    } = options;
     this.#journal = journal;
     this.#responseId = responseId;
+    this.#thoughtParts = thoughtParts(thoughts);
     this.#sealThought = sealThought;
     this.#sealCalls = sealCalls;
     this.#items = [...items];
@@ -80,12 +99,7 @@ export class Output {
     this.#openText ??= this.#beginText(type);
     const open = this.#openText;
     open.text += delta;
-    const place = { item_id: open.id, output_index: open.index, content_index: 0, delta };
-    this.#journal.emit(
-      type === "message"
-        ? { type: "response.output_text.delta", ...place, logprobs: [] }
-        : { type: "response.reasoning_text.delta", ...place },
-    );
+    for (const part of open.parts) this.#journal.emit(partGrown(part, placeOf(open), delta));
   }
 
   /** Finishes the open text item, if there is one. */
@@ -93,18 +107,13 @@ export class Output {
     const open = this.#openText;
     if (!open) return;
     this.#openText = undefined;
-    const { id, index, text } = open;
-    const place = { item_id: id, output_index: index, content_index: 0 };
-    if (open.type === "message") {
-      this.#journal.emit({ type: "response.output_text.done", ...place, text, logprobs: [] });
-      this.#journal.emit({ type: "response.content_part.done", ...place, part: textPart(text) });
-      this.#finish(index, { type: "message", id, role: "assistant", status, content: [textPart(text)] });
-    } else {
-      const part = { type: "reasoning_text", text } as const;
-      this.#journal.emit({ type: "response.reasoning_text.done", ...place, text });
-      this.#journal.emit({ type: "response.content_part.done", ...place, part });
+    const { id, index, text, parts } = open;
+    for (const part of parts)
+      for (const event of partEnded(part, placeOf(open), text)) this.#journal.emit(event);
+    if (open.type === "message") this.#finish(index, messageItem(id, status, text));
+    else {
       const sealed = this.#sealThought && { encrypted_content: this.#sealThought(text) };
-      this.#finish(index, { type: "reasoning", id, summary: [], content: [part], ...sealed, status });
+      this.#finish(index, { ...thoughtItem(id, status, parts, text), ...sealed });
     }
   }
 
@@ -131,7 +140,7 @@ export class Output {
     const encrypted_content = this.#sealCalls(this.#unsealed, isWithinAnswer);
     this.#unsealed = [];
     const index = this.#next();
-    const item = { type: "reasoning" as const, id: this.newId("rs"), summary: [], content: [] };
+    const item = { type: "reasoning" as const, id: this.newId("rs"), summary: [] };
     this.#add(index, { ...item, status: "in_progress" });
     this.#finish(index, { ...item, encrypted_content, status: "completed" });
   }
@@ -171,23 +180,17 @@ export class Output {
   #beginText(type: OpenText["type"]): OpenText {
     const open: OpenText = {
       type,
+      parts: type === "message" ? ["message"] : this.#thoughtParts,
       id: this.newId(type === "message" ? "msg" : "rs"),
       index: this.#next(),
       text: "",
     };
-    const { id, index } = open;
-    const item: MessageItem | ReasoningItem =
-      type === "message"
-        ? { type, id, role: "assistant", status: "in_progress", content: [] }
-        : { type, id, summary: [], content: [], status: "in_progress" };
-    this.#add(index, item);
-    this.#journal.emit({
-      type: "response.content_part.added",
-      item_id: id,
-      output_index: index,
-      content_index: 0,
-      part: type === "message" ? textPart("") : { type: "reasoning_text", text: "" },
-    });
+    const { id, index, parts } = open;
+    this.#add(
+      index,
+      type === "message" ? messageItem(id, "in_progress") : thoughtItem(id, "in_progress", parts),
+    );
+    for (const part of parts) this.#journal.emit(partBegun(part, placeOf(open)));
     return open;
   }
 
@@ -211,6 +214,6 @@ function ownItem(items: CallItems, shown: ShownCall, outcome?: CallOutcome): Out
   return { ...items.item(shown, outcome), type: items.type, id: shown.id } as OutputItem;
 }
 
-function textPart(text: string): OutputText {
-  return { type: "output_text", text, annotations: [], logprobs: [] };
+function placeOf({ id, index }: OpenText) {
+  return { item_id: id, output_index: index };
 }

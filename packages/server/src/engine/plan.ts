@@ -8,6 +8,7 @@ import type { Offer } from "../executor/offer.ts";
 import type { RequestOptions } from "../protocol/stored-request.ts";
 import type { ApprovalRequest } from "./approval-id.ts";
 import type { OutputOptions } from "./output.ts";
+import type { ThoughtForm } from "./text-parts.ts";
 
 export interface Plan {
   readonly id: string;
@@ -33,6 +34,8 @@ export interface Plan {
   readonly promptWatch?: PromptWatch | undefined;
   /** See `onPromptCut` of the loop. Default: `warn`. */
   readonly onPromptCut?: "warn" | "error";
+  /** How clients see thoughts. Default: `summary`. */
+  readonly thoughts?: ThoughtForm | undefined;
   /** Encrypts thinking. Default: the client did not request it. */
   readonly sealThought?: ((thought: string) => string) | undefined;
   /** Seals calls of the server into a thought. Default: the store has them, or the client did not request it. */

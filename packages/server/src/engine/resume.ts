@@ -9,6 +9,7 @@ import type { ResponseUsage } from "../protocol/response.ts";
 import type { StoredEvent, StoredOutput } from "../store/store.ts";
 import type { OpenText } from "./output.ts";
 import type { RunStep, StoredCall } from "./steps.ts";
+import type { PartForm } from "./text-parts.ts";
 import { turnId } from "./turn-id.ts";
 import { addUsage } from "./usage.ts";
 
@@ -111,23 +112,38 @@ function openCalls(calls: readonly StoredCall[]): Map<string, OpenCall> {
 }
 
 function readEvents(events: readonly StoredEvent[]) {
-  const texts = new Map<string, OpenText>();
+  const texts = new Map<string, OpenText & { readonly parts: PartForm[] }>();
   let itemCount = 0;
   let isAnnounced = false;
   for (const { data } of events) {
     const event = JSON.parse(data) as StreamEvent;
-    if (event.type === "response.in_progress") isAnnounced = true;
-    else if (event.type === "response.output_item.added") {
-      const { item, output_index: index } = event;
-      itemCount = Math.max(itemCount, index + 1);
-      if (item.type === "message" || item.type === "reasoning")
-        texts.set(item.id, { type: item.type, id: item.id, index, text: "" });
-    } else if (
-      event.type === "response.output_text.delta" ||
-      event.type === "response.reasoning_text.delta"
-    ) {
-      const open = texts.get(event.item_id);
-      if (open) open.text += event.delta;
+    switch (event.type) {
+      case "response.in_progress":
+        isAnnounced = true;
+        break;
+      case "response.output_item.added": {
+        const { item, output_index: index } = event;
+        itemCount = Math.max(itemCount, index + 1);
+        if (item.type === "message" || item.type === "reasoning")
+          texts.set(item.id, { type: item.type, id: item.id, index, parts: [], text: "" });
+        break;
+      }
+      case "response.content_part.added":
+        texts.get(event.item_id)?.parts.push(event.part.type === "output_text" ? "message" : "content");
+        break;
+      case "response.reasoning_summary_part.added":
+        texts.get(event.item_id)?.parts.push("summary");
+        break;
+      case "response.output_text.delta":
+      case "response.reasoning_text.delta":
+      case "response.reasoning_summary_text.delta": {
+        const open = texts.get(event.item_id);
+        // A thought that is shown as both comes twice.
+        const isRepeated = "summary_index" in event && open?.parts.includes("content");
+        if (open && !isRepeated) open.text += event.delta;
+        break;
+      }
+      default:
     }
   }
   return { texts: [...texts.values()], itemCount, isAnnounced };

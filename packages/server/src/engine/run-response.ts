@@ -44,6 +44,7 @@ export type RunHead = Pick<
   | "request"
   | "model"
   | "createdAtMs"
+  | "thoughts"
   | "sealThought"
   | "sealCalls"
   | "approvalIdFor"
@@ -91,6 +92,7 @@ async function record(
   const output = new Output({
     journal,
     responseId: plan.id,
+    thoughts: plan.thoughts,
     sealThought: plan.sealThought,
     sealCalls: plan.sealCalls,
     items: progress?.items,

@@ -133,6 +133,7 @@ function startResponses(
     urls: config.urls,
     sealKeys: config.sealKeys,
     isStrict: compat.strict,
+    thoughts: compat.thoughts,
     conversations,
     runs,
     idempotencyMs: config.idempotencyMs,

@@ -3,11 +3,19 @@
 
 import type { JsonValue } from "rondo";
 import { z } from "zod";
-import { type ExtensionType, empty, outputItemSchema, outputText, reasoningText } from "./items.ts";
+import {
+  type ExtensionType,
+  empty,
+  outputItemSchema,
+  outputText,
+  reasoningText,
+  summaryText,
+} from "./items.ts";
 import { openUnion } from "./open-union.ts";
 import { responseErrorSchema, responseSchema } from "./response.ts";
 
 const inItem = { item_id: z.string(), output_index: z.int() };
+const inSummary = { ...inItem, summary_index: z.int() };
 const inPart = { ...inItem, content_index: z.int() };
 
 const knownBodies = [
@@ -39,6 +47,13 @@ const knownBodies = [
     ...inPart,
   }),
   z.object({ type: z.literal("response.output_text.done"), text: z.string(), logprobs: empty, ...inPart }),
+  z.object({
+    type: z.enum(["response.reasoning_summary_part.added", "response.reasoning_summary_part.done"]),
+    part: summaryText,
+    ...inSummary,
+  }),
+  z.object({ type: z.literal("response.reasoning_summary_text.delta"), delta: z.string(), ...inSummary }),
+  z.object({ type: z.literal("response.reasoning_summary_text.done"), text: z.string(), ...inSummary }),
   z.object({ type: z.literal("response.reasoning_text.delta"), delta: z.string(), ...inPart }),
   z.object({ type: z.literal("response.reasoning_text.done"), text: z.string(), ...inPart }),
   z.object({

@@ -24,6 +24,8 @@ export const outputText = z.object({
 
 export const reasoningText = z.object({ type: z.literal("reasoning_text"), text: z.string() });
 
+export const summaryText = z.object({ type: z.literal("summary_text"), text: z.string() });
+
 /** Text of the model. */
 const message = z.object({
   type: z.literal("message"),
@@ -37,8 +39,9 @@ const message = z.object({
 const reasoning = z.object({
   type: z.literal("reasoning"),
   id: z.string(),
-  summary: empty,
-  content: z.array(reasoningText),
+  /** The thinking, or empty where it is in `content`. */
+  summary: z.array(summaryText),
+  content: z.array(reasoningText).exactOptional(),
   /** The thinking sealed by this server, for clients that keep the conversation themselves. */
   encrypted_content: z.string().exactOptional(),
   status,

@@ -303,6 +303,25 @@ describe("the end of a process", () => {
     expect(inShort(lastResponse(all).output)).toEqual(["reasoning: Hm", "message: a", "message: Done."]);
   });
 
+  test("by a shutdown within a thought closes it in the form that it was begun in", async () => {
+    const store = memoryStore();
+    const first = await start({ thinking: ["Hm", forever] }, { store, thoughts: "both" });
+    const { id } = await enqueue(first.service);
+    const before = follow(first.service, id);
+    await vi.waitUntil(() => before.events.length > 6, { interval: 1 });
+    await first.service.drain(0);
+    const seen = [...before.events];
+
+    const second = await start([{ thinking: "So", text: "Done." }], { store, thoughts: "content" });
+    const after = follow(second.service, id, seen.at(-1)?.sequence_number);
+    await after.ended;
+    const all = [...seen, ...after.events];
+    expect(streamFlaws(toFrames(all))).toEqual([]);
+    const [cut, whole] = lastResponse(all).output;
+    expect(cut).toMatchObject({ summary: [{ text: "Hm" }], content: [{ text: "Hm" }], status: "incomplete" });
+    expect(whole).toMatchObject({ summary: [], content: [{ text: "So" }] });
+  });
+
   test("by a shutdown waits for runs that end soon, and begins no others", async () => {
     const going = Promise.withResolvers<void>();
     const { service, model } = await start({ waitFor: going.promise, text: "Done." });

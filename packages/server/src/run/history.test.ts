@@ -159,6 +159,29 @@ describe("a client that keeps the conversation itself", () => {
     expect(lastMessages()?.[1]).toEqual({ role: "assistant", content: "Yes." });
   });
 
+  test("may send thoughts as summaries, as content, or as both, as older versions and other servers made them", async () => {
+    const { service, lastMessages } = await start(() => "So.");
+    const summary = [{ type: "summary_text", text: "Hm." }];
+    const content = [{ type: "reasoning_text", text: "Hm." }];
+    for (const thought of [
+      { summary },
+      { summary: [], content },
+      { summary, content },
+      { summary: [], content: null },
+    ]) {
+      const item = { type: "reasoning", ...thought };
+      await plain(service, {
+        input: [{ role: "user", content: "Go" }, item, { role: "assistant", content: "Yes." }],
+      });
+      const isEmpty = thought.content === null;
+      expect(lastMessages()?.[1]).toEqual({
+        role: "assistant",
+        content: "Yes.",
+        ...(!isEmpty && { reasoning: "Hm." }),
+      });
+    }
+  });
+
   test("gets no sealed thoughts unless it asks for them, and nothing is kept", async () => {
     const { service } = await start([{ thinking: "Hm.", text: "Yes." }]);
     const { id, output } = await plain(service, { input: "Go", store: false });

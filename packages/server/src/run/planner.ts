@@ -14,6 +14,7 @@ import type { Plan } from "../engine/plan.ts";
 import type { Progress } from "../engine/resume.ts";
 import { sealer } from "../engine/seal.ts";
 import { sealCalls, withServerCalls } from "../engine/server-calls.ts";
+import type { ThoughtForm } from "../engine/text-parts.ts";
 import type { Announcement } from "../executor/executor.ts";
 import type { Executors } from "../executor/executors.ts";
 import { offeredChoice } from "../executor/named-tools.ts";
@@ -40,6 +41,8 @@ export interface PlannerOptions {
   readonly onPromptCut?: "warn" | "error";
   /** The last prompts of conversations. */
   readonly promptWatches: PromptWatches;
+  /** How clients see thoughts. Default: `summary`. */
+  readonly thoughts?: ThoughtForm | undefined;
   /** Secrets for sealed content: the first one seals, all of them open. */
   readonly secrets: readonly string[];
 }
@@ -140,6 +143,7 @@ export async function planRun(requested: RunRequest, options: PlannerOptions): P
     promptWatch: options.promptWatches.continue(previous ?? conversation, conversation ?? id),
     onPromptCut: options.onPromptCut ?? "warn",
     asksForFinalAnswer: options.asksForFinalAnswer ?? !offer.isAgentic,
+    thoughts: options.thoughts,
     sealThought: request.include.includes("reasoning.encrypted_content")
       ? (thought) => seals.seal("reasoning", thought)
       : undefined,

@@ -41,6 +41,8 @@ export class ResponseReader implements AnswerReader {
   readonly #begun = new Set<string>();
   /** Calls by all that names them: `output_index`, the item's id, `call_id`. Some servers repeat or change one of these. */
   readonly #callKeys = new Map<string, string>();
+  /** The kind of events that each thought is read from: a server may send it as content and as a summary. */
+  readonly #thoughtKinds = new Map<string | number, string>();
   readonly #hasText = { "text.delta": false, "thinking.delta": false };
   #deltas: ModelDelta[] = [];
   /** Whether any event of an item has come. */
@@ -101,6 +103,7 @@ export class ResponseReader implements AnswerReader {
 
   #text(type: "text.delta" | "thinking.delta", kind: string, event: Fields, text: unknown): void {
     if (typeof text !== "string" || text === "") return;
+    if (type === "thinking.delta" && !this.#isFirstKind(kind, event)) return;
     const key = partKey(kind, event);
     // Another message, or another part of one, is another paragraph.
     const isNew = !this.#begun.has(key);
@@ -110,6 +113,12 @@ export class ResponseReader implements AnswerReader {
     const last = this.#deltas.at(-1);
     if (last?.type === type) this.#deltas[this.#deltas.length - 1] = { type, text: last.text + piece };
     else this.#deltas.push({ type, text: piece });
+  }
+
+  #isFirstKind(kind: string, { output_index, item_id }: Fields): boolean {
+    const item = keyOf(output_index ?? item_id);
+    if (!this.#thoughtKinds.has(item)) this.#thoughtKinds.set(item, kind);
+    return this.#thoughtKinds.get(item) === kind;
   }
 
   /** All of a text at its end: new only where it did not come in pieces. */

@@ -86,7 +86,7 @@ function assistantItems(
 ): WireFields[] {
   const items: WireFields[] = [];
   if (sendsReasoning && reasoning !== "")
-    items.push({ type: "reasoning", summary: [], content: [{ type: "reasoning_text", text: reasoning }] });
+    items.push({ type: "reasoning", summary: [{ type: "summary_text", text: reasoning }] });
   if (content) items.push({ type: "message", role: "assistant", content });
   // What a server cannot read it may refuse, and would refuse in every later request.
   for (const {

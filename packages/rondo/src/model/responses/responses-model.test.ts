@@ -126,8 +126,7 @@ describe("a request", () => {
     expect(requests[0]?.body).not.toHaveProperty("model");
     expect(requests[0]?.body["input"]).toContainEqual({
       type: "reasoning",
-      summary: [],
-      content: [{ type: "reasoning_text", text: "Hm." }],
+      summary: [{ type: "summary_text", text: "Hm." }],
     });
   });
 
@@ -168,7 +167,7 @@ describe("a stream", () => {
       ]),
     );
     expect(deltas).toEqual([
-      { type: "thinking.delta", text: "First.\n\nSecond.\n\nHm." },
+      { type: "thinking.delta", text: "First.\n\nSecond." },
       { type: "text.delta", text: "Let me see." },
       { type: "call.started", id: "call_2", name: "add" },
       { type: "call.delta", id: "call_2", text: '{"a":1,' },

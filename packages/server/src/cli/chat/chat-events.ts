@@ -115,14 +115,17 @@ export class BlockEvents {
 export class ServerEvents {
   /** The names of the server's own calls, by their items. */
   readonly #names = new Map<string, string>();
+  /** The type of the events that each thought is read from, by its item. */
+  readonly #thoughts = new Map<string, string>();
 
   *read(event: StreamEvent): Generator<ChatEvent> {
     switch (event.type) {
       case "response.output_text.delta":
         yield { type: "text", text: event.delta };
         return;
+      case "response.reasoning_summary_text.delta":
       case "response.reasoning_text.delta":
-        yield { type: "thinking", text: event.delta };
+        if (this.#isFirstForm(event.item_id, event.type)) yield { type: "thinking", text: event.delta };
         return;
       case "response.function_call_arguments.delta":
       case "response.mcp_call_arguments.delta":
@@ -142,6 +145,12 @@ export class ServerEvents {
       default:
         return;
     }
+  }
+
+  /** A server may send a thought as its content and as a summary. */
+  #isFirstForm(itemId: string, type: string): boolean {
+    if (!this.#thoughts.has(itemId)) this.#thoughts.set(itemId, type);
+    return this.#thoughts.get(itemId) === type;
   }
 }
 

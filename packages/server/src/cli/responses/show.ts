@@ -64,7 +64,8 @@ function linesOf(item: OutputItem, style: Style, clean: (text: string) => string
     case "message":
       return [style.bold(`${item.role}:`), clean(item.content.map(({ text }) => text).join("\n"))];
     case "reasoning": {
-      const thought = item.content.map(({ text }) => text).join("\n");
+      const { summary, content = [] } = item;
+      const thought = (content.length > 0 ? content : summary).map(({ text }) => text).join("\n");
       return [style.bold("thinking:"), style.dim(clean(thought))];
     }
     case "function_call":

@@ -10,8 +10,14 @@ type Event = any;
 const reasoning = {
   type: "reasoning",
   id: "rs_1",
+  summary: [{ type: "summary_text", text: "Hm." }],
+  status: "completed",
+};
+const rawReasoning = {
+  type: "reasoning",
+  id: "rs_2",
   summary: [],
-  content: [{ type: "reasoning_text", text: "Hm." }],
+  content: [{ type: "reasoning_text", text: "So." }],
   status: "completed",
 };
 const serverCall = {
@@ -52,13 +58,11 @@ const approval = {
 /** The events of the stream, in order, numbered anew on every call. */
 export function sampleEvents(): Event[] {
   const running = responseOf({ status: "in_progress", output: [], usage: null, completed_at: null });
-  const output = [reasoning, message("Hello"), serverCall, clientCall, list, approval];
+  const output = [reasoning, message("Hello"), serverCall, clientCall, list, approval, rawReasoning];
   const events: Event[] = [
     { type: "response.created", response: running },
     { type: "response.in_progress", response: running },
-    ...textItem(0, { ...reasoning, status: "in_progress", content: [] }, reasoning, "reasoning_text", [
-      "Hm.",
-    ]),
+    ...summaryItem(0),
     ...textItem(1, message("", { status: "in_progress", content: [] }), message("Hello"), "output_text", [
       "Hel",
       "lo",
@@ -68,6 +72,9 @@ export function sampleEvents(): Event[] {
     ...listItem(4),
     { type: "response.output_item.added", output_index: 5, item: approval },
     { type: "response.output_item.done", output_index: 5, item: approval },
+    ...textItem(6, { ...rawReasoning, status: "in_progress", content: [] }, rawReasoning, "reasoning_text", [
+      "So.",
+    ]),
     { type: "response.completed", response: responseOf({ status: "requires_action", output }) },
   ];
   return structuredClone(events).map((event, sequence_number) => ({ ...event, sequence_number }));
@@ -95,6 +102,20 @@ function textItem(
     { type: `response.${kind}.done`, ...at, text: pieces.join(""), ...logprobs },
     { type: "response.content_part.done", ...at, part },
     { type: "response.output_item.done", output_index, item: done },
+  ];
+}
+
+function summaryItem(output_index: number): Event[] {
+  const at = { item_id: reasoning.id, output_index, summary_index: 0 };
+  const [part] = reasoning.summary;
+  const added = { ...reasoning, status: "in_progress", summary: [] };
+  return [
+    { type: "response.output_item.added", output_index, item: added },
+    { type: "response.reasoning_summary_part.added", ...at, part: { ...part, text: "" } },
+    { type: "response.reasoning_summary_text.delta", ...at, delta: "Hm." },
+    { type: "response.reasoning_summary_text.done", ...at, text: "Hm." },
+    { type: "response.reasoning_summary_part.done", ...at, part },
+    { type: "response.output_item.done", output_index, item: reasoning },
   ];
 }
 

@@ -18,6 +18,8 @@ interface OpenItem {
   readonly item: Wire;
   readonly index: number;
   readonly parts: OpenPart[];
+  /** The parts of a thought's summary. */
+  readonly summary: OpenPart[];
   arguments: { text: string; deltas: number; done: string | undefined };
   /** The steps of a call that the server runs, in their order. */
   readonly steps: string[];
@@ -144,7 +146,8 @@ class StreamChecker {
     const isWhole = item.type === "mcp_approval_request";
     if (item.status !== "in_progress" && !withoutStatus.includes(item.type))
       this.#flaw(`the item '${item.id}' was added with the status '${item.status}'`);
-    if (item.content?.length > 0) this.#flaw(`the item '${item.id}' was added with content`);
+    if (item.content?.length > 0 || item.summary?.length > 0)
+      this.#flaw(`the item '${item.id}' was added with content`);
     if (item.tools?.length > 0) this.#flaw(`the list '${item.id}' was added with tools`);
     if ((item.arguments ?? item.input ?? "") !== "" && !isWhole)
       this.#flaw(`the item '${item.id}' was added with arguments`);
@@ -153,6 +156,7 @@ class StreamChecker {
       item,
       index: output_index,
       parts: [],
+      summary: [],
       arguments: noArguments,
       steps: [],
       closed: undefined,
@@ -170,8 +174,8 @@ class StreamChecker {
       this.#flaw(`'${type}' has output_index ${body.output_index}, but its item is at ${open.index}`);
     if (open.closed) this.#flaw(`'${type}' came after the item '${id}' was done`);
     if (type === "response.output_item.done") this.#done(open, body.item);
-    else if (type.startsWith("response.content_part.")) this.#part(type, open, body);
-    else if ("content_index" in body) this.#text(type, open, body);
+    else if (/^response\.(content|reasoning_summary)_part\./.test(type)) this.#part(type, open, body);
+    else if ("content_index" in body || "summary_index" in body) this.#text(type, open, body);
     else if (/^response\.(function_call|mcp_call)_arguments\./.test(type))
       this.#arguments(type, open, body, body.arguments);
     else if (type.startsWith("response.shell_call_command.")) {
@@ -186,31 +190,41 @@ class StreamChecker {
     } else this.#flaw(`the checker does not know '${type}'`);
   }
 
+  /** The parts that an event is about, its index among them, and what that is called. */
+  #place(type: string, open: OpenItem, body: Wire): { list: OpenPart[]; index: number; key: string } {
+    const isSummary = type.startsWith("response.reasoning_summary_");
+    const key = isSummary ? "summary_index" : "content_index";
+    if (isSummary && open.item.type !== "reasoning")
+      this.#flaw(`'${type}' does not belong to an item of type '${open.item.type}'`);
+    return { list: isSummary ? open.summary : open.parts, index: body[key], key };
+  }
+
   #part(type: string, open: OpenItem, body: Wire): void {
+    const { list, index, key } = this.#place(type, open, body);
     if (type.endsWith(".added")) {
-      if (body.content_index !== open.parts.length)
-        this.#flaw(`expected content_index ${open.parts.length}, but got ${body.content_index}`);
+      if (index !== list.length) this.#flaw(`expected ${key} ${list.length}, but got ${index}`);
       if (body.part.text !== "") this.#flaw("a content part was added with text");
-      open.parts.push({ text: "", done: undefined, closed: undefined });
+      list.push({ text: "", done: undefined, closed: undefined });
       return;
     }
-    const part = open.parts[body.content_index];
+    const part = list[index];
     if (!part || part.closed) {
-      this.#flaw(`content part ${body.content_index} is done, but it is not open`);
+      this.#flaw(`content part ${index} is done, but it is not open`);
       return;
     }
-    if (part.done === undefined) this.#flaw(`content part ${body.content_index} is done before its text`);
+    if (part.done === undefined) this.#flaw(`content part ${index} is done before its text`);
     if (body.part.text !== part.text) this.#flaw(`a content part is done with a text that was not streamed`);
     part.closed = body.part;
   }
 
   #text(type: string, open: OpenItem, body: Wire): void {
-    const kind = open.item.type === "reasoning" ? "response.reasoning_text." : "response.output_text.";
-    if (!type.startsWith(kind))
-      this.#flaw(`'${type}' does not belong to an item of type '${open.item.type}'`);
-    const part = open.parts[body.content_index];
+    const kinds =
+      open.item.type === "reasoning" ? /^response\.reasoning_(summary_)?text\./ : /^response\.output_text\./;
+    if (!kinds.test(type)) this.#flaw(`'${type}' does not belong to an item of type '${open.item.type}'`);
+    const { list, index } = this.#place(type, open, body);
+    const part = list[index];
     if (!part || part.done !== undefined) {
-      this.#flaw(`'${type}' names content part ${body.content_index}, which is not open`);
+      this.#flaw(`'${type}' names content part ${index}, which is not open`);
       return;
     }
     if (type.endsWith(".delta")) {
@@ -261,8 +275,16 @@ class StreamChecker {
     }
     if (!["completed", "incomplete", "failed"].includes(item.status) && !withoutStatus.includes(item.type))
       this.#flaw(`the item '${item.id}' is done with the status '${item.status}'`);
-    if (parts.some(({ closed }) => !closed))
+    if ([...parts, ...open.summary].some(({ closed }) => !closed))
       this.#flaw(`the item '${item.id}' is done before its content parts`);
+    if (
+      "summary" in item &&
+      !isDeepStrictEqual(
+        item.summary,
+        open.summary.map(({ closed }) => closed),
+      )
+    )
+      this.#flaw(`the item '${item.id}' is done with a summary that is not its parts`);
     const content = parts.map(({ closed }) => closed);
     if ("content" in item && !isDeepStrictEqual(item.content, content))
       this.#flaw(`the item '${item.id}' is done with content that is not its parts`);

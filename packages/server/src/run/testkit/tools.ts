@@ -38,8 +38,8 @@ export function inShort(output: readonly OutputItem[]): string[] {
     if (item.type === "mcp_list_tools")
       return `${item.server_label}: ${item.error ?? item.tools.map(({ name }) => name).join(", ")}`;
     if (item.type === "mcp_approval_request") return `${item.name}(${item.arguments})?`;
-    if (item.type === "message" || item.type === "reasoning")
-      return `${item.type}: ${item.content.map(({ text }) => text).join("")}`;
+    if (item.type === "message") return `message: ${item.content.map(({ text }) => text).join("")}`;
+    if (item.type === "reasoning") return `reasoning: ${item.summary.map(({ text }) => text).join("")}`;
     return `${item.type}: ${JSON.stringify(item)}`;
   });
 }
