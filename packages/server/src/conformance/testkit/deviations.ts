@@ -41,6 +41,7 @@ const ownErrorCodes = [
   "model_unexpected_answer",
   "model_unreachable",
   "previous_response_not_found",
+  "prompt_cut",
   "response_deleted",
   "store_unavailable",
   "too_many_attempts",
