@@ -144,6 +144,30 @@ describe("of several endpoints", () => {
     await expect.poll(() => asked).toBe(2);
   });
 
+  test("a model that is added is there at the next request that names it; unknown names ask once a second", async () => {
+    let asked = 0;
+    const ids = ["a"];
+    const list = () => {
+      asked += 1;
+      return { body: { data: ids.map((id) => ({ id })) } };
+    };
+    await using one = await startModelServer([], { routes: { "GET /v1/models": list } });
+    await using two = await endpoint("b");
+    let time = 0;
+    const models = modelsOf({ endpoints: [{ url: one.url }, { url: two.url }] }, { now: () => time });
+    await models.resolve("a");
+    time = 1000;
+    ids.push("new");
+    expect((await models.resolve("new")).provider.endpoint).toBe(one.url);
+    expect(asked).toBe(2);
+    for (const name of ["x", "y", "z"])
+      expect(await refusal(models.resolve(name))).toMatchObject({ code: "model_not_found" });
+    expect(asked).toBe(2);
+    time = 2000;
+    await Promise.all(["x", "y"].map((name) => refusal(models.resolve(name))));
+    expect(asked).toBe(3);
+  });
+
   test("one that is down is left out of the list, with a warning", async () => {
     await using server = await endpoint("a");
     const warnings: string[] = [];
@@ -191,16 +215,16 @@ describe("of several endpoints", () => {
     hanging.resolve();
   });
 
-  test("one that comes back is asked again after a few seconds", async () => {
+  test("one that comes back is asked again after a second", async () => {
     let time = 0;
-    const list = () => (time < 5000 ? { status: 503 } : { body: { data: [{ id: "a" }] } });
+    const list = () => (time < 1000 ? { status: 503 } : { body: { data: [{ id: "a" }] } });
     await using one = await startModelServer([], { routes: { "GET /v1/models": list } });
     await using two = await endpoint("b");
     const models = modelsOf({ endpoints: [{ url: one.url }, { url: two.url }] }, { now: () => time });
     expect((await refusal(models.resolve("a"))).status).toBe(404);
-    time = 4999;
+    time = 999;
     expect((await refusal(models.resolve("a"))).status).toBe(404);
-    time = 5000;
+    time = 1000;
     expect((await models.resolve("a")).provider.endpoint).toBe(one.url);
   });
 

@@ -45,6 +45,8 @@ type ModelsConfig = Pick<ServerConfig, "endpoints" | "models" | "defaultModel">;
 // Clients choose the names that are passed through, so the cache must be limited.
 const maxProviders = 500;
 const maxNamesInMessage = 20;
+/** How often an endpoint is asked for its list because of unknown names. */
+const minRefreshMs = 1000;
 
 /** The models of a config. Each provider is made once per endpoint and model, and shared. */
 export class ConfiguredModels implements Models {
@@ -90,7 +92,9 @@ export class ConfiguredModels implements Models {
     // A known model need not wait for lists that are being refreshed, nor for an endpoint that hangs.
     const known = find();
     if (known !== undefined) return known;
-    const [firstList] = await Promise.all(lists);
+    await Promise.all(lists);
+    // A model that was just added is not in the lists yet.
+    const [firstList] = find() ? [] : await Promise.all(this.#endpoints.map((it) => it.newerModels()));
     // Some servers cannot list their models at all.
     return find() ?? (second === undefined && firstList === undefined ? first : undefined);
   }
@@ -147,6 +151,7 @@ class Endpoint {
   readonly #options: ModelsOptions;
   #list: Promise<string[] | undefined> | undefined;
   #refreshAtMs = 0;
+  #askedAtMs = 0;
 
   constructor(config: EndpointConfig, options: ModelsOptions) {
     this.config = config;
@@ -158,10 +163,18 @@ class Endpoint {
     const { now = Date.now, maxAgeMs = 30_000 } = this.#options;
     if (this.#list === undefined || now() >= this.#refreshAtMs) {
       const startedAtMs = now();
+      this.#askedAtMs = startedAtMs;
       this.#refreshAtMs = startedAtMs + maxAgeMs;
       this.#list = this.#fetchList(startedAtMs);
     }
     return this.#list;
+  }
+
+  /** The same, asked anew unless that was just done: clients choose the names that are not found. */
+  newerModels(): Promise<string[] | undefined> {
+    const { now = Date.now } = this.#options;
+    if (now() >= this.#askedAtMs + minRefreshMs) this.#refreshAtMs = 0;
+    return this.models();
   }
 
   async #fetchList(startedAtMs: number): Promise<string[] | undefined> {

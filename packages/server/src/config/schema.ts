@@ -108,7 +108,12 @@ export const configSchema = group({
   }),
   tools: listOf(made<AnyTool>("a tool made with tool()", isTool), "a list of tools")
     .default([])
-    .describe("Tools that every request may use and that run in this process. Only in code."),
+    .describe("Tools that requests may use and that run in this process. Only in code."),
+  offerTools: choice(["always", "named"])
+    .default("always")
+    .describe(
+      'Whether `tools` are offered to every request, or only to those that name them with `{ "type": "mcp", "server_label": "local" }`.',
+    ),
   executors: listOf(made<ToolExecutor>("an executor", isExecutor), "a list of executors")
     .default([])
     .describe("Executors of other kinds of tools. The first that can execute a tool does. Only in code."),

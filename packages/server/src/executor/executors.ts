@@ -15,6 +15,8 @@ import type { ToolIdentity } from "./tool-identity.ts";
 export interface ExecutorsOptions {
   /** The tools of the config. Default: none. */
   readonly tools?: readonly AnyTool[];
+  /** Whether all requests are offered them, or those that name them. Default: `always`. */
+  readonly offerTools?: "always" | "named";
   /** The executors of the config, asked before the built-in ones. Default: none. */
   readonly executors?: readonly ToolExecutor[];
   /** The one for MCP servers. Default: they are ignored. */
@@ -44,11 +46,12 @@ export class Executors {
   readonly #offerMs: number;
   readonly #items: ReadonlyMap<string, { readonly items: CallItems; readonly kind: string }>;
 
-  constructor({ tools = [], executors = [], mcp, offerMs = 60_000 }: ExecutorsOptions) {
+  constructor(options: ExecutorsOptions) {
+    const { tools = [], offerTools = "always", executors = [], mcp, offerMs = 60_000 } = options;
     this.#own = new Set(executors);
     this.#offerMs = offerMs;
     this.#all = [
-      localExecutor(tools),
+      localExecutor(tools, offerTools),
       ...executors,
       ...(mcp ? [mcp] : []),
       ...clientRunExecutors,

@@ -58,7 +58,12 @@ export async function startServer(input: ConfigInput, options: StartOptions = {}
   const exchanges = new Exchanges();
   const store = await openStore(config.store, { onWarning: (message) => logger.warn(message) });
   const mcp = new McpExecutor({ ...config.mcp, onWarning: (message) => logger.warn(message) });
-  const executors = new Executors({ tools: config.tools, executors: config.executors, mcp });
+  const executors = new Executors({
+    tools: config.tools,
+    offerTools: config.offerTools,
+    executors: config.executors,
+    mcp,
+  });
   let responses: Responses | undefined;
   let stopWatchdog: (() => Promise<void>) | undefined;
   try {

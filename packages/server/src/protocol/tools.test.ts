@@ -5,7 +5,7 @@ import { checkForcedTool } from "./tool-choice.ts";
 const f = (name: string) => ({ type: "function", name });
 const oneText = {
   type: "object",
-  properties: { input: { type: "string", description: "What the tool is given, as plain text." } },
+  properties: { input: { type: "string", description: "The whole text for the tool, as one JSON string." } },
   required: ["input"],
   additionalProperties: false,
 };
@@ -60,6 +60,15 @@ describe("the tools of a request", () => {
       { type: "custom", namespace: "b", name: "text" },
     ]);
     expect(echo.tools.slice(1)).toEqual(tools.slice(1));
+  });
+
+  test("do not tell the model to call a custom tool in a way that functions cannot be called", () => {
+    const description =
+      "Use the `apply_patch` tool to edit files. This is a FREEFORM tool, so do not wrap the patch in JSON.\nPaths are relative. Do not wrap it in JSON or quotes! Be careful.";
+    const [described] = read({ tools: [{ type: "custom", name: "apply_patch", description }] }).tools;
+    expect(described?.["description"]).toBe(
+      "Use the `apply_patch` tool to edit files.\nPaths are relative. Be careful.",
+    );
   });
 
   test("describe the grammar of a custom tool to the model", () => {

@@ -156,7 +156,9 @@ function toTool(entry: JsonObject, { name, own, namespace }: Names): ToolDefinit
     shown_as,
     parameters: {
       type: "object",
-      properties: { input: { type: "string", description: "What the tool is given, as plain text." } },
+      properties: {
+        input: { type: "string", description: "The whole text for the tool, as one JSON string." },
+      },
       required: ["input"],
       additionalProperties: false,
     },
@@ -164,9 +166,24 @@ function toTool(entry: JsonObject, { name, own, namespace }: Names): ToolDefinit
   };
 }
 
+/**
+ * A description without sentences such as "This is a FREEFORM tool, so do not wrap the patch in JSON", which are about
+ * servers that take the text as it is: here it is an argument of a function.
+ */
+function withoutFormatAdvice(description: string): string {
+  const isAdvice = (sentence: string) =>
+    /\bfreeform\b/i.test(sentence) || (/\bjson\b/i.test(sentence) && /\b(?:wrap|not)\b/i.test(sentence));
+  const lines = description.split("\n").map((line) => {
+    const sentences = line.split(/(?<=[.!]) /);
+    const kept = sentences.filter((sentence) => !isAdvice(sentence));
+    return kept.length === sentences.length ? line : kept.join(" ");
+  });
+  return lines.join("\n");
+}
+
 /** A description with the grammar of the input: model servers cannot be made to enforce it. */
 function withFormat(description: JsonValue | undefined, format: JsonValue | undefined): string | null {
-  const text = typeof description === "string" ? description : null;
+  const text = typeof description === "string" ? withoutFormatAdvice(description) : null;
   if (typeof format !== "object" || format === null || Array.isArray(format)) return text;
   const { syntax, definition } = format;
   if (typeof definition !== "string") return text;

@@ -52,7 +52,7 @@ export async function prepareRun(
   owner: string,
   body: unknown,
   { waits = false, recall, repeatKey, isWarmUp = false }: PrepareOptions,
-  { limits, urls, isStrict, store, planner, observer, now }: PrepareSettings & RunParts,
+  { limits, urls, isStrict, store, planner, observer, recentWarnings, now }: PrepareSettings & RunParts,
 ): Promise<PreparedRun> {
   const { request: given, warnings } = parseCreateRequest(
     store.keepsNothing ? withoutStore(body, recall) : body,
@@ -73,7 +73,7 @@ export async function prepareRun(
     { id, owner, createdAtMs: now(), request, input: request.input, waits, recall, isWarmUp },
     planner,
   );
-  const ignored = [...warnings, ...planned.ignored];
+  const ignored = recentWarnings.notYetGiven(owner, [...warnings, ...planned.ignored]);
   if (ignored.length > 0) observer.warn("Parts of a request were ignored.", { responseId: id, ignored });
   return { id, owner, request, planned, repeatKey };
 }

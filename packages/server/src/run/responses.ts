@@ -30,6 +30,7 @@ import type { PlannerOptions, Recall } from "./planner.ts";
 import { type PreparedRun, type PrepareSettings, prepareRun, toNewResponse } from "./prepare.ts";
 import { PromptWatches } from "./prompt-watches.ts";
 import { QueueLimit } from "./queue-limit.ts";
+import { RecentWarnings } from "./recent-warnings.ts";
 import { findRepeated, type RepeatKey, toFailure, waitForEnd } from "./repeat.ts";
 import { publishFree, type RunParts } from "./run-parts.ts";
 import { Worker } from "./worker.ts";
@@ -65,6 +66,7 @@ export class Responses {
       news,
       active: new ActiveRuns({ queue, news, leaseMs: runs.leaseMs, onError }),
       planner: { ...options, secrets, promptWatches: new PromptWatches() },
+      recentWarnings: new RecentWarnings(now),
       workerName: randomUUID(),
       leaseMs: runs.leaseMs,
       now,

@@ -5,6 +5,7 @@ import type { Store } from "../store/store.ts";
 import type { ActiveRuns } from "./active-runs.ts";
 import type { RunObserver } from "./observer.ts";
 import type { PlannerOptions } from "./planner.ts";
+import type { RecentWarnings } from "./recent-warnings.ts";
 
 export interface RunParts {
   readonly store: Store;
@@ -12,6 +13,7 @@ export interface RunParts {
   readonly active: ActiveRuns;
   readonly planner: PlannerOptions;
   readonly observer: RunObserver;
+  readonly recentWarnings: RecentWarnings;
   /** Holds the leases of this process. */
   readonly workerName: string;
   readonly leaseMs: number;

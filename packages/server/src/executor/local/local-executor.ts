@@ -8,7 +8,8 @@ import { mcpItems } from "../mcp/mcp-items.ts";
 export const localLabel = "local";
 export const localHost = "local";
 
-export function localExecutor(tools: readonly AnyTool[]): ToolExecutor {
+/** `offers`: whether a request has to name the tools to get them. */
+export function localExecutor(tools: readonly AnyTool[], offers: "always" | "named"): ToolExecutor {
   const all = tools.flatMap(withSubtools).map(
     (tool): OfferedTool => ({
       tool,
@@ -23,6 +24,7 @@ export function localExecutor(tools: readonly AnyTool[]): ToolExecutor {
     items: mcpItems,
     // All tools, unless the request names those that it needs.
     offer: ({ definitions: [named] }) => {
+      if (!named && offers === "named") return { tools: [] };
       const names = named && namesIn(named.definition["allowed_tools"]);
       if (!names) return { tools: all };
       return {
