@@ -45,8 +45,11 @@ const callForms: readonly CallForm[] = [
   { argumentsAs: "text", idsHaveNames: true },
 ];
 
-/** Tokens that end an answer with calls, where an answer of text ends with another. */
-const callStops = /(?:<\|(?:eom_id|call|calls|tool_response)\|?>)$/;
+/** Tokens that end an answer: a server stops there, and does not send them or what the template puts behind them. */
+const stopTokens =
+  /<\|(?:eom_id|call|calls|tool_response|END_OF_TURN_TOKEN|START_OF_TURN_TOKEN)\|?>|<｜end▁of▁sentence｜>/;
+/** Tokens that some templates put between the question and the answer only in the history. */
+const roleTokens = /^\s*(?:<\|CHATBOT_TOKEN\|>|<｜Assistant｜>)/;
 const openThinking =
   /(?:<think(?:ing)?>|\[THINK\]|<seed:think>|<mm:think>|<\|START_THINKING\|>|<\|open\|>think<\|sep\|>)\s*$/;
 
@@ -75,11 +78,15 @@ export class ChatTemplate {
     if (!this.#form) this.problem = problems[0];
   }
 
-  /** Undefined if the template refuses it: some allow one call in an answer only. */
+  /** Undefined if the template refuses it, or leaves calls out: some allow one call in an answer only. */
   write(task: Task): WrittenAnswer | undefined {
     if (!this.#form) return undefined;
     try {
-      return this.#write(task, this.#form);
+      const answer = this.#write(task, this.#form);
+      const writesOnlyTheFirst =
+        task.calls.length > 1 &&
+        answer.text === this.#write({ ...task, calls: task.calls.slice(0, 1) }, this.#form).text;
+      return writesOnlyTheFirst ? undefined : answer;
     } catch {
       return undefined;
     }
@@ -94,7 +101,7 @@ export class ChatTemplate {
     ]);
     const start = commonStart(asked, answered);
     const stop = plain.slice(plain.lastIndexOf(sentinel) + sentinel.length).trim();
-    const text = withoutStop(answered.slice(start), stop);
+    const text = withoutStop(answered.slice(start).replace(roleTokens, ""), stop);
     const opened = openThinking.exec(asked);
     if (!opened) return { text, startsThinking: false };
     // Some histories leave the thinking out, but the model's answer begins within it.
@@ -160,17 +167,17 @@ function toolCalls(calls: readonly Call[], form: CallForm): object[] {
 
 /** How much of the question is also in front of the answer, without half of a token. */
 function commonStart(asked: string, answered: string): number {
+  const isSpacedOtherwise = answered.trimStart().startsWith(asked.trim());
+  if (isSpacedOtherwise) return answered.indexOf(asked.trim()) + asked.trim().length;
   let end = 0;
   while (end < asked.length && asked[end] === answered[end]) end++;
-  if (end === asked.length) return end;
   return /[<[][^<>[\]\s]*$/.exec(asked.slice(0, end))?.index ?? end;
 }
 
-/** A server stops at these tokens, and does not send them. */
 function withoutStop(text: string, stop: string): string {
-  const trimmed = text.trimEnd();
-  if (stop !== "" && trimmed.endsWith(stop)) return trimmed.slice(0, -stop.length).trimEnd();
-  return trimmed.replace(callStops, "").trimEnd();
+  const end = stopTokens.exec(text)?.index ?? text.length;
+  const trimmed = text.slice(0, end).trimEnd();
+  return stop !== "" && trimmed.endsWith(stop) ? trimmed.slice(0, -stop.length).trimEnd() : trimmed;
 }
 
 function closerOf(opener: string): string {
