@@ -17,16 +17,18 @@ try {
   step("format", "biome check --error-on-warnings", "`npm run format` fixes most of it.");
   step("dead code", "knip --no-progress --no-config-hints");
   step("the library as built", "node scripts/built-library.ts");
+  step("generated docs", "node --conditions=rondo-source scripts/docs.ts --check");
   for (const folder of publicPackages()) {
+    const before = new Set(packed());
     if (!step(`pack ${folder}`, `npm pack --silent --workspace ${folder} --pack-destination ${tarballs}`))
       continue;
-    const [tarball] = globSync(join(tarballs, "*.tgz"));
+    const tarball = packed().find((file) => !before.has(file));
     step(`publint ${folder}`, `publint run ${tarball} --strict`);
     step(`attw ${folder}`, `attw ${tarball} --profile esm-only --no-definitely-typed --no-color --no-emoji`);
     step(`size ${folder}`, `node scripts/installed-size.ts ${folder} ${tarball}`);
     step(`import ${folder}`, `node scripts/loaded-size.ts ${folder}`);
-    rmSync(`${tarball}`);
   }
+  step("the packages in an outside project", `node scripts/outside-project.ts ${packed().join(" ")}`);
 } finally {
   rmSync(tarballs, { recursive: true });
 }
@@ -62,6 +64,10 @@ function step(name: string, command: string, remedy?: string): boolean {
   console.log(`\n$ ${command}\n${output}${remedy ? `\n${remedy}\n` : ""}`);
   failed.push(name);
   return false;
+}
+
+function packed(): string[] {
+  return globSync(join(tarballs, "*.tgz")).toSorted();
 }
 
 /** Folders of the workspaces that are published. */

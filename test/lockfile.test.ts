@@ -31,13 +31,28 @@ test("no package is tied to its registry", () => {
   expect(tied).toEqual([]);
 });
 
-test("all versions are exact", () => {
-  const workspaces = Object.entries(locked).filter(([path]) => !path.includes("node_modules/"));
+const published = ["packages/rondo", "packages/server"];
+const workspaces = Object.entries(locked).filter(([path]) => !path.includes("node_modules/"));
+
+test("all versions that only the repository uses are exact", () => {
   const ranges = workspaces.flatMap(([path, { dependencies, devDependencies, optionalDependencies }]) =>
-    Object.entries({ ...dependencies, ...devDependencies, ...optionalDependencies })
+    Object.entries({
+      ...(!published.includes(path) && dependencies),
+      ...devDependencies,
+      ...optionalDependencies,
+    })
       // "*" is a dependency on another workspace.
       .filter(([, version]) => version !== "*" && !/^(npm:.+@)?\d+\.\d+\.\d+$/.test(version))
       .map(([name, version]) => `${path || "the root"} wants ${name} ${version}`),
   );
   expect(ranges).toEqual([]);
+});
+
+// An exact version would keep users from getting fixes, and a project would have two copies of one package.
+test("the published packages take every compatible version of their dependencies", () => {
+  for (const path of published) {
+    const versions = Object.entries(locked[path]?.dependencies ?? {});
+    expect(versions).not.toEqual([]);
+    expect(versions.filter(([, version]) => !/^\^\d+\.\d+\.\d+$/.test(version))).toEqual([]);
+  }
 });

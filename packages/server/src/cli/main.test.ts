@@ -8,6 +8,7 @@ import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 import { startModelServer } from "rondo/testing";
 import { expect, test, vi } from "vitest";
+import { packageVersion } from "../config/package-version.ts";
 import { folderWith } from "../config/testkit/folder.ts";
 
 // Each test starts a Node, which takes its time on a busy machine.
@@ -44,7 +45,7 @@ test("starts with the line that makes it a command", () => {
 
 test("shows its version, and its help when there is no command", async () => {
   const [version, help] = await Promise.all([run(["--version"]), run([])]);
-  expect(version).toEqual({ exitCode: 0, out: "0.1.0\n", err: "" });
+  expect(version).toEqual({ exitCode: 0, out: `${packageVersion()}\n`, err: "" });
   expect(help.exitCode).toBe(2);
   expect(help.err).toContain("serve [options]");
 });

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { startModelServer } from "rondo/testing";
 import { describe, expect, test, vi } from "vitest";
 import { ConfigError } from "../../config/config-error.ts";
+import { packageVersion } from "../../config/package-version.ts";
 import { folderWith } from "../../config/testkit/folder.ts";
 import { runCli } from "../program.ts";
 import { testIo } from "../testkit/test-io.ts";
@@ -19,7 +20,7 @@ test("a model that works is shown with its profile and the reason for it, and th
   expect(lines).toEqual([
     "Installed",
     `  ✓ Node ${process.versions.node} (needed: 24 or newer)`,
-    "  ✓ @rondo/server 0.1.0, rondo 0.1.0",
+    `  ✓ @rondo/server ${packageVersion()}, rondo ${packageVersion()}`,
     "  ✓ no config file here (rondo.config.ts or rondo.yaml): the defaults apply",
     "  ✓ store sqlite:./rondo.db: does not exist yet; `rondo serve` creates it",
     "",

@@ -2,6 +2,7 @@
 import { createHash } from "node:crypto";
 import { startModelServer } from "rondo/testing";
 import { describe, expect, test } from "vitest";
+import { packageVersion } from "../../config/package-version.ts";
 import type { ConfigInput } from "../../config/schema.ts";
 import { startServer } from "../../http/server.ts";
 import { ableModel, deadUrl, listening, reportOf, runDoctor } from "./testkit/doctor.ts";
@@ -18,7 +19,7 @@ test("one that works answers, streams and calls a tool, and stores nothing", asy
   const lines = out.replace(/\d+\.\d s/g, "N s").split("\n");
   expect(lines.slice(lines.indexOf("Rondo server"))).toEqual([
     "Rondo server",
-    `  ✓ ${rondo.url}/v1 (--server): Rondo 0.1.0 with qwen3:8b`,
+    `  ✓ ${rondo.url}/v1 (--server): Rondo ${packageVersion()} with qwen3:8b`,
     "    qwen3:8b",
     '      ✓ answer: it said "pong" (N s)',
     "      ✓ streaming: 2 pieces, the first after N s (N s)",
@@ -61,7 +62,7 @@ test("one that requires a key, without and with it", async () => {
   expect(without.report.servers).toMatchObject([
     {
       code: "needs_key",
-      message: expect.stringContaining("Rondo 0.1.0, but it requires a key (status 401"),
+      message: expect.stringContaining(`Rondo ${packageVersion()}, but it requires a key (status 401`),
       advice: expect.stringContaining("RONDO_API_KEY"),
     },
   ]);

@@ -2,6 +2,7 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import type { FoundServer } from "../../config/discover.ts";
+import { packageVersion } from "../../config/package-version.ts";
 import { folderWith } from "../../config/testkit/folder.ts";
 import { UsageError } from "../cli-io.ts";
 import { testIo } from "../testkit/test-io.ts";
@@ -33,7 +34,7 @@ test("a project has all its files, in a folder that need not exist", async () =>
   const { dependencies, type } = JSON.parse(readFileSync(join(folder.path, "my/agent/package.json"), "utf8"));
   expect({ dependencies, type }).toEqual({
     type: "module",
-    dependencies: { "@rondo/server": "^0.1.0", rondo: "^0.1.0" },
+    dependencies: { "@rondo/server": `^${packageVersion()}`, rondo: `^${packageVersion()}` },
   });
 });
 
