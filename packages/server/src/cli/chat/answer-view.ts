@@ -1,5 +1,6 @@
 // Shows an answer as it comes: text, thoughts, calls and their results, and at the end what it took.
 
+import { MarkdownWriter } from "../terminal/markdown.ts";
 import { startSpinner } from "../terminal/spinner.ts";
 import { oneLine } from "../terminal/text.ts";
 import type { ChatEvent, ChatUsage, EndReason } from "./chat-events.ts";
@@ -17,6 +18,8 @@ export interface AnswerViewOptions {
 export class AnswerView implements Disposable {
   readonly #options: AnswerViewOptions;
   readonly #clock: AnswerClock;
+  /** Styles the text, where there are styles; elsewhere Markdown reads best as it is. */
+  readonly #markdown: MarkdownWriter | undefined;
   #kind: "text" | "thinking" | undefined;
   #stopSpinner: (() => void) | undefined;
 
@@ -24,6 +27,9 @@ export class AnswerView implements Disposable {
   constructor(options: AnswerViewOptions) {
     this.#options = options;
     this.#clock = new AnswerClock(options.now);
+    const { screen } = options;
+    if (screen.isInteractive && screen.style.hasColours)
+      this.#markdown = new MarkdownWriter(screen.style, () => screen.columns());
     this.#wait("waiting");
   }
 
@@ -81,7 +87,7 @@ export class AnswerView implements Disposable {
     if (isNew) this.#endLine();
     this.#kind = kind;
     if (kind === "text") {
-      screen.answer.write(text);
+      screen.answer.write(this.#markdown?.write(text) ?? text);
       return;
     }
     // Without colours, a word marks it.
@@ -98,7 +104,10 @@ export class AnswerView implements Disposable {
   /** Ends the text or thought that is open. */
   #endLine(): void {
     const { answer, aside } = this.#options.screen;
-    if (this.#kind === "text") answer.endLine();
+    if (this.#kind === "text") {
+      answer.write(this.#markdown?.end() ?? "");
+      answer.endLine();
+    }
     if (this.#kind === "thinking") aside.endLine();
     this.#kind = undefined;
   }

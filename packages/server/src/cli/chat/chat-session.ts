@@ -1,8 +1,10 @@
 // Runs the lines of a chat: prompts and commands.
 
 import type { CliIo } from "../cli-io.ts";
+import { MarkdownWriter } from "../terminal/markdown.ts";
 import { AnswerView } from "./answer-view.ts";
 import { isCommand, runCommand } from "./commands.ts";
+import { type Completion, completeLine } from "./complete-line.ts";
 import type { ChatConversation } from "./conversation.ts";
 import type { SavedChats } from "./saved-chats.ts";
 import { cleaner, type Screen } from "./screen.ts";
@@ -42,6 +44,12 @@ export class ChatSession {
     if (io.env["RONDO_DEBUG"] && error instanceof Error) screen.aside.line(error.stack ?? "");
   }
 
+  /** Completes a line for the Tab key. */
+  complete(line: string): Promise<Completion> {
+    const { conversation, chats, io } = this.#options;
+    return completeLine(line, { conversation, chats, cwd: io.cwd });
+  }
+
   /** Shows where a continued conversation stands: its last prompt, and the answer. */
   showLast(): void {
     const { conversation, screen } = this.#options;
@@ -51,7 +59,7 @@ export class ChatSession {
     for (const { role, content } of messages.slice(Math.max(0, start))) {
       if (typeof content !== "string" || content === "") continue;
       if (role === "user") screen.aside.line(`${screen.style.bold(">")} ${this.#clean(content)}`);
-      if (role === "assistant") screen.answer.line(this.#clean(content));
+      if (role === "assistant") screen.answer.line(this.#styled(this.#clean(content)));
     }
   }
 
@@ -66,6 +74,13 @@ export class ChatSession {
       this.fail(error);
       return "failed";
     }
+  }
+
+  #styled(text: string): string {
+    const { screen } = this.#options;
+    if (!screen.style.hasColours) return text;
+    const markdown = new MarkdownWriter(screen.style, () => screen.columns());
+    return markdown.write(text) + markdown.end();
   }
 
   async #command(line: string, signal: AbortSignal): Promise<LineOutcome> {

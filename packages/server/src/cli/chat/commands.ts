@@ -93,9 +93,15 @@ const commands: Readonly<Record<string, Command>> = {
 
 const keys = [
   "Ctrl-C interrupts the answer, and leaves when pressed again. Ctrl-D leaves.",
-  "The arrow keys bring back prompts; one that begins with a space is not kept.",
+  "The arrow keys bring back prompts, and Ctrl-R searches them; one that begins with a space is not kept.",
+  "Tab completes commands, models, chats and files.",
   "A line that ends in \\ goes on in the next one, and so does Alt-Enter.",
 ];
+
+/** The names of the commands. */
+export function commandNames(): string[] {
+  return Object.keys(commands);
+}
 
 /** Whether a line is a command. `/usr/bin` and `/ ` are not: they may begin a prompt. */
 export function isCommand(line: string): boolean {

@@ -17,7 +17,7 @@ async function chatOnce(
 ) {
   const chat = chatInFakeTerminal(["--model-url", url, prompt], { env, cwd });
   await chat.sees(answer);
-  await chat.sees("> ");
+  await chat.isReady();
   chat.press(keys.ctrlD);
   expect(await chat.ended).toBe(0);
 }
@@ -79,7 +79,7 @@ test("a chat that is open elsewhere is not continued, but can be copied", async 
   await using server = await startModelServer(["One.", "Two."]);
   const chat = chatInFakeTerminal(["--model-url", server.url, "Hi"], { env, cwd: "/" });
   await chat.sees("One.");
-  await chat.sees("> ");
+  await chat.isReady();
   const { err } = await chatPiped(["--continue", "Go on"], "", { env });
   expect(err).toContain(`This chat is open already, in process ${process.pid} on `);
   expect(err).toContain("Close it there, or continue in a copy with --fork.");
@@ -96,7 +96,7 @@ test("/load lists the chats, and continues one by its id or from a file", async 
   const [file = ""] = readdirSync(join(state.path, "rondo/sessions"));
   const id = file.slice(0, 8);
   const chat = chatInFakeTerminal(["--model-url", server.url], { env, cwd: state.path });
-  await chat.sees("> ");
+  await chat.isReady();
   chat.press("/load\r");
   await chat.sees("/load ID continues one.");
   expect(chat.shown).toContain(`  ${id}  `);

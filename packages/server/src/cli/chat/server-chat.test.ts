@@ -156,7 +156,7 @@ describe("a call that the server wants approved", () => {
     await chat.sees("Allow it? [y/N] ");
     chat.press(keysPressed);
     await chat.sees("Done.");
-    await chat.sees("> ");
+    await chat.isReady();
     chat.press(keys.ctrlD);
     expect(await chat.ended).toBe(0);
     expect(notebook.calls).toEqual(calls);
@@ -191,10 +191,10 @@ test("Ctrl-C interrupts the answer on the server too, and the conversation conti
   await chat.sees("interrupted · ");
   await model.requests[0]?.ended;
   expect(model.requests[0]?.wasLeft).toBe(true);
-  await chat.sees("> ");
+  await chat.isReady();
   chat.press("Never mind.\r");
   await chat.sees("Sorry.");
-  await chat.sees("> ", 2);
+  await chat.isReady();
   chat.press(keys.ctrlD);
   expect(await chat.ended).toBe(0);
   expect(model.requests[1]?.messages.map(({ content }) => content)).toEqual([
@@ -263,7 +263,7 @@ describe("a chat that is continued", () => {
     const { url, model } = await serve(["Hello, Ada.", "You are Ada."]);
     const first = chatInFakeTerminal(["--server", url, "--system", "Be brief.", "I am Ada."], { env });
     await first.sees("Hello, Ada.");
-    await first.sees("> ");
+    await first.isReady();
     first.press(keys.ctrlD);
     expect(await first.ended).toBe(0);
     const { out } = await chatPiped(["--continue", "Who am I?"], "", { env });
@@ -284,7 +284,7 @@ describe("a chat that is continued", () => {
     const { url } = await serve(["Hello, Ada."]);
     const first = chatInFakeTerminal(["--server", url, "I am Ada."], { env });
     await first.sees("Hello, Ada.");
-    await first.sees("> ");
+    await first.isReady();
     first.press(keys.ctrlD);
     await first.ended;
     const other = await serve(["You are Ada."]);
@@ -316,13 +316,13 @@ test("a server that is down is reported, at the start and later", async () => {
   const { url, close } = await serve(["One."]);
   const chat = chatInFakeTerminal(["--server", url, "Hi"]);
   await chat.sees("One.");
-  await chat.sees("> ");
+  await chat.isReady();
   await close();
   chat.press("Still there?\r");
   await chat.sees(
     `No server answers at ${url}/v1: the connection was refused. Start one with \`rondo serve\``,
   );
-  await chat.sees("> ", 2);
+  await chat.isReady();
   chat.press(keys.ctrlD);
   expect(await chat.ended).toBe(0);
   const { exitCode, err } = await chatPiped(["--server", url, "Hi"]);

@@ -22,16 +22,16 @@ const forever = { text: "Once upon", stall: true } as const;
 test("Ctrl-C interrupts the answer, the chat continues, and Ctrl-D leaves with 0", async () => {
   await using server = await startModelServer([forever, { text: "Sorry." }]);
   const chat = chatInFakeTerminal(["--model-url", server.url]);
-  await chat.sees("> ");
+  await chat.isReady();
   expect(chat.shown).toContain(`Chatting with test-model at ${server.url}.`);
   chat.press("Tell me a story.\r");
   await chat.sees("Once upon");
   chat.press(keys.ctrlC);
   await chat.sees("interrupted · ");
-  await chat.sees("> ", 2);
+  await chat.isReady();
   chat.press("Never mind.\r");
   await chat.sees("Sorry.");
-  await chat.sees("> ", 3);
+  await chat.isReady();
   expect(chat.isRaw).toBe(true);
   chat.press(keys.ctrlD);
   expect(await chat.ended).toBe(0);
@@ -47,12 +47,12 @@ test("Ctrl-C interrupts the answer, the chat continues, and Ctrl-D leaves with 0
 test("one Ctrl-C in an empty line does not leave: the next does", async () => {
   await using server = await startModelServer([{ text: "Yes." }]);
   const chat = chatInFakeTerminal(["--model-url", server.url]);
-  await chat.sees("> ");
+  await chat.isReady();
   chat.press(keys.ctrlC);
   await chat.sees("(Ctrl-C again leaves.)");
   chat.press("Are you there?\r");
   await chat.sees("Yes.");
-  await chat.sees("> ", 3);
+  await chat.isReady();
   chat.press(keys.ctrlC);
   await chat.sees("(Ctrl-C again leaves.)", 2);
   chat.press(keys.ctrlC);
@@ -64,7 +64,7 @@ test("Ctrl-C again, now in an empty line, leaves with 130", async () => {
   const chat = chatInFakeTerminal(["--model-url", server.url, "Tell", "me"]);
   await chat.sees("Once upon");
   chat.press(keys.ctrlC);
-  await chat.sees("> ");
+  await chat.isReady();
   chat.press(keys.ctrlC);
   expect(await chat.ended).toBe(130);
   expect(chat.isRaw).toBe(false);
@@ -107,7 +107,7 @@ test("Ctrl-C does not wait for a server that does not end the answer", async () 
   chat.press(keys.ctrlC);
   await chat.sees("interrupted · ");
   await closed;
-  await chat.sees("> ");
+  await chat.isReady();
   chat.press(keys.ctrlD);
   expect(await chat.ended).toBe(0);
   server.close();
@@ -119,7 +119,7 @@ test("a request without any answer can be interrupted too", async () => {
   const chat = chatInFakeTerminal(["--model-url", server.url, "Anyone?"]);
   await server.request(0);
   chat.press(keys.ctrlC);
-  await chat.sees("> ");
+  await chat.isReady();
   chat.press("And now?\r");
   await chat.sees("Here.");
   chat.press(keys.ctrlD);
@@ -131,10 +131,10 @@ test("an error leaves the prompt usable", async () => {
   await using server = await startModelServer([{ status: 401 }, "Fine."]);
   const chat = chatInFakeTerminal(["--model-url", server.url, "one"]);
   await chat.sees("does not accept this key");
-  await chat.sees("> ");
+  await chat.isReady();
   chat.press(`${keys.up}\u007f\u007f\u007ftwo\r`);
   await chat.sees("Fine.");
-  await chat.sees("> ", 2);
+  await chat.isReady();
   chat.press("/exit\r");
   expect(await chat.ended).toBe(0);
 });
@@ -147,7 +147,7 @@ test("text typed while the answer streams is the next prompt", async () => {
   chat.press("second\r");
   resolve();
   await chat.sees("Two.");
-  await chat.sees("> ", 2);
+  await chat.isReady();
   chat.press(keys.ctrlD);
   await chat.ended;
   expect(chat.shown).toContain("One.\n");
@@ -158,7 +158,7 @@ test("thoughts are dim where there are colours, and marked where there are none"
   await using server = await startModelServer({ thinking: "Hm.", text: "Yes." });
   const ask = async (env: Record<string, string>) => {
     const chat = chatInFakeTerminal(["--model-url", server.url, "Hi"], { env });
-    await chat.sees("> ");
+    await chat.isReady();
     chat.press(keys.ctrlD);
     await chat.ended;
     return chat.io.out;
@@ -173,7 +173,7 @@ test("thoughts are dim where there are colours, and marked where there are none"
 test("a signal from another process leaves at once, and the terminal is restored", async () => {
   await using server = await startModelServer([]);
   const chat = chatInFakeTerminal(["--model-url", server.url]);
-  await chat.sees("> ");
+  await chat.isReady();
   chat.io.stop();
   expect(chat.io.exitCodes).toEqual([130]);
   expect(chat.isRaw).toBe(false);
@@ -213,4 +213,65 @@ test("calls and results are lines of their own, cut to the width, and the end ha
   expect(lines).toContain("✗ fail It is broken.");
   expect(lines.filter((line) => line.startsWith("✗ add ")).length).toBe(1);
   expect(lines.at(-2)).toMatch(/^20 tokens in, 40 out · \d\.\d s · \d+ tokens\/s$/);
+});
+
+test("Tab completes commands, models and files", async () => {
+  await using server = await startModelServer([], { models: ["qwen3:8b", "llama3.2"] });
+  using folder = folderWith({ "colours.jsonl": "" });
+  const chat = chatInFakeTerminal(["--model-url", server.url, "--model", "qwen3:8b"], { cwd: folder.path });
+  await chat.isReady();
+  chat.press("/mode\t");
+  await chat.sees("/model");
+  chat.press("\t");
+  await chat.sees("/models");
+  chat.press(`${keys.ctrlU}/model ll\t`);
+  await chat.sees("/model llama3.2");
+  chat.press("\r");
+  await chat.sees(`The model is llama3.2 at ${server.url}.`);
+  chat.press("/load ./col\t");
+  await chat.sees("/load ./colours.jsonl");
+  chat.press(`${keys.ctrlU}${keys.ctrlD}`);
+  expect(await chat.ended).toBe(0);
+});
+
+test("Ctrl-R finds an earlier prompt, and Enter sends it", async () => {
+  await using server = await startModelServer(["One.", "Two.", "Three."]);
+  const chat = chatInFakeTerminal(["--model-url", server.url]);
+  await chat.isReady();
+  chat.press("Tell me a story\r");
+  await chat.sees("One.");
+  await chat.isReady();
+  chat.press("Something else\r");
+  await chat.sees("Two.");
+  await chat.isReady();
+  chat.press("\u0012story");
+  await chat.sees("(search: story) Tell me a story");
+  chat.press("\r");
+  await chat.sees("Three.");
+  expect(server.requests[2]?.body.messages.at(-1).content).toBe("Tell me a story");
+  await chat.isReady();
+  chat.press(keys.ctrlD);
+  expect(await chat.ended).toBe(0);
+});
+
+test("the first prompt is shown as if it had been typed", async () => {
+  await using server = await startModelServer(["Hello."]);
+  const chat = chatInFakeTerminal(["--model-url", server.url, "Say", "\u001b[31mhello"]);
+  await chat.sees("> Say [31mhello\n");
+  await chat.sees("Hello.\n");
+  await chat.isReady();
+  chat.press(keys.ctrlD);
+  expect(await chat.ended).toBe(0);
+});
+
+test("Markdown is drawn with styles, and control sequences of the model are not", async () => {
+  await using server = await startModelServer([
+    { text: ["It is **bo", "ld** and `co", "de`.\u001b[31mred\n- one", "\n"] },
+  ]);
+  const chat = chatInFakeTerminal(["--model-url", server.url, "Hi"]);
+  await chat.sees("It is bold and code.[31mred\n• one\n");
+  expect(chat.io.out).toContain("It is \u001b[1mbold\u001b[22m and \u001b[36mcode\u001b[39m.[31mred");
+  await chat.isReady();
+  chat.press(keys.ctrlD);
+  expect(await chat.ended).toBe(0);
 });

@@ -4,6 +4,7 @@ import { type CliIo, exitCodes } from "../cli-io.ts";
 import { KeyGate } from "../terminal/key-gate.ts";
 import { historyFile, PromptHistory } from "../terminal/prompt-history.ts";
 import { readLine, readPrompt } from "../terminal/prompt-line.ts";
+import { withoutControls } from "../terminal/text.ts";
 import type { ChatSession } from "./chat-session.ts";
 import type { Screen } from "./screen.ts";
 
@@ -21,14 +22,18 @@ export async function chatInTerminal(
     gate[Symbol.dispose]();
     io.leave(exitCodes.interrupted);
   });
-  const options = { gate, output: io.output, history, prompt: style.bold("> "), suspend };
+  const prompt = style.bold("> ");
+  const complete = (line: string) => session.complete(line);
+  const options = { gate, output: io.output, history, prompt, complete, suspend };
   session.confirm = async () => {
-    const typed = await readLine(options, style.bold("Allow it? [y/N] "));
+    const typed = await readLine({ gate, output: io.output, history }, style.bold("Allow it? [y/N] "));
     return typeof typed === "object" && /^\s*y(es)?\s*$/i.test(typed.prompt);
   };
   try {
     // Whether the last key was Ctrl-C: the next one leaves. One alone must not lose a conversation.
     let isWarned = false;
+    // As if it had been typed.
+    if (first !== undefined) io.write(`${prompt}${withoutControls(first)}\n`);
     for (let next = first; ; next = undefined) {
       const typed = next === undefined ? await readPrompt(options) : { prompt: next };
       if (typed === "interrupt") {

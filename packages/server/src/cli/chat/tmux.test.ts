@@ -66,4 +66,21 @@ describe.skipIf(!hasTmux)("in a terminal", () => {
     expect(plain.colours()).toBe(plain.screen());
     expect(plain.screen()).toMatch(/\nthinking: Hm\.\nYes\.\n/);
   });
+
+  test("Markdown, Tab and Ctrl-R", async () => {
+    const table = "| name | n |\n|---|--:|\n| **Ada** | 1 |\n";
+    await using server = await startModelServer([`# Sums\n- it is **42**\n\n${table}`, "Again."]);
+    const terminal = startInTmux(chat("--model-url", server.url), { NO_COLOR: "" });
+    await terminal.sees(/^>$/m);
+    terminal.press("What is it?", "Enter");
+    await terminal.sees(/\nSums\n• it is 42\n\nname │ n\n─────┼──\nAda {2}│ 1\n\d+\.\d s\n>$/);
+    expect(terminal.colours()).toContain("it is \u001b[1m42");
+    terminal.press("/hel", "Tab");
+    await terminal.sees(/\n> \/help$/);
+    terminal.press("C-u", "C-r", "what");
+    await terminal.sees(/\n\(search: what\) What is it\?$/);
+    terminal.press("Enter");
+    await terminal.sees(/\n> What is it\?\nAgain\.\n/);
+    expect(server.requests[1]?.body.messages.at(-1).content).toBe("What is it?");
+  });
 });

@@ -11,6 +11,7 @@ export interface Style {
   /** For everything but the answer. */
   readonly dim: Paint;
   readonly bold: Paint;
+  readonly italic: Paint;
   readonly red: Paint;
   readonly green: Paint;
   readonly yellow: Paint;
@@ -31,6 +32,7 @@ export function createStyle(isColoured: boolean): Style {
     hasColours: isColoured,
     dim: paint("dim"),
     bold: paint("bold"),
+    italic: paint("italic"),
     red: paint("red"),
     green: paint("green"),
     yellow: paint("yellow"),

@@ -30,6 +30,8 @@ export interface TerminalChat extends FakeTerminal {
   readonly shown: string;
   /** Resolves when the text has been drawn; `times`, if it has to be there more than once. */
   sees(text: string, times?: number): Promise<void>;
+  /** Resolves when a prompt can be typed: an empty input line is the last thing that was drawn. */
+  isReady(): Promise<void>;
   /** The exit code, when it has ended. */
   readonly ended: Promise<number>;
 }
@@ -48,6 +50,13 @@ export function chatInFakeTerminal(args: readonly string[], options: TestIoOptio
     isErrorTerminal: true,
   });
   const shown = () => stripVTControlCharacters(io.out).replaceAll("\r", "");
+  const until = (holds: () => boolean, what: string) =>
+    vi.waitFor(
+      () => {
+        if (!holds()) throw new Error(`${what}\n${shown()}`);
+      },
+      { timeout: 4000, interval: 5 },
+    );
   return {
     input: terminal.input,
     press: (keys) => terminal.press(keys),
@@ -59,13 +68,8 @@ export function chatInFakeTerminal(args: readonly string[], options: TestIoOptio
     get shown() {
       return shown();
     },
-    sees: (text, times = 1) =>
-      vi.waitFor(
-        () => {
-          if (shown().split(text).length <= times) throw new Error(`Not shown: ${text}\n${shown()}`);
-        },
-        { timeout: 4000, interval: 5 },
-      ),
+    sees: (text, times = 1) => until(() => shown().split(text).length > times, `Not shown: ${text}`),
+    isReady: () => until(() => /(^|\n)> $/.test(shown()), "No input line:"),
     ended: runCli(["chat", ...args], io),
   };
 }

@@ -12,6 +12,7 @@ export interface FakeTerminal {
 export const keys = {
   ctrlC: "\u0003",
   ctrlD: "\u0004",
+  ctrlU: "\u0015",
   up: "\u001b[A",
   altEnter: "\u001b\r",
   paste: (text: string) => `\u001b[200~${text}\u001b[201~`,
