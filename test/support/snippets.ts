@@ -44,7 +44,8 @@ export function snippetsIn(document: string, markdown: string): Snippet[] {
 
 /** All programs of the documentation. */
 export function documentedPrograms(): Snippet[] {
-  return globSync(["*.md", "docs/**/*.md", "packages/*/README.md"], { cwd: repoRoot })
+  // The API reference quotes comments, whose examples are not whole programs.
+  return globSync(["*.md", "docs/*.md", "docs/decisions/*.md", "packages/*/README.md"], { cwd: repoRoot })
     .map((document) => document.replaceAll("\\", "/"))
     .toSorted()
     .flatMap((document) => snippetsIn(document, readFileSync(join(repoRoot, document), "utf8")));
