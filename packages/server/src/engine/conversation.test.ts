@@ -140,6 +140,55 @@ describe("an answer", () => {
     ]);
   });
 
+  test("has all outputs of a call in one message, in their order", () => {
+    const image = { type: "input_image", image_url: "https://example.com/a.png" };
+    const items = [
+      user("Go"),
+      called("a"),
+      called("b"),
+      output("a", "1"),
+      output("b", "2"),
+      output("a", [{ type: "input_text", text: "more" }, image]),
+      said("Done"),
+      output("a", "and more"),
+    ];
+    expect(messagesOf(items)).toMatchObject([
+      { role: "user" },
+      { role: "assistant", tool_calls: [{ id: "a" }, { id: "b" }] },
+      { role: "tool", tool_call_id: "a", content: "1\nmore\nand more" },
+      { role: "tool", tool_call_id: "b", content: "2" },
+      { role: "user", content: [{ type: "text" }, { type: "image_url" }] },
+      { role: "assistant", content: "Done" },
+    ]);
+  });
+
+  test("keeps further outputs with their call where an id is used again", () => {
+    const items = [
+      user("Go"),
+      called("c"),
+      output("c", "1"),
+      output("c", "2"),
+      said("So"),
+      called("c"),
+      output("c", "3"),
+      output("c", "4"),
+    ];
+    expect(messagesOf(items).filter(({ role }) => role === "tool")).toMatchObject([
+      { content: "1\n2" },
+      { content: "3\n4" },
+    ]);
+  });
+
+  test("is told apart from an output without a call, which is an error that names the open calls", () => {
+    const lost = { type: "custom_tool_call_output", call_id: "x", output: "1" };
+    expect(() => messagesOf([user("Go"), called("a"), output("a", "1"), lost])).toThrow(
+      "No tool call found for custom tool call output with call_id x. Send the call with it",
+    );
+    expect(() => messagesOf([user("Go"), called("a"), called("b"), output("y", "1")])).toThrow(
+      "No tool call found for function call output with call_id y. The calls without an output are a, b. Use the call_id of the response's item",
+    );
+  });
+
   test("may use the ids of an earlier one again", () => {
     const items = [user("Go"), called("c"), output("c", "1"), said("So"), called("c"), output("c", "2")];
     expect(messagesOf(items).filter(({ role }) => role === "tool")).toMatchObject([
@@ -227,7 +276,6 @@ describe("the output of a call", () => {
         message: expect.stringContaining("No tool call found for function call output with call_id call_9"),
       }),
     );
-    expect(() => messagesOf([called("a"), output("a", "1"), output("a", "2")])).toThrow(/call_id a/);
   });
 
   test("must not be missing, unless nobody was to run the call", () => {

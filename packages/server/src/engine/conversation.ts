@@ -5,6 +5,7 @@ import type { ContentPart, JsonValue, Message, ToolCall } from "rondo";
 import { invalidRequest } from "../protocol/api-error.ts";
 import { markOf } from "../protocol/ids.ts";
 import type { InputItem, OutputItem } from "../protocol/items.ts";
+import { type CallResult, CallResults } from "./call-results.ts";
 import { contentText, userContent } from "./content.ts";
 import type { Sealer } from "./seal.ts";
 
@@ -47,18 +48,11 @@ interface Draft {
   hasOutput: boolean;
 }
 
-interface Result {
-  readonly content: string;
-  /** Images, which a tool message cannot hold. */
-  readonly images: readonly ContentPart[];
-}
-
 class Builder {
   readonly #entries: readonly Entry[];
   readonly #options: MessagesOptions;
   readonly #messages: Message[] = [];
-  /** By the id of the call; several where the history uses an id again. */
-  readonly #results = new Map<string, Result[]>();
+  readonly #results = new CallResults();
   #draft: Draft | undefined;
   #system: string[] = [];
 
@@ -71,15 +65,10 @@ class Builder {
   build(): Message[] {
     // Results first: they may come anywhere after their call.
     for (const { item } of this.#entries) this.#noteResult(item);
+    this.#results.check();
     for (const entry of this.#entries) this.#add(entry);
     this.#endAnswer();
     this.#endSystem();
-    for (const [id, left] of this.#results)
-      if (left.length > 0)
-        throw invalidRequest(
-          "input",
-          `No tool call found for function call output with call_id ${id}. Send the call with it, or the id of the response that made it as previous_response_id.`,
-        );
     return this.#withOpenLast();
   }
 
@@ -104,10 +93,12 @@ class Builder {
 
   #noteResult(item: Fields): void {
     const { type, call_id: id, output } = item;
+    if (type === "function_call" || type === "custom_tool_call") this.#results.expect(asText(id));
     if (type !== "function_call_output" && type !== "custom_tool_call_output") return;
     const parts = userContent(output ?? "", this.#ignored);
     const images = typeof parts === "string" ? [] : parts.filter((part) => part.type !== "text");
-    this.#addResult(asText(id), { content: contentText(output ?? ""), images });
+    const kind = type === "custom_tool_call_output" ? "custom tool call" : "function call";
+    this.#results.add(asText(id), { content: contentText(output ?? ""), images }, kind);
   }
 
   #add({ item, group, isClosed = false }: Entry): void {
@@ -191,10 +182,6 @@ class Builder {
     });
   }
 
-  #addResult(id: string, result: Result): void {
-    this.#results.set(id, [...(this.#results.get(id) ?? []), result]);
-  }
-
   /**
    * The answer that an item belongs to. Without groups, the marks of the items' rounds say where the next begins, and
    * `isOver` for items without a mark.
@@ -226,8 +213,9 @@ class Builder {
     });
     const images: ContentPart[] = [];
     for (const { id, function: called } of calls) {
+      const given = this.#results.take(id);
       if (this.#options.openCalls?.has(id)) continue;
-      const result = this.#results.get(id)?.shift() ?? (draft.isClosed ? notRun : undefined);
+      const result = given ?? (draft.isClosed ? notRun : undefined);
       if (!result)
         throw invalidRequest(
           "input",
@@ -262,4 +250,4 @@ function asText(value: JsonValue | undefined): string {
   return typeof value === "string" ? value : JSON.stringify(value ?? null);
 }
 
-const notRun: Result = { content: "This call was not run.", images: [] };
+const notRun: CallResult = { content: "This call was not run.", images: [] };

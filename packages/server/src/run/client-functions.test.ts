@@ -75,6 +75,9 @@ describe("functions of the client", () => {
     await expect(follow(wrong)).rejects.toMatchObject({
       status: 400,
       param: expect.stringContaining("input"),
+      message: expect.stringContaining(
+        `The calls without an output are ${ids(first.output)[0]}. Use the call_id`,
+      ),
     });
   });
 
