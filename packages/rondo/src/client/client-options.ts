@@ -72,6 +72,13 @@ export interface ClientOptions<
    * run again, and how many answers in a row may have no call that can run. `Infinity`: no limit. Default: 3.
    */
   maxRepeats?: number;
+  /**
+   * How many tokens of one result of a tool the model reads at once; of a longer one it reads the beginning and the end,
+   * and reads on with a tool. `Infinity`: no limit. Default: a quarter of the context window, 8,000 if that is unknown.
+   */
+  maxResultTokens?: number;
+  /** How many tools the model is offered; with more it has to find them first. `Infinity`: no limit. Default: 64. */
+  maxTools?: number;
   /** How many prompts the client accepts. Default: no limit. */
   maxTurns?: number;
   /** The longest answer. Default: 4,096; `null`: the server's. */
@@ -135,6 +142,8 @@ const checks = {
   autoExecuteTools: optional(checkBoolean, false),
   maxToolIterations: optional(checkCount, 5),
   maxRepeats: optional(checkCount, undefined), // the loop's
+  maxResultTokens: optional(checkCount, undefined), // the loop's
+  maxTools: optional(checkCount, undefined), // the loop's
   maxTurns: optional(checkCount, Number.POSITIVE_INFINITY),
   maxTokens: optional((field, value) => (value === null ? null : checkLimit(field, value)), 4096),
   temperature: optional(checkTemperature, 0.7),

@@ -39,6 +39,8 @@ export function loopOptions(
     },
     ...(format && { output: format }),
     ...(maxRepeats !== undefined && { maxRepeats }),
+    ...(options.maxResultTokens !== undefined && { maxResultTokens: options.maxResultTokens }),
+    ...(options.maxTools !== undefined && { maxTools: options.maxTools }),
     ...(options.repairArguments !== undefined && { repairArguments: options.repairArguments }),
     ...(graceMs !== undefined && { graceMs }),
     ...(signal && { signal }),

@@ -73,7 +73,7 @@ export async function checkCall(raw: RawCall, options: CheckOptions): Promise<Ch
   const { tools, decideCall, signal, isOpen = false } = options;
   const tool = tools.find(raw.name);
   const call = await validate(raw, tool, options);
-  if (!decideCall) return call;
+  if (!decideCall || (tool && tools.isBuiltIn(tool))) return call;
   const rejection = call.decision === "reject" ? { reason: call.reason, error: call.error } : undefined;
   const { input } = call;
   const name = tool?.name ?? raw.name;

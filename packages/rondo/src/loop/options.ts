@@ -86,6 +86,20 @@ export interface LoopOptions {
    * the same call, and how many answers in a row may have no call that can run. `Infinity`: no limit. Default: 3.
    */
   maxRepeats?: number;
+  /**
+   * How many tokens of one result of a tool the model reads at once. Of a longer one it reads the beginning and the end,
+   * and gets a tool that reads on; the conversation keeps all of it. The tool is offered from the start if this is set,
+   * otherwise as soon as it is needed. `Infinity`: no limit. Default: a quarter of the context window; 8,000 if that is
+   * not known.
+   */
+  maxResultTokens?: number;
+  /**
+   * How many tools the model is offered. With more, or if their definitions take more than a quarter of the context
+   * window, it is offered `tool_search` and `call_tool` instead. `Infinity`: no limit. Default: 64.
+   */
+  maxTools?: number;
+  /** Which tools the model has to find with `tool_search`, however few there are. Default: none. */
+  isDeferred?: (tool: AnyTool) => boolean;
   /** What is known of earlier prompts of this conversation. Default: nothing yet. */
   promptWatch?: PromptWatch;
   /**

@@ -9,6 +9,7 @@ import { type CallHere, type CheckedCall, checkCall, type RawCall, rejectCall } 
 import type { LoopEvent, RunReason } from "./events.ts";
 import { OfferedTools } from "./offered-tools.ts";
 import type { LoopOptions } from "./options.ts";
+import { PromptView } from "./prompt-view.ts";
 import { type PromptCut, PromptWatch } from "./prompt-watch.ts";
 import { Repeats } from "./repeats.ts";
 import { type CallToAnswer, runCalls } from "./run-calls.ts";
@@ -30,9 +31,15 @@ const defaultMaxRepeats = 3;
  * `decideCall` is thrown.
  */
 export function run(messages: readonly Message[], options: LoopOptions): Run<LoopEvent> {
-  for (const field of ["maxToolIterations", "maxToolCalls", "maxRepeats"] as const) {
+  for (const field of [
+    "maxToolIterations",
+    "maxToolCalls",
+    "maxRepeats",
+    "maxResultTokens",
+    "maxTools",
+  ] as const) {
     const limit = options[field];
-    const mayBeZero = field !== "maxRepeats"; // no call is run, each is answered
+    const mayBeZero = field === "maxToolIterations" || field === "maxToolCalls"; // each call is answered
     if (limit !== undefined && limit !== Number.POSITIVE_INFINITY && !(mayBeZero && limit === 0))
       checkLimit(field, limit);
   }
@@ -60,6 +67,7 @@ class Loop {
   readonly #signal: AbortSignal;
   readonly #repeats: Repeats;
   readonly #promptWatch: PromptWatch;
+  readonly #view: PromptView;
   #state: RunState;
   /** Whether the model is asked for an answer without calls. */
   #isFinalAnswer: boolean;
@@ -79,6 +87,7 @@ class Loop {
     this.#isFinalAnswer = this.#state.isFinalAnswer === true;
     this.#repeats = new Repeats(this.#maxRepeats, this.#state.repeats);
     this.#promptWatch = options.promptWatch ?? new PromptWatch();
+    this.#view = new PromptView(tools, options, () => this.#messages);
   }
 
   async *events(): AsyncGenerator<LoopEvent, void, void> {
@@ -236,7 +245,7 @@ class Loop {
             yield delta;
             break;
           case "call.ended":
-            answer.calls.push(withOwnId(delta, answer.calls));
+            answer.calls.push(withOwnId(this.#view.unwrap(delta), answer.calls));
             break;
           case "finished":
             answer.finishReason = delta.finishReason;
@@ -327,7 +336,8 @@ class Loop {
   }
 
   #countAnswer({ finishReason, usage }: Answer): void {
-    const { limit: _limit, overLimit: _over, endsRun: _ends, repeats: _repeats, ...state } = this.#state;
+    const { limit: _limit, overLimit: _over, endsRun: _ends, repeats: _repeats, ...rest } = this.#state;
+    const { retryTool, isRetry: _isRetry, ...state } = rest;
     const total = addUsage(state.usage, usage);
     this.#state = {
       ...state,
@@ -336,6 +346,7 @@ class Loop {
       ...(total && { usage: total }),
       ...(this.#isFinalAnswer && { isFinalAnswer: true as const }),
       ...(!this.#offersTools && { isLastTry: true as const }),
+      ...(retryTool !== undefined && { isRetry: true as const }),
     };
   }
 
@@ -356,6 +367,7 @@ class Loop {
     const limit = isLastRound ? "max_turns" : overLimit.length > 0 ? "max_tool_calls" : undefined;
     const endsRun = callsRun === 0 && here.some((call) => call.decision === "reject" && call.endsRun);
     const repeats = this.#repeats.toStored();
+    const retryTool = this.#toolToRetry();
     this.#state = {
       ...state,
       rounds,
@@ -365,7 +377,22 @@ class Loop {
       ...(overLimit.length > 0 && { overLimit }),
       ...(endsRun && { endsRun }),
       ...(repeats && { repeats }),
+      ...(retryTool !== undefined && { retryTool }),
     };
+  }
+
+  /**
+   * The tool that the model must call next, held to its schema: where the server can do that, and the answer had no
+   * other fault, and no other call, than arguments that do not fit. Only once: then the model is free again.
+   */
+  #toolToRetry(): string | undefined {
+    const [call, other] = this.#open;
+    if (!call || other || call.decision !== "reject" || call.reason !== "invalid" || call.endsRun)
+      return undefined;
+    if (this.#state.isRetry || this.#isFinalAnswer || !this.#options.model.profile.constrainsCalls)
+      return undefined;
+    const name = this.#tools.find(call.raw.name)?.wireName;
+    return this.#view.isShown(name) ? name : undefined;
   }
 
   /** Answers all calls that are answered here. Gives why the run ends, if it does. */
@@ -416,11 +443,14 @@ class Loop {
 
   #request(): ModelRequest {
     const { settings, toolChoice, output, asksForWholeAnswers } = this.#options;
-    const request: ModelRequest = { messages: this.#messages, signal: this.#signal };
-    const tools = this.#offersTools ? this.#tools.definitions : [];
+    const request: ModelRequest = { messages: this.#view.messages(this.#messages), signal: this.#signal };
+    const tools = this.#offersTools ? this.#view.definitions : [];
     if (tools.length > 0) request.tools = tools;
     // Without its tools, the prompt would have another beginning, and no cache.
+    const { retryTool } = this.#state;
     if (this.#isFinalAnswer && tools.length > 0) request.toolChoice = "none";
+    else if (retryTool !== undefined && this.#view.isShown(retryTool))
+      request.toolChoice = { name: retryTool };
     else if (toolChoice !== undefined && !this.#isFinalAnswer)
       request.toolChoice = this.#state.answers > 0 && toolChoice !== "none" ? "auto" : toolChoice;
     if (output) request.output = output;

@@ -29,6 +29,10 @@ export interface RunState {
   readonly isFinalAnswer?: true;
   /** Whether it was asked for a second time, without tools, because it had only calls. */
   readonly isLastTry?: true;
+  /** The tool whose call did not fit its schema, and that the model must call now, held to it. */
+  readonly retryTool?: string;
+  /** Whether the last answer was such a second try. */
+  readonly isRetry?: true;
   /** How the last answer ended. */
   readonly finishReason: FinishReason;
   readonly usage?: Usage;

@@ -20,6 +20,7 @@ const checks: Readonly<Record<keyof ModelProfile, Check>> = {
   text: oneOf("incremental", "cumulative"),
   repairArguments: checkBoolean,
   onlyStreams: checkBoolean,
+  constrainsCalls: checkBoolean,
   callIds: oneOf("calls", "functions"),
   contextWindow: checkLimit,
 };

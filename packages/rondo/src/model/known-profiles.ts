@@ -19,6 +19,8 @@ export interface ServerProfile {
   readonly honoursToolChoice?: false;
   /** Whether its `tool_choice` may name a tool. Default: true. */
   readonly namesToolChoice?: false;
+  /** Whether it holds a call that must be made to its schema, by a grammar. Default: false. */
+  readonly constrainsCalls?: true;
 }
 
 export const serverProfiles: readonly ServerProfile[] = [
@@ -46,6 +48,7 @@ export const serverProfiles: readonly ServerProfile[] = [
     header: "llama.cpp",
     reasoningField: "reasoning_content",
     namesToolChoice: false,
+    constrainsCalls: true,
   },
   // These remove thinking only with a reasoning parser, an option that is often left out.
   {
@@ -54,6 +57,7 @@ export const serverProfiles: readonly ServerProfile[] = [
     ownedBy: "vllm",
     reasoningField: "reasoning_content",
     separatesThinking: false,
+    constrainsCalls: true,
   },
   {
     name: "sglang",
@@ -61,6 +65,7 @@ export const serverProfiles: readonly ServerProfile[] = [
     ownedBy: "sglang",
     reasoningField: "reasoning_content",
     separatesThinking: false,
+    constrainsCalls: true,
   },
 ];
 

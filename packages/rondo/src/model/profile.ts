@@ -42,6 +42,11 @@ export interface ModelProfile {
   /** Whether answers must be streamed even if no consumer needs a stream. Default: false. */
   readonly onlyStreams?: boolean;
   /**
+   * Whether the server holds a call that must be made to the schema of its tool. Then the second try of a call that did
+   * not fit its schema is asked for in this way. Default: false.
+   */
+  readonly constrainsCalls?: boolean;
+  /**
    * How the calls of earlier answers are numbered: `call00000`, or `functions.NAME:0` as Kimi's template expects.
    * Default: `calls`.
    */

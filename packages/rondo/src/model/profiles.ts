@@ -93,6 +93,7 @@ export function combineProfiles(
     name,
     honoursToolChoice,
     ...(server?.namesToolChoice === false && { namesToolChoice: false }),
+    ...(server?.constrainsCalls && { constrainsCalls: true }),
     outputMode: server ? "native" : "prompt",
   } as const;
   if (!family) return profile;

@@ -1,0 +1,75 @@
+// The conversation as the model reads it: long results in part, and tools that it has to find first. Everybody else sees
+// it as it is.
+
+import type { Message } from "../model/message.ts";
+import type { AnyTool, OpenAITool } from "../tool/tool.ts";
+import type { RawCall } from "./check-call.ts";
+import { DeferredTools, toDefer } from "./deferred-tools.ts";
+import { ResultFitter, resultIds, resultLimit, resultReader } from "./fit-results.ts";
+import type { OfferedTools } from "./offered-tools.ts";
+import type { LoopOptions } from "./options.ts";
+
+export class PromptView {
+  readonly #fitter: ResultFitter | undefined;
+  readonly #createReader: () => AnyTool;
+  readonly #deferred: DeferredTools | undefined;
+  readonly #shown: readonly AnyTool[];
+  #definitions: readonly OpenAITool[] | undefined;
+  #hasReader: boolean;
+
+  constructor(tools: OfferedTools, options: LoopOptions, messages: () => readonly Message[]) {
+    const { maxResultTokens, model } = options;
+    const limit = resultLimit(maxResultTokens, model.profile.contextWindow);
+    const readerName = tools.freeName("read_result");
+    this.#fitter = Number.isFinite(limit) ? new ResultFitter(limit, readerName) : undefined;
+    let reader: AnyTool | undefined;
+    const fitter = () => this.#fitter ?? new ResultFitter(Number.MAX_SAFE_INTEGER, readerName);
+    this.#createReader = () => {
+      reader ??= resultReader(readerName, fitter, messages);
+      return reader;
+    };
+    const deferred = toDefer(tools.offered, options);
+    const isHidden = new Set(deferred);
+    const names = { search: tools.freeName("tool_search"), call: tools.freeName("call_tool") };
+    this.#deferred = deferred.length > 0 ? new DeferredTools(deferred, names) : undefined;
+    this.#shown = [...tools.offered.filter((it) => !isHidden.has(it)), ...(this.#deferred?.tools ?? [])];
+    // With a limit that somebody chose, the beginning of the prompt never changes.
+    this.#hasReader = maxResultTokens !== undefined && this.#fitter !== undefined && this.#shown.length > 0;
+    tools.addBuiltIn(readerName, this.#createReader);
+    for (const own of this.#deferred?.tools ?? []) tools.addBuiltIn(own.wireName, () => own);
+  }
+
+  /** The messages, each as the model reads it. The same object each time, so that they can be compared. */
+  messages(messages: readonly Message[]): readonly Message[] {
+    const ids =
+      this.#fitter && messages.some(({ role }) => role === "tool") ? resultIds(messages) : undefined;
+    if (!ids && !this.#deferred) return messages;
+    return messages.map((message) => {
+      const id = message.role === "tool" ? ids?.get(message) : undefined;
+      let view = message;
+      if (message.role === "tool" && id !== undefined && this.#fitter) view = this.#fitter.view(message, id);
+      if (view !== message) this.#hasReader = true;
+      return this.#deferred?.view(view) ?? view;
+    });
+  }
+
+  /** What the model is offered, after `messages()`. The reader comes last, once there is something to read on. */
+  get definitions(): readonly OpenAITool[] {
+    const count = this.#shown.length + (this.#hasReader ? 1 : 0);
+    if (this.#definitions?.length !== count) {
+      const all = this.#hasReader ? [...this.#shown, this.#createReader()] : this.#shown;
+      this.#definitions = all.map((it) => it.toOpenAI());
+    }
+    return this.#definitions;
+  }
+
+  /** Whether the model sees the definition of a tool of this name. */
+  isShown(wireName: string | undefined): boolean {
+    return this.#shown.some((it) => it.wireName === wireName);
+  }
+
+  /** A call as it is checked and run. */
+  unwrap(raw: RawCall): RawCall {
+    return this.#deferred?.unwrap(raw) ?? raw;
+  }
+}
