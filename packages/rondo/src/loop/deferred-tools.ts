@@ -8,7 +8,7 @@ import { tool } from "../tool/define.ts";
 import type { AnyTool } from "../tool/tool.ts";
 import type { RawCall } from "./check-call.ts";
 import type { LoopOptions } from "./options.ts";
-import { ToolSearch } from "./tool-search.ts";
+import { foundTools, ToolSearch } from "./tool-search.ts";
 
 /** With more tools than this, or with definitions that take more of a known window, all are deferred. */
 const [defaultMaxTools, shareOfWindow] = [64, 0.25];
@@ -40,11 +40,14 @@ export class DeferredTools {
   readonly tools: readonly AnyTool[];
   readonly #views = new WeakMap<Message, Message>();
 
-  constructor(deferred: readonly AnyTool[], names: DeferredNames) {
+  /** `searches`: whether the model finds them here, and not with a tool of somebody else's. */
+  constructor(deferred: readonly AnyTool[], names: DeferredNames, searches: boolean) {
     this.#names = names;
     this.#wireNames = new Set(deferred.map(({ wireName }) => wireName));
-    const search = new ToolSearch(deferred);
-    this.tools = [searchTool(search, deferred.length, names), callTool(names)];
+    this.tools = [
+      ...(searches ? [searchTool(new ToolSearch(deferred), deferred.length, names)] : []),
+      callTool(names),
+    ];
   }
 
   /** A call of a found tool, as if the model had called it itself. */
@@ -93,14 +96,7 @@ function searchTool(search: ToolSearch, count: number, { search: name, call }: D
       idempotent: true,
       registry: false,
     },
-    async ({ query }) => {
-      const tools = search.find(query);
-      if (tools.length === 0) return { tools, hint: `Nothing fits. Try other words, or a name: ${names}.` };
-      return {
-        tools,
-        hint: `Call one with ${call}, by its name and with arguments that fit its parameters.`,
-      };
-    },
+    async ({ query }) => foundTools(search.find(query), call),
   );
 }
 

@@ -19,6 +19,9 @@ export function resultLimit(maxResultTokens: number | undefined, contextWindow: 
   return contextWindow === undefined ? tokensByDefault : Math.ceil(contextWindow * shareOfWindow);
 }
 
+/** The usual name of the tool that reads on. */
+export const readerName = "read_result";
+
 export class ResultFitter {
   readonly #maxTokens: number;
   readonly #readerName: string;
@@ -82,6 +85,12 @@ export function resultIds(messages: readonly Message[]): Map<ToolMessage, string
     else if (message.role === "tool")
       ids.set(message, `result_${numbers.get(message.tool_call_id) ?? ids.size}`);
   return ids;
+}
+
+/** The messages with their long results as the model reads them, to count them. */
+export function shortenResults(messages: readonly Message[], maxTokens: number): Message[] {
+  const fitter = new ResultFitter(maxTokens, readerName);
+  return messages.map((message) => (message.role === "tool" ? fitter.view(message, "result_0") : message));
 }
 
 /** The tool that reads on. It sees the results of its own conversation, and no others. */

@@ -100,6 +100,11 @@ export interface LoopOptions {
   maxTools?: number;
   /** Which tools the model has to find with `tool_search`, however few there are. Default: none. */
   isDeferred?: (tool: AnyTool) => boolean;
+  /**
+   * Whether one of the tools, `tool_search`, finds deferred ones, and its results show their definitions. Then the loop
+   * offers only `call_tool`. Default: false.
+   */
+  hasToolSearch?: boolean;
   /** What is known of earlier prompts of this conversation. Default: nothing yet. */
   promptWatch?: PromptWatch;
   /**

@@ -5,9 +5,10 @@ import type { Message } from "../model/message.ts";
 import type { AnyTool, OpenAITool } from "../tool/tool.ts";
 import type { RawCall } from "./check-call.ts";
 import { DeferredTools, toDefer } from "./deferred-tools.ts";
-import { ResultFitter, resultIds, resultLimit, resultReader } from "./fit-results.ts";
+import { ResultFitter, readerName, resultIds, resultLimit, resultReader } from "./fit-results.ts";
 import type { OfferedTools } from "./offered-tools.ts";
 import type { LoopOptions } from "./options.ts";
+import { callToolName, toolSearchName } from "./tool-search.ts";
 
 export class PromptView {
   readonly #fitter: ResultFitter | undefined;
@@ -20,22 +21,27 @@ export class PromptView {
   constructor(tools: OfferedTools, options: LoopOptions, messages: () => readonly Message[]) {
     const { maxResultTokens, model } = options;
     const limit = resultLimit(maxResultTokens, model.profile.contextWindow);
-    const readerName = tools.freeName("read_result");
-    this.#fitter = Number.isFinite(limit) ? new ResultFitter(limit, readerName) : undefined;
+    const reading = tools.freeName(readerName);
+    this.#fitter = Number.isFinite(limit) ? new ResultFitter(limit, reading) : undefined;
     let reader: AnyTool | undefined;
-    const fitter = () => this.#fitter ?? new ResultFitter(Number.MAX_SAFE_INTEGER, readerName);
+    const fitter = () => this.#fitter ?? new ResultFitter(Number.MAX_SAFE_INTEGER, reading);
     this.#createReader = () => {
-      reader ??= resultReader(readerName, fitter, messages);
+      reader ??= resultReader(reading, fitter, messages);
       return reader;
     };
     const deferred = toDefer(tools.offered, options);
     const isHidden = new Set(deferred);
-    const names = { search: tools.freeName("tool_search"), call: tools.freeName("call_tool") };
-    this.#deferred = deferred.length > 0 ? new DeferredTools(deferred, names) : undefined;
+    const searches = options.hasToolSearch !== true;
+    const names = {
+      search: searches ? tools.freeName(toolSearchName) : toolSearchName,
+      call: tools.freeName(callToolName),
+    };
+    this.#deferred =
+      deferred.length > 0 || !searches ? new DeferredTools(deferred, names, searches) : undefined;
     this.#shown = [...tools.offered.filter((it) => !isHidden.has(it)), ...(this.#deferred?.tools ?? [])];
     // With a limit that somebody chose, the beginning of the prompt never changes.
     this.#hasReader = maxResultTokens !== undefined && this.#fitter !== undefined && this.#shown.length > 0;
-    tools.addBuiltIn(readerName, this.#createReader);
+    tools.addBuiltIn(reading, this.#createReader);
     for (const own of this.#deferred?.tools ?? []) tools.addBuiltIn(own.wireName, () => own);
   }
 

@@ -9,6 +9,18 @@ const mostNames = 100;
 
 type Definition = OpenAITool["function"];
 
+/** The names of the loop's own tools for tools that have to be found. */
+export const [toolSearchName, callToolName] = ["tool_search", "call_tool"];
+
+/** What the model reads of found tools. */
+export function foundTools(tools: readonly Definition[], call: string = callToolName) {
+  const hint =
+    tools.length === 0
+      ? "Nothing fits. Try other words, or a name."
+      : `Call one with ${call}, by its name and with arguments that fit its parameters.`;
+  return { tools, hint };
+}
+
 interface Entry {
   readonly definition: Definition;
   readonly name: readonly string[];

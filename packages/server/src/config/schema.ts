@@ -127,6 +127,16 @@ export const configSchema = group({
     .describe(
       "What happens at these limits: stop, or ask once more without tools. If not set, stop if the server ran tools, and ask if only the client could.",
     ),
+  maxResultTokens: wholeNumber(100)
+    .optional()
+    .describe(
+      "How many tokens of one tool result the model reads at once. Of a longer one it reads the beginning and the end, and reads on with a tool; items and the store keep all of it (docs/tools-with-models.md). If not set, a quarter of the model's context window, or 8,000.",
+    ),
+  maxOfferedTools: wholeNumber(1)
+    .optional()
+    .describe(
+      "How many tools a model is offered. With more, or if they take more than a quarter of its context window, it has to find them with `tool_search`. If not set, 64.",
+    ),
   onPromptCut: choice(["warn", "error"])
     .default("warn")
     .describe(

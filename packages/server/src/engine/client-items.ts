@@ -3,6 +3,7 @@
 
 import type { JsonObject, JsonValue } from "rondo";
 import { argumentsOfItem, outputOfItem } from "../executor/client-run/client-run-items.ts";
+import { textOfSearch } from "../executor/tool-search/tool-search-executor.ts";
 import { type ClientTool, clientTool, flatName } from "../protocol/client-tools.ts";
 import type { InputItem } from "../protocol/items.ts";
 import type { ToolDefinition } from "../protocol/tools.ts";
@@ -58,7 +59,8 @@ function readable(item: Fields, tools: readonly ToolDefinition[], pairs: Readonl
         : {
             type: "function_call_output",
             call_id: id,
-            output: outputOfItem(item as JsonObject) ?? item["output"] ?? "",
+            output:
+              outputOfItem(item as JsonObject) ?? textOfSearch(item as JsonObject) ?? item["output"] ?? "",
           };
   }
 }

@@ -3,6 +3,7 @@
 
 import type { Message } from "rondo";
 import { ContextBudgetError, truncateToBudget } from "rondo/budget";
+import { resultLimit, shortenResults } from "rondo/loop";
 import type { ModelProfile } from "rondo/models";
 import { invalidRequest } from "../protocol/api-error.ts";
 import type { RequestOptions } from "../protocol/stored-request.ts";
@@ -16,6 +17,7 @@ export function fitMessages(
   request: Pick<RequestOptions, "text" | "truncation" | "max_output_tokens">,
   profile: ModelProfile,
   hasTools = false,
+  maxResultTokens?: number,
 ): Message[] {
   const instructed = withShape(messages, request.text.format, profile, hasTools);
   if (request.truncation !== "auto" || profile.contextWindow === undefined) return instructed;
@@ -26,12 +28,16 @@ export function fitMessages(
   );
   try {
     const maxTokens = profile.contextWindow - answer;
-    return truncateToBudget(instructed, {
+    // Long results count as the model reads them.
+    const view = shortenResults(instructed, resultLimit(maxResultTokens, profile.contextWindow));
+    const kept = truncateToBudget(view, {
       maxTokens,
       // Each cut costs the model server its cache.
       keepTokens: Math.ceil(maxTokens / 2),
       cutNewestTurn: true,
     });
+    const isKept = new Set(kept);
+    return instructed.filter((_, index) => isKept.has(view[index] as Message));
   } catch (error) {
     if (!(error instanceof ContextBudgetError)) throw error;
     throw invalidRequest(

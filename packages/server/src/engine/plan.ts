@@ -5,6 +5,7 @@ import type { LoopOptions, PromptWatch } from "rondo/loop";
 import type { Announcement } from "../executor/executor.ts";
 import type { Executors } from "../executor/executors.ts";
 import type { Offer } from "../executor/offer.ts";
+import { isClientSearch, isServerSearch } from "../executor/tool-search/tool-search-executor.ts";
 import type { RequestOptions } from "../protocol/stored-request.ts";
 import type { ApprovalRequest } from "./approval-id.ts";
 import type { OutputOptions } from "./output.ts";
@@ -32,6 +33,10 @@ export interface Plan {
   readonly asksForFinalAnswer: boolean;
   /** See `promptWatch` of the loop. Default: nothing is known of earlier prompts. */
   readonly promptWatch?: PromptWatch | undefined;
+  /** See `maxResultTokens` of the loop. Default: the loop's. */
+  readonly maxResultTokens?: number | undefined;
+  /** See `maxTools` of the loop. Default: the loop's. */
+  readonly maxOfferedTools?: number | undefined;
   /** See `onPromptCut` of the loop. Default: `warn`. */
   readonly onPromptCut?: "warn" | "error";
   /** How clients see thoughts. Default: `summary`. */
@@ -62,7 +67,26 @@ export function loopOptions(plan: Plan): LoopOptions {
     asksForFinalAnswer,
     maxRepeats: plan.maxRepeats,
     ...(plan.promptWatch && { promptWatch: plan.promptWatch }),
+    ...(plan.maxResultTokens !== undefined && { maxResultTokens: plan.maxResultTokens }),
+    ...(plan.maxOfferedTools !== undefined && { maxTools: plan.maxOfferedTools }),
+    ...deferral(plan),
     ...(plan.onPromptCut && { onPromptCut: plan.onPromptCut }),
+  };
+}
+
+/** Which tools the model has to find: those with `defer_loading`, where the request has a search. */
+function deferral({ request: { tools }, offer }: Plan): Pick<LoopOptions, "isDeferred" | "hasToolSearch"> {
+  const hasToolSearch = tools.some(isClientSearch);
+  if (!hasToolSearch && !tools.some(isServerSearch)) return {};
+  const marked = tools.filter((definition) => definition["defer_loading"] === true);
+  const labels = new Set(marked.map(({ server_label: label }) => label));
+  return {
+    hasToolSearch,
+    isDeferred: ({ name }) => {
+      const { index, identity } = offer.find(name) ?? {};
+      const definition = index === undefined ? undefined : tools[index];
+      return definition ? marked.includes(definition) : labels.has(identity?.label);
+    },
   };
 }
 

@@ -1,12 +1,14 @@
 // Turns the events of the loop into items of the output and steps of the run.
 
 import type { Message } from "rondo";
-import type { LoopEvent, RunReason, RunState } from "rondo/loop";
+import { type LoopEvent, type RunReason, type RunState, toolSearchName } from "rondo/loop";
 import { checkUpdate } from "../executor/call-update.ts";
 import type { CallItems, CallUpdate } from "../executor/executor.ts";
 import { functionItems } from "../executor/function/function-items.ts";
 import { localHost, localLabel } from "../executor/local/local-executor.ts";
 import { isOfServer } from "../executor/tool-identity.ts";
+import { isServerSearch, searchOutput } from "../executor/tool-search/tool-search-executor.ts";
+import type { OutputItem } from "../protocol/items.ts";
 import type { IncompleteReason, ResponseUsage, ResponseWarning } from "../protocol/response.ts";
 import type { ResponseStatus } from "../protocol/status.ts";
 import type { ApprovalRequest } from "./approval-id.ts";
@@ -165,6 +167,9 @@ export class Recorder {
       { ...shown, fields: { ...shown.fields, ...item } },
       isError ? { error: message.content } : { output: message.content },
     );
+    if (call.shown.type !== "tool_search_call") return;
+    const found = { ...searchOutput(shown.id, result), id: "" } as OutputItem;
+    output.announce({ idPrefix: "tso", added: found, events: [], done: found });
   }
 
   /** Shows the calls that wait for the client, and gives how the run ended. */
@@ -290,7 +295,14 @@ export class Recorder {
       return { ...call, shown: { approvalId: approvalIdFor({ identity, arguments: text }, output.mark) } };
     const offered = identity && offer.findSame(identity);
     const { label, name } = offered?.runsHere ? offered.identity : { label: localLabel, name: call.name };
-    return { ...call, shown: this.#beginCall(this.#itemsOf(offered), { label, name, arguments: text }) };
+    const items = this.#isSearch(call) ? plan.executors.itemsOf("tool_search_call") : this.#itemsOf(offered);
+    return { ...call, shown: this.#beginCall(items, { label, name, arguments: text }) };
+  }
+
+  /** Whether a call searches for tools, and the client knows items of such calls. */
+  #isSearch({ name, identity, isRejected }: Omit<StoredCall, "shown">): boolean {
+    const { request } = this.#options.plan;
+    return name === toolSearchName && !identity && !isRejected && (request.tools ?? []).some(isServerSearch);
   }
 
   #beginCall(items: CallItems, call: Parameters<Output["beginCall"]>[1]) {

@@ -11,6 +11,7 @@ import { isLocalServer, localExecutor } from "./local/local-executor.ts";
 import { mcpItems } from "./mcp/mcp-items.ts";
 import { emptyOffer, mergeOffers, type Offer } from "./offer.ts";
 import type { ToolIdentity } from "./tool-identity.ts";
+import { toolSearchExecutor } from "./tool-search/tool-search-executor.ts";
 
 export interface ExecutorsOptions {
   /** The tools of the config. Default: none. */
@@ -55,6 +56,7 @@ export class Executors {
       ...executors,
       ...(mcp ? [mcp] : []),
       ...clientRunExecutors,
+      toolSearchExecutor,
       functionExecutor,
     ];
     this.#items = new Map([

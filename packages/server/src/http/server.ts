@@ -128,6 +128,8 @@ function startResponses(
     maxAgenticTurns,
     maxRepeats,
     onPromptCut,
+    maxResultTokens: config.maxResultTokens,
+    maxOfferedTools: config.maxOfferedTools,
     asksForFinalAnswer: onLimit === undefined ? undefined : onLimit === "final_answer",
     limits: {
       maxItems: limits.items,

@@ -62,9 +62,22 @@ const maxNameLength = 64;
 /** Types of items that add tools to a conversation. */
 const toolItems: readonly string[] = ["additional_tools", "tool_search_output"];
 
-/** The tools that an item adds, as they came. */
+/** The tools that an item adds, as they came. A search of the server adds none: it has them. */
 export function toolsOfItem(item: { readonly type: string }): JsonObject[] {
-  if (!toolItems.includes(item.type)) return [];
-  const { tools } = item as { tools?: unknown };
+  const { tools, execution } = item as { tools?: unknown; execution?: unknown };
+  const isFoundHere = item.type === "tool_search_output" && execution === "server";
+  if (!toolItems.includes(item.type) || isFoundHere) return [];
   return Array.isArray(tools) ? (tools as JsonObject[]) : [];
+}
+
+/** The tools that an item offers to the model. It has read the definitions of those that a search found. */
+export function toolsToOffer(item: { readonly type: string }): JsonObject[] {
+  const tools = toolsOfItem(item);
+  return item.type === "tool_search_output" ? tools.map(deferred) : tools;
+}
+
+function deferred(tool: JsonObject): JsonObject {
+  const { tools: inner } = tool;
+  if (!Array.isArray(inner)) return { ...tool, defer_loading: true };
+  return { ...tool, tools: (inner as JsonObject[]).map(deferred) };
 }

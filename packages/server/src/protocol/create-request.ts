@@ -3,7 +3,7 @@
 import type { JsonObject, JsonValue } from "rondo";
 import { z } from "zod";
 import { invalidRequest } from "./api-error.ts";
-import { addTools, toolsOfItem } from "./client-tools.ts";
+import { addTools, toolsToOffer } from "./client-tools.ts";
 import { createRequestSchema } from "./create-request-schema.ts";
 import { parseField } from "./field-error.ts";
 import { inputItem, toItems } from "./input-items.ts";
@@ -156,7 +156,7 @@ function toRequest(given: z.infer<typeof frame>, body: JsonObject): CreateReques
     stream: given.stream ?? false,
     background: given.background ?? false,
     store: given.store ?? true,
-    tools: input.reduce((all, item) => addTools(all, toTools(toolsOfItem(item))), toTools(tools)),
+    tools: input.reduce((all, item) => addTools(all, toTools(toolsToOffer(item))), toTools(tools)),
     ...toChoice(given.tool_choice, given.allowed_tools),
     parallel_tool_calls: given.parallel_tool_calls ?? true,
     text: toTextOptions(given.text),

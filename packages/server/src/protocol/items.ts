@@ -152,6 +152,8 @@ export type ExtensionType =
   | "shell_call_output"
   | "local_shell_call"
   | "apply_patch_call"
+  | "tool_search_call"
+  | "tool_search_output"
   | "file_search_call"
   | "web_search_call"
   | "image_generation_call";

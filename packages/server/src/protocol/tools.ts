@@ -16,7 +16,7 @@ export type ToolDefinition = JsonObject & { type: string; name?: string; shown_a
 const name = z.string().min(1);
 const description = z.string().nullish();
 
-/** Hints about callers and loading: accepted, and without effect here. */
+/** Hints about callers: accepted, and without effect here. Tools with `defer_loading` are found by `tool_search`. */
 const hints = {
   allowed_callers: z.array(z.string()).nullish(),
   async: z.boolean().nullish(),
@@ -81,7 +81,16 @@ const applyPatchTool = z.looseObject({
   allowed_callers: z.array(z.string()).nullish(),
 });
 
+/** Finds tools with `defer_loading`, here or at the client. */
+const toolSearchTool = z.looseObject({
+  type: z.literal("tool_search"),
+  description,
+  execution: z.enum(["server", "client"]).nullish(),
+  parameters: z.record(z.string(), z.unknown()).nullish(),
+});
+
 export const knownTools = z.discriminatedUnion("type", [
+  toolSearchTool,
   functionTool,
   customTool,
   namespaceTool,
@@ -154,6 +163,7 @@ function toTool(entry: JsonObject, { name, own, namespace }: Names): ToolDefinit
     name,
     description: withFormat(description, entry["format"]),
     shown_as,
+    ...(entry["defer_loading"] === true && { defer_loading: true }),
     parameters: {
       type: "object",
       properties: {

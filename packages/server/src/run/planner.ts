@@ -20,7 +20,7 @@ import type { Executors } from "../executor/executors.ts";
 import { offeredChoice } from "../executor/named-tools.ts";
 import type { Offer } from "../executor/offer.ts";
 import { invalidRequest } from "../protocol/api-error.ts";
-import { addTools, toolsOfItem } from "../protocol/client-tools.ts";
+import { addTools, toolsToOffer } from "../protocol/client-tools.ts";
 import type { InputItem, OutputItem } from "../protocol/items.ts";
 import type { RequestOptions } from "../protocol/stored-request.ts";
 import { checkForcedTool } from "../protocol/tool-choice.ts";
@@ -39,6 +39,10 @@ export interface PlannerOptions {
   readonly asksForFinalAnswer?: boolean | undefined;
   /** What happens where a model server read only a part of the prompt. Default: `warn`. */
   readonly onPromptCut?: "warn" | "error";
+  /** See `maxResultTokens` of the loop. Default: the loop's. */
+  readonly maxResultTokens?: number | undefined;
+  /** See `maxTools` of the loop. Default: the loop's. */
+  readonly maxOfferedTools?: number | undefined;
   /** The last prompts of conversations. */
   readonly promptWatches: PromptWatches;
   /** How clients see thoughts. Default: `summary`. */
@@ -133,7 +137,13 @@ export async function planRun(requested: RunRequest, options: PlannerOptions): P
     request,
     model: name,
     provider: cuts ? fitToWindow(provider) : provider,
-    messages: fitMessages(messages, request, provider.profile, mayCall(request, offer)),
+    messages: fitMessages(
+      messages,
+      request,
+      provider.profile,
+      mayCall(request, offer),
+      options.maxResultTokens,
+    ),
     offer,
     executors,
     announcements: newAnnouncements(offer.announcements, history),
@@ -142,6 +152,8 @@ export async function planRun(requested: RunRequest, options: PlannerOptions): P
     maxRepeats: options.maxRepeats,
     promptWatch: options.promptWatches.continue(previous ?? conversation, conversation ?? id),
     onPromptCut: options.onPromptCut ?? "warn",
+    maxResultTokens: options.maxResultTokens,
+    maxOfferedTools: options.maxOfferedTools,
     asksForFinalAnswer: options.asksForFinalAnswer ?? !offer.isAgentic,
     thoughts: options.thoughts,
     sealThought: request.include.includes("reasoning.encrypted_content")
@@ -171,7 +183,7 @@ function newAnnouncements(all: readonly Announcement[], history: readonly Entry[
 
 /** The request with the tools of earlier items; its own win. */
 function withTools(request: RequestOptions, before: readonly Entry[]): RequestOptions {
-  const given = before.flatMap(({ item }) => toolsOfItem(item));
+  const given = before.flatMap(({ item }) => toolsToOffer(item));
   if (given.length === 0) return request;
   const earlier = given.reduce<ToolDefinition[]>((all, tool) => addTools(all, toTools([tool])), []);
   return { ...request, tools: addTools(earlier, request.tools) };
