@@ -10,12 +10,15 @@ export interface Package {
   readonly entries: readonly string[];
   /** The files that the entries share, by name: a source file goes into the first that matches. Default: any. */
   readonly shared?: Readonly<Record<string, RegExp>>;
+  /** The version of the language. Default: as the sources are. */
+  readonly target?: string;
 }
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 
 const library: Package = {
   folder: join(root, "packages/rondo"),
+  target: "es2024", // without `using`, which older Nodes and browsers cannot parse
   // `#http` and `#sessions` each resolve to one of the last four.
   entries: [
     "index",
@@ -64,7 +67,7 @@ export async function writeBundle(one: Package, dist = join(one.folder, "dist"))
   write(dist, await bundle(one));
 }
 
-async function bundle({ folder, entries, shared }: Package): Promise<OutputFile[]> {
+async function bundle({ folder, entries, shared, target }: Package): Promise<OutputFile[]> {
   const build = await rolldown({
     cwd: folder,
     input: Object.fromEntries(entries.map((entry) => [entry, `./src/${entry}.ts`])),
@@ -72,6 +75,7 @@ async function bundle({ folder, entries, shared }: Package): Promise<OutputFile[
     // Dependencies stay external, and the runtime resolves `#http`.
     external: (id, _importer, isResolved) => !isResolved && !id.startsWith("."),
     preserveEntrySignatures: "allow-extension",
+    ...(target !== undefined && { transform: { target } }),
   });
   const { output } = await build.generate({
     dir: join(folder, "dist"), // the maps name their sources from there

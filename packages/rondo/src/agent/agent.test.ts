@@ -352,9 +352,7 @@ describe("an error of a turn tells which turn it was", () => {
     ["an error", new Error("broken")],
     ["a frozen object", Object.freeze({ status: 500 })],
   ])("%s", async (_, thrown) => {
-    const fail = tool("fail", "", {}, () => {
-      throw thrown;
-    });
+    const fail = tool("fail", "", {}, () => Promise.reject(thrown as Error));
     const outer = tool("outer", "", {}, () => fail.execute());
     const agent = agentWith([add, outer], registry);
     const turn = new Turn(outer);

@@ -194,7 +194,7 @@ export class Agent<
   /** Queues a turn of one of the agent's tools, even while it runs or is paused. */
   async put(turn: Turn): Promise<void> {
     this.#checkTurn(turn);
-    await this.#enqueue(turn, neverAborted);
+    await this.#enqueue(turn, neverAborted());
   }
 
   /**

@@ -1,6 +1,7 @@
 // Lets one sleeper wait until something has happened elsewhere.
 
 import { untilAborted } from "./until-aborted.ts";
+import { withResolvers } from "./with-resolvers.ts";
 
 export class Bell {
   #wake = () => {};
@@ -15,7 +16,7 @@ export class Bell {
    * has changed: the bell may have rung for something else.
    */
   sleep(signal: AbortSignal): Promise<void> {
-    const { promise, resolve } = Promise.withResolvers<void>();
+    const { promise, resolve } = withResolvers<void>();
     this.#wake = resolve;
     return untilAborted(promise, signal);
   }

@@ -83,8 +83,8 @@ export interface ClientOptions<
   maxTurns?: number;
   /** The longest answer. Default: 4,096; `null`: the server's. */
   maxTokens?: number | null;
-  /** From 0 to 2. Default: 0.7. */
-  temperature?: number;
+  /** From 0 to 2. Default: 0.7; `null`: the server's. */
+  temperature?: number | null;
   /** More settings of the request. */
   settings?: ModelSettings;
   /** Whether the calls of one answer run in parallel. Default: true. */
@@ -146,7 +146,7 @@ const checks = {
   maxTools: optional(checkCount, undefined), // the loop's
   maxTurns: optional(checkCount, Number.POSITIVE_INFINITY),
   maxTokens: optional((field, value) => (value === null ? null : checkLimit(field, value)), 4096),
-  temperature: optional(checkTemperature, 0.7),
+  temperature: optional((field, value) => (value === null ? null : checkTemperature(field, value)), 0.7),
   settings: optional(toSettings, noSettings),
   parallelToolCalls: optional(checkBoolean, true),
   allowedTools: optional(checkNames, undefined),
@@ -196,7 +196,11 @@ export function checkClientOptions(options: ClientOptions): CheckedOptions {
     ...checked,
     model: checked.truncation === "auto" ? fitToWindow(toModel(options)) : toModel(options),
     output: options.output,
-    settings: { temperature, ...(maxTokens !== null && { maxTokens }), ...checked.settings },
+    settings: {
+      ...(temperature !== null && { temperature }),
+      ...(maxTokens !== null && { maxTokens }),
+      ...checked.settings,
+    },
     isAllowed: permission(allowedTools, disallowedTools, checked.tools),
   };
 }

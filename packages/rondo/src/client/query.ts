@@ -90,7 +90,7 @@ export class Query<Output = unknown, T = AnyTool> extends Run<QueryMessage<Outpu
     for await (const message of this)
       if (message.type === "result") {
         const { type: _, session_id: __, ...result } = message;
-        return this.#withOutput(result as RunResult);
+        return this.#withOutput(result);
       }
     return this.#withOutput(this.#result);
   }

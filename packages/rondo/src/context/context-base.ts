@@ -60,7 +60,7 @@ export abstract class ContextBase implements Iterable<ContextItem> {
 
   protected fire<E extends HookEvent>(event: E, ...args: HookEvents[E]): Promise<void> | undefined {
     const source = { hooks: [this.hookList], registry: this.registry, tags: this.tags };
-    return fire(event, source, args, { [this.#kind]: this, signal: neverAborted });
+    return fire(event, source, args, { [this.#kind]: this, signal: neverAborted() });
   }
 }
 

@@ -19,8 +19,13 @@ export interface EventSource {
   readonly graceMs?: number;
 }
 
-/** The signal of hooks around work that cannot be aborted. */
-export const neverAborted: AbortSignal = new AbortController().signal;
+let never: AbortSignal | undefined;
+
+/** The signal of work that cannot be aborted. Made at its first use: Workers allow none while modules load. */
+export function neverAborted(): AbortSignal {
+  never ??= new AbortController().signal;
+  return never;
+}
 
 /**
  * Calls the hooks one at a time; the first that throws stops the rest. Returns `undefined` if there is nothing to
@@ -35,7 +40,7 @@ export function fire<E extends HookEvent>(
   const hooks = hooksFor(event, source);
   if (hooks.length === 0) return undefined;
   const calls = callInOrder(hooks, args, { ...context, fixed: {} });
-  return context.signal === neverAborted
+  return context.signal === never
     ? calls
     : waitWithGrace(calls, event, context.signal, source.graceMs ?? defaultGraceMs);
 }

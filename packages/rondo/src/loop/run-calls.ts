@@ -2,6 +2,7 @@
 
 import { Bell } from "../async/bell.ts";
 import { untilAborted } from "../async/until-aborted.ts";
+import { neverAborted } from "../hook/fire.ts";
 import type { AnyTool } from "../tool/tool.ts";
 import { Turn } from "../turn/turn.ts";
 import type { TurnOptions } from "../turn/turn-options.ts";
@@ -89,10 +90,8 @@ export async function* runCalls(
 
 /** Waits for progress or an outcome. An abort shows as the end of the running tools. */
 function ring(bell: Bell): Promise<void> {
-  return bell.sleep(neverAborted);
+  return bell.sleep(neverAborted());
 }
-
-const neverAborted = new AbortController().signal;
 
 /** Runs one call. Never throws: a failure is an outcome too. */
 async function runCall(

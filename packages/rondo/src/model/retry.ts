@@ -2,6 +2,7 @@
 
 import { after } from "../async/timer.ts";
 import { untilAborted } from "../async/until-aborted.ts";
+import { withResolvers } from "../async/with-resolvers.ts";
 import { InvalidArgumentError, InvalidTypeError } from "../error/argument-errors.ts";
 import { checkDuration, checkGrace, checkLimit, checkOptions } from "../error/check.ts";
 import { ModelConnectionError } from "../error/model-errors.ts";
@@ -120,7 +121,7 @@ export function parseRetryAfter(header: string | undefined, nowMs = Date.now()):
 }
 
 async function sleep(durationMs: number, signal: AbortSignal): Promise<void> {
-  const { promise, resolve } = Promise.withResolvers<void>();
+  const { promise, resolve } = withResolvers<void>();
   const cancel = after(durationMs, resolve);
   await untilAborted(promise, signal).finally(() => {
     cancel();

@@ -290,7 +290,7 @@ export class Turn<
       graceMs,
     };
     // The caller's signal, not that of the watch: a timeout must not abort its own hooks.
-    const hookSignal = signal ?? neverAborted;
+    const hookSignal = signal ?? neverAborted();
     const hookContext = { tool, turn: this as Turn, ...(agent && { agent }), signal: hookSignal };
     return {
       watch,

@@ -1,6 +1,7 @@
 // HTTP by `fetch`: on runtimes without Node, and if the user passes a `fetch`.
 
 import { untilAborted } from "../../async/until-aborted.ts";
+import { type Resolvers, withResolvers } from "../../async/with-resolvers.ts";
 import type { HttpRequest, HttpResponse, HttpSend, TakeBytes } from "./http.ts";
 
 /** The part of `fetch` that is used, so that wrappers and fakes need no more. */
@@ -32,7 +33,7 @@ class FetchResponse implements HttpResponse {
   readonly status: number;
   readonly #response: Response;
   readonly #signal: AbortSignal;
-  #paused: PromiseWithResolvers<void> | undefined;
+  #paused: Resolvers<void> | undefined;
 
   constructor(response: Response, signal: HttpRequest["signal"]) {
     // A browser hides redirects behind the status 0.
@@ -48,7 +49,7 @@ class FetchResponse implements HttpResponse {
   async read(take: TakeBytes): Promise<void> {
     const reader = this.#response.body?.getReader();
     if (!reader) return;
-    const { promise: aborted, reject } = Promise.withResolvers<never>();
+    const { promise: aborted, reject } = withResolvers<never>();
     aborted.catch(() => {}); // raced below, but perhaps not awaited yet
     const onAbort = () => {
       reject(this.#signal.reason);
@@ -67,7 +68,7 @@ class FetchResponse implements HttpResponse {
   }
 
   pause(): void {
-    this.#paused ??= Promise.withResolvers();
+    this.#paused ??= withResolvers();
   }
 
   resume(): void {

@@ -24,7 +24,7 @@ export interface ChatConversationOptions {
 }
 
 /** How many rounds of tools one prompt may take. */
-const maxToolRounds = 25;
+const maxToolRounds = 50;
 
 export class ChatConversation implements AsyncDisposable {
   /** The tools that run here. */
@@ -187,7 +187,8 @@ export class ChatConversation implements AsyncDisposable {
       tools,
       autoExecuteTools: true,
       maxToolIterations: maxToolRounds,
-      maxTokens: null,
+      maxTokens: null, // as the model's server has it, and so are all other settings
+      temperature: null,
       includeToolUseDeltas: true,
       ...(systemPrompt !== undefined && { systemPrompt }),
       ...(saved && { sessionStore: withInfo(saved.chats.store, () => this.#info()), ...session }),
