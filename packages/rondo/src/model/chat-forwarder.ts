@@ -1,5 +1,5 @@
-// Forwards chat-completions requests to a model server unchanged, and its answers byte by byte: for servers between
-// a client and a model.
+// Forwards requests for chat completions, completions and embeddings to a model server unchanged, and its answers byte
+// by byte: for servers between a client and a model.
 
 import { after } from "../async/timer.ts";
 import {
@@ -17,6 +17,8 @@ import { SilenceLimit } from "./silence.ts";
 import { acquireSlot } from "./slots.ts";
 
 export interface ForwardRequest {
+  /** Where it goes, below the base URL. Default: `/chat/completions`. */
+  readonly path?: "/chat/completions" | "/completions" | "/embeddings" | undefined;
   /** The body as JSON text, with the model's name in it. */
   readonly body: string;
   /** Whether it requests a whole answer: silence before it is then not limited by default. Default: false. */
@@ -74,7 +76,7 @@ async function forward(setup: ChatSetup, request: ForwardRequest): Promise<void>
 
 async function exchange(
   { endpoint, model, send, mayAskWhole, limits }: ChatSetup,
-  { body, isWhole, signal, onHead, onBytes }: ForwardRequest,
+  { path = "/chat/completions", body, isWhole, signal, onHead, onBytes }: ForwardRequest,
   silence: SilenceLimit,
 ): Promise<void> {
   const max = limits.maxAnswerBytes;
@@ -82,7 +84,7 @@ async function exchange(
   let size = 0;
   if (!(isWhole && mayAskWhole)) silence.hear();
   try {
-    const response = await askServer({ endpoint, path: "/chat/completions", body, model, send, signal });
+    const response = await askServer({ endpoint, path, body, model, send, signal });
     hasBegun = true;
     onHead({ status: response.status, contentType: response.header("content-type") });
     await response.read((bytes) => {

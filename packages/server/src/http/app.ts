@@ -173,7 +173,7 @@ function otherRequests(routes: readonly Route[], guard: BrowserGuard): Handle {
 }
 
 function noSuchPath(method: string, path: string): ApiError {
-  const hint = /^\/(?:responses|conversations|models|chat)\b/.test(path)
+  const hint = /^\/(?:responses|conversations|models|chat|completions|embeddings)\b/.test(path)
     ? ` Did you mean /v1${path}? The base URL ends with /v1.`
     : " GET /openapi.json describes all paths.";
   return notFound(`There is no ${method} ${path} here.${hint}`, "unknown_path");

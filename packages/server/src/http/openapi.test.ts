@@ -54,6 +54,8 @@ describe("the OpenAPI document", () => {
       "get /v1/conversations/{conversation_id}/items/{item_id}",
       "delete /v1/conversations/{conversation_id}/items/{item_id}",
       "post /v1/chat/completions",
+      "post /v1/completions",
+      "post /v1/embeddings",
       "get /v1/models",
       "get /v1/models/{model}",
       "get /healthz",

@@ -3,7 +3,11 @@
 
 import type { JsonObject } from "rondo";
 import { z } from "zod";
-import { chatRequestSchema } from "../protocol/chat-request.ts";
+import {
+  chatRequestSchema,
+  completionRequestSchema,
+  embeddingRequestSchema,
+} from "../protocol/chat-request.ts";
 import {
   addItemsSchema,
   conversationSchema,
@@ -37,6 +41,8 @@ const components: Readonly<Record<string, z.ZodType>> = {
   InputItem: inputItem,
   CreateConversation: createConversationSchema,
   ChatRequest: chatRequestSchema,
+  CompletionRequest: completionRequestSchema,
+  EmbeddingRequest: embeddingRequestSchema,
   UpdateConversation: updateConversationSchema,
   AddConversationItems: addItemsSchema,
   Tool: tool,

@@ -70,6 +70,15 @@ export const chatRequestSchema = frame.extend({
   stream_options: z.looseObject({ include_usage: z.boolean().nullish() }).nullish(),
 });
 
+const tokens = z.array(z.int());
+const texts = z.union([z.string(), z.array(z.union([z.string(), tokens])), tokens]);
+
+/** The body of POST /v1/completions. The model server checks it. */
+export const completionRequestSchema = frame.extend({ prompt: texts.nullish() });
+
+/** The body of POST /v1/embeddings. The model server checks it. */
+export const embeddingRequestSchema = frame.omit({ stream: true }).extend({ input: texts });
+
 export interface ChatFrame {
   readonly model: string | undefined;
   /** Default: false. */

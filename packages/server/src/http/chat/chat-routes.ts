@@ -1,11 +1,19 @@
-// POST /v1/chat/completions: passed through to the model's server, so that one base URL serves every client. A model
-// without a server replies through its provider.
+// Chat completions, completions and embeddings: passed through to the model's server, so that one base URL serves every
+// client. For chat, a model without a server replies through its provider.
 
+import type { ModelProvider } from "rondo";
+import type { ForwardRequest } from "rondo/models";
 import { z } from "zod";
 import type { Models } from "../../config/models.ts";
-import { chatRequestSchema, parseChatFrame } from "../../protocol/chat-request.ts";
+import { invalidRequest } from "../../protocol/api-error.ts";
+import {
+  chatRequestSchema,
+  completionRequestSchema,
+  embeddingRequestSchema,
+  parseChatFrame,
+} from "../../protocol/chat-request.ts";
 import type { UrlRules } from "../../protocol/input-urls.ts";
-import { modelErrors, type Route, route } from "../route.ts";
+import { modelErrors, type Route, type RouteRequest, route } from "../route.ts";
 import type { StreamOptions } from "../stream.ts";
 import { passThrough } from "./pass-through.ts";
 import { replyFromProvider } from "./provider-reply.ts";
@@ -23,6 +31,22 @@ export interface ChatRoutesOptions extends StreamOptions {
 const mayHideUrl = /_url|(?:https?|file|ftp):|\\u00[2-7]/i;
 
 export function chatRoutes(options: ChatRoutesOptions): Route[] {
+  /** Forwards a request to the model's server; `orElse` replies for a model without one. */
+  const forward = async (
+    { exchange, body: { text, value } }: Pick<RouteRequest, "exchange" | "body">,
+    path: ForwardRequest["path"],
+    orElse: (found: { name: string; provider: ModelProvider; stream: boolean }) => Promise<void>,
+  ) => {
+    const { model: wanted, stream } = parseChatFrame(value, options.urls);
+    const { name, provider, forwarder } = await options.models.resolve(wanted);
+    exchange.model = name;
+    if (forwarder === undefined) return orElse({ name, provider, stream });
+    // As it came, to the last digit, unless the model has another name there, or another parser may read it otherwise.
+    const isSame = wanted === forwarder.model && !mayHideUrl.test(text);
+    const sent = isSame ? text : JSON.stringify({ ...Object(value), model: forwarder.model });
+    return passThrough(exchange, options, { forwarder, path, body: sent, stream });
+  };
+
   return [
     route({
       method: "POST",
@@ -33,17 +57,39 @@ export function chatRoutes(options: ChatRoutesOptions): Route[] {
       reply: z.looseObject({}),
       events: z.looseObject({}),
       errors: modelErrors,
-      async handle({ exchange, body: { text, value } }) {
-        const { model: wanted, stream } = parseChatFrame(value, options.urls);
-        const { name, provider, forwarder } = await options.models.resolve(wanted);
-        exchange.model = name;
-        if (forwarder === undefined)
-          return replyFromProvider(exchange, options, { name, provider, body: value, stream });
-        // As it came, to the last digit, unless the model has another name there, or another parser may read it otherwise.
-        const isSame = wanted === forwarder.model && !mayHideUrl.test(text);
-        const sent = isSame ? text : JSON.stringify({ ...Object(value), model: forwarder.model });
-        return passThrough(exchange, options, { forwarder, body: sent, stream });
-      },
+      handle: (request) =>
+        forward(request, "/chat/completions", (found) =>
+          replyFromProvider(request.exchange, options, { ...found, body: request.body.value }),
+        ),
+    }),
+    route({
+      method: "POST",
+      path: "/v1/completions",
+      operationId: "createCompletion",
+      summary: "Continue a text by the older completions API. Passed through to the model's server as it is.",
+      body: completionRequestSchema,
+      reply: z.looseObject({}),
+      events: z.looseObject({}),
+      errors: modelErrors,
+      handle: (request) => forward(request, "/completions", noServer),
+    }),
+    route({
+      method: "POST",
+      path: "/v1/embeddings",
+      operationId: "createEmbedding",
+      summary: "Embed texts. Passed through to the model's server as it is.",
+      body: embeddingRequestSchema,
+      reply: z.looseObject({}),
+      errors: modelErrors,
+      handle: (request) => forward(request, "/embeddings", noServer),
     }),
   ];
+}
+
+async function noServer({ name }: { name: string }): Promise<never> {
+  throw invalidRequest(
+    "model",
+    `The model '${name}' is code of this server's config: it answers only /v1/responses and /v1/chat/completions. Use a model of a model server.`,
+    "unsupported_endpoint",
+  );
 }

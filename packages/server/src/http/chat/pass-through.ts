@@ -1,12 +1,14 @@
 // Forwards a model server's reply as it comes, unread.
 
-import type { ChatForwarder } from "rondo/models";
+import type { ChatForwarder, ForwardRequest } from "rondo/models";
 import { toApiError } from "../../engine/failure.ts";
 import type { Exchange } from "../exchange.ts";
 import type { StreamOptions } from "../stream.ts";
 
 export interface PassThroughOptions {
   readonly forwarder: ChatForwarder;
+  /** Default: that of chat completions. */
+  readonly path?: ForwardRequest["path"];
   /** The body as JSON text. */
   readonly body: string;
   /** Whether it asks for a stream. */
@@ -17,7 +19,7 @@ export interface PassThroughOptions {
 export async function passThrough(
   exchange: Exchange,
   { metrics, logger }: Pick<StreamOptions, "metrics" | "logger">,
-  { forwarder, body, stream }: PassThroughOptions,
+  { forwarder, path, body, stream }: PassThroughOptions,
 ): Promise<void> {
   const { outgoing, headers, signal } = exchange;
   // A write to a client that has just left fails; the signal is aborted anyway.
@@ -25,6 +27,7 @@ export async function passThrough(
   metrics.streamOpened();
   try {
     await forwarder.forward({
+      path,
       body,
       isWhole: !stream,
       signal,
