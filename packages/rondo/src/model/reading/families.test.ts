@@ -152,6 +152,13 @@ const calling: [family: string, text: string, calls: Call[], left?: string, thin
     "hm",
   ],
   ["gpt-oss, stripped", 'commentary to=functions.add json{"a": 1}', [a1]],
+  ["gpt-oss, stripped, the recipient first", ' to=functions.addcommentary json{"a": 1}', [a1]],
+  ["gemma 3, an object", '[add({"a": 1}), ping()]', [a1, ping]],
+  [
+    "hermes, the end of the message",
+    '<tool_call>{"name": "add", "arguments": {"a": 1}}</tool_call><|im_end|>\n',
+    [a1],
+  ],
   ["llama 4", "<|python_start|>[add(a=1), ping()]<|python_end|>", [a1, ping]],
   ["lfm2, JSON", '<|tool_call_start|>[{"name": "add", "arguments": {"a": 1}}]<|tool_call_end|>', [a1]],
   ["lfm2, stripped", "[add(a=1), ping()]", [a1, ping]],
@@ -249,6 +256,10 @@ const talking = [
   "A message ends with <|end|> or <|return|>.",
   "Harmony has <|channel|>final<|message|> for the user.",
   "[THINK is not a tag",
+  "<|im_end|> ends a message, and <|eot_id|> too",
+  "It ends with <|im_end|>",
+  "[add({})] adds nothing",
+  "[other({})]",
   "Seed writes <seed:tool_call> and <function=…>.",
 ];
 

@@ -8,6 +8,15 @@ export interface Frame {
   readonly closes: readonly string[];
 }
 
+/** What ends a message or begins the next. It is dropped after calls and thinking; elsewhere the text may be about it. */
+export const turnTokens: readonly string[] = [
+  ..."<|im_end|> <|eot_id|> <|eom_id|> <|endoftext|> <|end_of_text|> <end_of_turn> <turn|> <|call|>".split(
+    " ",
+  ),
+  ..."<|END_OF_TURN_TOKEN|> <|START_OF_TURN_TOKEN|> <|CHATBOT_TOKEN|>".split(" "),
+  ..."<｜end▁of▁sentence｜> <｜Assistant｜>".split(" "),
+];
+
 export const knownFrames: readonly Frame[] = [
   // gpt-oss. The header of a message to itself says nothing.
   {

@@ -3,7 +3,7 @@
 import type { ModelProfile } from "../profile.ts";
 import type { Dialect } from "./dialects/dialect.ts";
 import { toolDialects } from "./dialects/dialects.ts";
-import { type Frame, knownFrames } from "./frames.ts";
+import { type Frame, knownFrames, turnTokens } from "./frames.ts";
 import { sharedCloses } from "./think-tags.ts";
 
 /** A text that begins markup. */
@@ -16,6 +16,8 @@ export interface Opener {
   /** For a frame of the text: those that it opens and closes. */
   readonly opensFrame?: Frame;
   readonly closesFrames?: readonly Frame[];
+  /** Whether it only separates messages. */
+  readonly isTurnToken?: boolean;
   /** For tool calls: the dialects with this opener, to be tried in order. */
   readonly dialects: readonly Dialect[];
   /** Whether it counts only where no text has come yet: at all, or for a frame, since the last markup. */
@@ -75,9 +77,15 @@ type Add = (opener: Partial<Opener> & { readonly text: string }) => void;
 
 function addFrames(add: Add): void {
   for (const frame of knownFrames)
-    for (const text of frame.opens) add({ text, opensFrame: frame, isFirst: true });
+    for (const text of frame.opens)
+      add({ text, opensFrame: frame, isFirst: true, isTurnToken: turnTokens.includes(text) });
   for (const text of new Set(knownFrames.flatMap(({ closes }) => closes)))
-    add({ text, closesFrames: knownFrames.filter(({ closes }) => closes.includes(text)) });
+    add({
+      text,
+      closesFrames: knownFrames.filter(({ closes }) => closes.includes(text)),
+      isTurnToken: turnTokens.includes(text),
+    });
+  for (const text of turnTokens) add({ text, isTurnToken: true, isFirst: true });
 }
 
 function addDialects(profile: ModelProfile, add: Add): void {

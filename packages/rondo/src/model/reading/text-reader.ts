@@ -243,7 +243,11 @@ export class TextReader {
     const rest = text.length - at;
     const next = text.charCodeAt(at + 1) || 0;
     for (const candidate of candidates) {
-      if (candidate.isFirst && !(isFirst && (candidate.opensFrame ? isAtMargin : isEmpty))) continue;
+      if (
+        candidate.isFirst &&
+        !(isFirst && (candidate.opensFrame || candidate.isTurnToken ? isAtMargin : isEmpty))
+      )
+        continue;
       if (next > 0 && candidate.second > 0 && candidate.second !== next) continue;
       const { length } = candidate.text;
       if (length <= rest) {
@@ -261,7 +265,7 @@ export class TextReader {
     }
     this.#unread.putBack([text.slice(opener.text.length)]);
     if (opener.closes !== undefined) this.#startThinking([[opener.text, opener.closes]], true);
-    else if (opener.opensFrame ?? opener.closesFrames) this.#readFrame(opener);
+    else if (opener.opensFrame ?? opener.closesFrames ?? opener.isTurnToken) this.#readFrame(opener);
     else this.#strayClose(opener.text);
   }
 
@@ -280,14 +284,13 @@ export class TextReader {
   }
 
   /** Drops a token around the text, or emits it if it does not belong there. */
-  #readFrame({ text, opensFrame, closesFrames }: Opener): void {
-    if (!opensFrame && !(this.#frame && closesFrames?.includes(this.#frame))) {
-      this.#visible.write(text);
-      return;
-    }
-    this.#frame = opensFrame ?? this.#frame;
-    this.#isFramed = opensFrame !== undefined;
-    this.#visible.endMarkup("thinking");
+  #readFrame({ text, opensFrame, closesFrames, isTurnToken }: Opener): void {
+    const isClosing = this.#frame !== undefined && closesFrames?.includes(this.#frame);
+    if (opensFrame || isClosing) {
+      this.#frame = opensFrame ?? this.#frame;
+      this.#isFramed = opensFrame !== undefined;
+      this.#visible.endMarkup("thinking");
+    } else if (!isTurnToken || !this.#visible.isAfterMarkup) this.#visible.write(text);
   }
 
   /**

@@ -38,6 +38,11 @@ export class VisibleText {
     return this.#margin !== undefined;
   }
 
+  /** Whether markup came last. */
+  get isAfterMarkup(): boolean {
+    return this.#margin !== undefined && this.#isAfter !== "start";
+  }
+
   /** Takes leading white space that may have to be dropped, and returns its length. */
   takeSpace(text: string): number {
     if (this.#margin === undefined) return 0;

@@ -8,8 +8,9 @@ import { atem } from "./function-tag.ts";
 export const muse: Dialect = {
   openers: ["<|start|>assistant to=", "to="],
   *read(cursor, tools) {
-    const recipient = yield* untilWithinName(cursor, "<|message|>", "\n");
-    if (recipient?.stop !== "<|message|>") return undefined;
+    // A server may have stripped the token.
+    const recipient = yield* untilWithinName(cursor, "<|message|>", "<atem:", "\n");
+    if (recipient?.stop === "<atem:") cursor.position -= recipient.stop.length;
     const open = yield* literal(cursor, ...atem.openers);
     return open === undefined ? undefined : yield* atem.read(cursor, tools, open);
   },

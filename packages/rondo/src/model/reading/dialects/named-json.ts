@@ -54,7 +54,7 @@ export const recipients: Dialect = {
 
 /** gpt-oss without its tokens: `commentary to=functions.add json{…}`. */
 export const bareHarmony: Dialect = {
-  openers: ["commentary to=functions.", "analysis to=functions."],
+  openers: ["commentary to=functions.", "analysis to=functions.", "to="],
   isWholeAnswer: true,
   read: (cursor, tools) => readAll(cursor, tools, ["json", "code"]),
 };
@@ -90,7 +90,10 @@ function* readNamed(
   if (header?.stop === undefined) return undefined;
   if (header.stop === "{") cursor.position--;
   const label = header.text.replace(/:\d+$/, "");
-  const name = tools.match(label) ?? (label.startsWith("function") ? tools.match(label.slice(8)) : undefined);
+  // Without their tokens, DeepSeek's word and gpt-oss's channel run into the name.
+  const name = [label, label.replace(/^function/, ""), label.replace(/(?:commentary|analysis)$/, "")]
+    .map((candidate) => tools.match(candidate))
+    .find((found) => found !== undefined);
   if (name === undefined) return undefined;
   yield* skipSpace(cursor);
   for (const word of words) yield* literal(cursor, word);

@@ -11,6 +11,7 @@ import {
   until,
 } from "../cursor.ts";
 import { type Dialect, type DialectTools, doubtfulCall, type TextCall } from "./dialect.ts";
+import { readJson } from "./json-call.ts";
 import { readCallsInRow, readName } from "./parts.ts";
 import { pythonToJson } from "./python-literal.ts";
 
@@ -119,6 +120,7 @@ function* readArguments(cursor: Cursor, name: string): Reading<TextCall | undefi
     doubt === undefined || isCut
       ? { name, arguments: `{${[...members.values()].join(", ")}}`, isCut }
       : doubtfulCall(name, doubt);
+  if ((yield* skipSpace(cursor)) === "{") return yield* readObjectArgument(cursor, name);
   for (;;) {
     const char = yield* skipSpace(cursor);
     if (char === undefined) return call(true);
@@ -140,6 +142,16 @@ function* readArguments(cursor: Cursor, name: string): Reading<TextCall | undefi
     if (json === undefined) doubt ??= `the value of ${key} is not a Python literal`;
     members.set(key, `${JSON.stringify(key)}: ${json ?? "null"}`);
   }
+}
+
+/** `add({"a": 1})`: all arguments as one object. */
+function* readObjectArgument(cursor: Cursor, name: string): Reading<TextCall | undefined> {
+  const json = yield* readJson(cursor);
+  if (!json) return undefined;
+  if (json.isCut) return { name, arguments: json.text, isCut: true };
+  return (yield* literalAfterSpace(cursor, ")")) === undefined
+    ? undefined
+    : { name, arguments: json.text, isCut: false };
 }
 
 /** Undefined when the text ends before the `=`, and empty when this is not a key. */

@@ -52,6 +52,7 @@ export const markers: readonly string[] = [
   "commentary to=functions.",
   "analysis to=functions.",
   "assistantcommentary to=functions.",
+  "to=functions.",
   ..."<think> </think> [THINK] [/THINK] <|channel|>analysis<|message|>".split(" "),
   ..."<|START_THINKING|> <|END_THINKING|> <|channel>thought <channel|> <|inner_prefix|>".split(" "),
   ..."<|START_RESPONSE|> <|END_RESPONSE|> <|channel|>final<|message|> <|return|>".split(" "),
