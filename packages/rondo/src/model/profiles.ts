@@ -81,10 +81,7 @@ export function familyOf(model: string): FamilyProfile | undefined {
 }
 
 /** The common profile with what is known about a server and a family; what the family says wins. */
-export function combineProfiles(
-  server: ServerProfile | undefined,
-  family: FamilyProfile | undefined,
-): ModelProfile {
+function combineProfiles(server: ServerProfile | undefined, family: FamilyProfile | undefined): ModelProfile {
   const honoursToolChoice = server?.honoursToolChoice ?? true;
   const name = [server?.name, family?.name].filter((part) => part !== undefined).join("/") || "common";
   // Every known server can enforce a schema.

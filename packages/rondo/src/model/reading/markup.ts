@@ -35,13 +35,18 @@ export interface Markup {
   readonly start: Opener | undefined;
 }
 
-const withTools = new WeakMap<ModelProfile, Markup>();
-const withoutTools = new WeakMap<ModelProfile, Markup>();
+type MarkupProfile = Pick<ModelProfile, "thinkTags" | "toolDialects">;
 
-/** Cached for each profile. */
-export function markupOf(profile: ModelProfile, hasTools: boolean): Markup {
-  const known = hasTools ? withTools : withoutTools;
-  const earlier = known.get(profile);
+/** By the think tags, then by the dialects. Many profiles share both. */
+const withTools = new WeakMap<object, WeakMap<object, Markup>>();
+const withoutTools = new WeakMap<object, WeakMap<object, Markup>>();
+
+/** Cached for each combination of think tags and dialects. */
+export function markupOf(profile: MarkupProfile, hasTools: boolean): Markup {
+  const cache = hasTools ? withTools : withoutTools;
+  const known = cache.get(profile.thinkTags) ?? new WeakMap<object, Markup>();
+  cache.set(profile.thinkTags, known);
+  const earlier = known.get(profile.toolDialects);
   if (earlier) return earlier;
   const all = new Map<string, Opener>();
   const add = ({ text, ...opener }: Partial<Opener> & { readonly text: string }) => {
@@ -54,7 +59,7 @@ export function markupOf(profile: ModelProfile, hasTools: boolean): Markup {
     if (close !== "" && !sharedCloses.has(close)) add({ text: close });
   if (hasTools) addDialects(profile, add);
   const markup = { ...indexed([...all.values()].filter(({ text }) => text !== "")), start: all.get("") };
-  known.set(profile, markup);
+  known.set(profile.toolDialects, markup);
   return markup;
 }
 
@@ -88,7 +93,7 @@ function addFrames(add: Add): void {
   for (const text of turnTokens) add({ text, isTurnToken: true, isFirst: true });
 }
 
-function addDialects(profile: ModelProfile, add: Add): void {
+function addDialects(profile: MarkupProfile, add: Add): void {
   // A user's profile may have unknown names.
   const known: Readonly<Partial<Record<string, readonly Dialect[]>>> = toolDialects;
   const dialects = [...new Set(profile.toolDialects.flatMap((name) => known[name] ?? []))];
@@ -96,4 +101,37 @@ function addDialects(profile: ModelProfile, add: Add): void {
     const those = dialects.filter(({ openers }) => openers.includes(text));
     add({ text, dialects: those, isFirst: those.some(({ isWholeAnswer }) => isWholeAnswer) });
   }
+}
+
+/** Where in the text an opener is looked for. */
+export interface OpenerPlace {
+  /** No text and no call has come since the start or the last thinking. */
+  readonly isEmpty: boolean;
+  /** No text has come since the start or the last markup. */
+  readonly isAtMargin: boolean;
+  /** No more text will come. */
+  readonly isLast: boolean;
+}
+
+/** The longest opener at a position, and whether a longer one could still follow. */
+export function findOpener(
+  candidates: readonly Opener[] = [],
+  text: string,
+  at: number,
+  { isEmpty, isAtMargin, isLast }: OpenerPlace,
+): { opener: Opener | undefined; mayGrow: boolean } {
+  let opener: Opener | undefined;
+  let mayGrow = false;
+  const rest = text.length - at;
+  const next = text.charCodeAt(at + 1) || 0;
+  for (const candidate of candidates) {
+    const isAround = candidate.opensFrame !== undefined || candidate.isTurnToken;
+    if (candidate.isFirst && !(isAround ? isAtMargin : isEmpty)) continue;
+    if (next > 0 && candidate.second > 0 && candidate.second !== next) continue;
+    const { length } = candidate.text;
+    if (length <= rest) {
+      if (length > (opener?.text.length ?? 0) && text.startsWith(candidate.text, at)) opener = candidate;
+    } else if (!isLast && text.endsWith(candidate.text.slice(0, rest))) mayGrow = true;
+  }
+  return { opener, mayGrow };
 }

@@ -6,10 +6,11 @@ import type { ModelProfile } from "../profile.ts";
 import { Cursor, type Reading } from "./cursor.ts";
 import type { Dialect, DialectTools, TextCall } from "./dialects/dialect.ts";
 import type { Frame } from "./frames.ts";
-import { type Markup, markupOf, type Opener } from "./markup.ts";
+import { findOpener, type Markup, markupOf, type Opener } from "./markup.ts";
+import { OpenThinking } from "./open-thinking.ts";
 import { defaultLimits, type ReadingLimits, RereadBudget } from "./reading-limits.ts";
-import { ThinkingCalls } from "./thinking-calls.ts";
-import { ThinkingReader } from "./thinking-reader.ts";
+import type { ThinkTags } from "./think-tags.ts";
+import type { OpenCallFinder } from "./thinking-calls.ts";
 import { UnreadText } from "./unread-text.ts";
 import { VisibleText } from "./visible-text.ts";
 
@@ -48,7 +49,7 @@ interface Block {
 export class TextReader {
   readonly #sink: TextSink;
   readonly #markup: Markup;
-  readonly #openCallFinder: ((sink: TextSink) => TextReader) | undefined;
+  readonly #openCallFinder: OpenCallFinder | undefined;
   readonly #tools: DialectTools;
   readonly #limits: ReadingLimits;
   readonly #budget: RereadBudget;
@@ -56,10 +57,7 @@ export class TextReader {
   readonly #unread = new UnreadText();
   /** Before this offset of the whole text, no markup is searched. */
   #plainUntil = 0;
-  #thinking: ThinkingReader | undefined;
-  #thinkingCalls: ThinkingCalls | undefined;
-  /** The thinking that is open, as long as the answer has nothing else. */
-  #thought = "";
+  #thinking: OpenThinking | undefined;
   /** Whether text or a call has come. */
   #hasAnswer = false;
   /** The frame that the text is in, or was in: several tokens may close it. */
@@ -89,7 +87,7 @@ export class TextReader {
     };
     this.#markup = markupOf(profile, toolNames.length > 0);
     if (toolNames.length > 0 && profile.thinkTags.length > 0) {
-      const inner = innerProfile(profile);
+      const inner: ModelProfile = { ...profile, thinkTags: noTags, startsThinking: false };
       this.#openCallFinder = (innerSink) => new TextReader(inner, toolNames, innerSink, limits);
     }
     this.#visible = new VisibleText({
@@ -130,26 +128,16 @@ export class TextReader {
       else this.#unread.putBack([this.#take()]);
       this.#readOn();
     }
-    if (this.#thinking) this.#endInThinking(this.#thinking, { mayAnswer: !hasOtherCalls && !isCutOff });
+    if (this.#thinking) this.#endInThinking(this.#thinking, !hasOtherCalls && !isCutOff);
     else this.#visible.end({ hasCalls: this.#callCount > 0 || hasOtherCalls });
   }
 
-  /**
-   * The answer ended inside thinking that was not closed. Calls at its end count; without any, all of it is the text
-   * if there is no other: an answer is never lost.
-   */
-  #endInThinking(thinking: ThinkingReader, { mayAnswer }: { mayAnswer: boolean }): void {
-    thinking.end();
-    const calls = this.#thinkingCalls?.end({ mayCall: mayAnswer }) ?? [];
-    this.#work += this.#thinkingCalls?.work ?? 0;
+  #endInThinking(thinking: OpenThinking, mayAnswer: boolean): void {
+    const { calls, lostText, warning } = thinking.end({ mayAnswer });
+    this.#work += thinking.work;
     for (const call of calls) this.#sink.call(call);
-    if (thinking.isUntouched) return;
-    const isLost = mayAnswer && calls.length === 0 && !this.#hasAnswer && this.#thought !== "";
-    if (isLost) this.#sink.text(this.#thought);
-    if (!thinking.isImplicit && !isLost) return;
-    this.#sink.warn(
-      `The answer ended inside thinking: no closing tag came.${isLost ? " It is also given as text." : ""}${thinking.isImplicit ? " If this model does not think, set the profile's startsThinking to false." : ""}`,
-    );
+    if (lostText !== "") this.#sink.text(lostText);
+    if (warning !== undefined) this.#sink.warn(warning);
   }
 
   /** Whether the current piece is the last one. */
@@ -183,14 +171,12 @@ export class TextReader {
     this.#visible.write(piece.slice(0, length));
   }
 
-  #think(thinking: ThinkingReader, piece: string): void {
+  #think(thinking: OpenThinking, piece: string): void {
     const rest = thinking.write(piece);
     this.#work += piece.length - (rest?.length ?? 0);
     if (rest === undefined) return;
-    this.#thinkingCalls?.end({ mayCall: false });
-    this.#work += this.#thinkingCalls?.work ?? 0;
+    this.#work += thinking.work;
     this.#thinking = undefined;
-    this.#thought = "";
     this.#endThinking();
     this.#unread.putBack([rest]);
   }
@@ -204,18 +190,17 @@ export class TextReader {
     const { openers, pairs, triggers, start } = this.#markup;
     for (let i = from; i < text.length; i++) {
       const code = text.charCodeAt(i);
-      const isStart = i === first && this.#visible.isEmpty;
       if (i > first) {
         if (code >= 128 || triggers[code] === 0) continue;
         const next = text.charCodeAt(i + 1);
         if (next < 128 && pairs[128 * code + next] === 0) continue;
-      } else if (!openers[code] && !(isStart && start)) continue;
-      const { opener = isStart ? start : undefined, mayGrow } = this.#match(
-        openers[code],
-        text,
-        i,
-        i === first,
-      );
+      }
+      const isStart = i === first && this.#visible.isEmpty;
+      const { opener = isStart ? start : undefined, mayGrow } = findOpener(openers[code], text, i, {
+        isEmpty: isStart,
+        isAtMargin: i === first && this.#visible.isAtMargin,
+        isLast: this.#isLast,
+      });
       if (!opener && !mayGrow) continue;
       this.#work += i - from;
       this.#visible.write(text.slice(from, i));
@@ -230,33 +215,6 @@ export class TextReader {
     this.#visible.write(from === 0 ? text : text.slice(from));
   }
 
-  /** The longest opener at this position, and whether a longer one could still follow. */
-  #match(
-    candidates: readonly Opener[] = [],
-    text: string,
-    at: number,
-    isFirst: boolean,
-  ): { opener: Opener | undefined; mayGrow: boolean } {
-    const { isEmpty, isAtMargin } = this.#visible;
-    let opener: Opener | undefined;
-    let mayGrow = false;
-    const rest = text.length - at;
-    const next = text.charCodeAt(at + 1) || 0;
-    for (const candidate of candidates) {
-      if (
-        candidate.isFirst &&
-        !(isFirst && (candidate.opensFrame || candidate.isTurnToken ? isAtMargin : isEmpty))
-      )
-        continue;
-      if (next > 0 && candidate.second > 0 && candidate.second !== next) continue;
-      const { length } = candidate.text;
-      if (length <= rest) {
-        if (length > (opener?.text.length ?? 0) && text.startsWith(candidate.text, at)) opener = candidate;
-      } else if (!this.#isLast && text.endsWith(candidate.text.slice(0, rest))) mayGrow = true;
-    }
-    return { opener, mayGrow };
-  }
-
   /** The text begins with the opener. */
   #open(opener: Opener, text: string): void {
     if (opener.dialects.length > 0) {
@@ -269,18 +227,14 @@ export class TextReader {
     else this.#strayClose(opener.text);
   }
 
-  #startThinking(tags: ModelProfile["thinkTags"], isOpen: boolean): void {
-    const emit = (text: string) => {
-      if (!this.#hasAnswer) this.#thought += text;
-      this.#sink.thinking(text);
-    };
-    const calls = this.#openCallFinder && new ThinkingCalls(this.#openCallFinder, emit);
-    this.#thinkingCalls = calls;
-    this.#thinking = new ThinkingReader(
+  #startThinking(tags: ThinkTags, isOpen: boolean): void {
+    this.#thinking = new OpenThinking({
       tags,
-      { thinking: calls ? (text) => calls.write(text) : emit },
-      { isOpen },
-    );
+      isOpen,
+      hasAnswer: this.#hasAnswer,
+      emit: (text) => this.#sink.thinking(text),
+      openCallFinder: this.#openCallFinder,
+    });
   }
 
   /** Drops a token around the text, or emits it if it does not belong there. */
@@ -392,11 +346,5 @@ export class TextReader {
   }
 }
 
-const innerProfiles = new WeakMap<ModelProfile, ModelProfile>();
-
-/** For what is inside thinking: there is no more thinking in it. */
-function innerProfile(profile: ModelProfile): ModelProfile {
-  const inner = innerProfiles.get(profile) ?? { ...profile, thinkTags: [], startsThinking: false };
-  innerProfiles.set(profile, inner);
-  return inner;
-}
+/** There is no more thinking inside thinking. One list, so that its markup is cached. */
+const noTags: ThinkTags = [];

@@ -19,6 +19,8 @@ export interface CallFinderSink {
   warn(message: string): void;
 }
 
+export type OpenCallFinder = (sink: CallFinderSink) => CallFinder;
+
 export class ThinkingCalls {
   readonly #finder: CallFinder;
   readonly #emit: (text: string) => void;
@@ -26,7 +28,7 @@ export class ThinkingCalls {
   #calls: TextCall[] = [];
   #text = "";
 
-  constructor(open: (sink: CallFinderSink) => CallFinder, emit: (text: string) => void) {
+  constructor(open: OpenCallFinder, emit: (text: string) => void) {
     this.#emit = emit;
     this.#finder = open({
       text: (text) => this.#takeText(text),
