@@ -168,6 +168,32 @@ describe("of several endpoints", () => {
     expect(asked).toBe(3);
   });
 
+  test("one that goes down keeps its models in the list, as unavailable, and is counted", async () => {
+    const server = await endpoint("a");
+    await using other = await endpoint("b");
+    let time = 0;
+    const models = modelsOf(
+      {
+        endpoints: [{ url: server.url }, { url: other.url }],
+        models: { mine: { url: nowhere }, made: scriptedModel([]), same: { url: other.url, model: "b" } },
+      },
+      { now: () => time },
+    );
+    const [up, unavailable] = [{ ownedBy: "rondo" }, { ownedBy: "rondo", isUnavailable: true }];
+    expect(await models.list()).toEqual([
+      { id: "mine", ...unavailable },
+      { id: "made", ...up },
+      { id: "same", ...up },
+      { id: "a", ...up },
+      { id: "b", ...up },
+    ]);
+    expect(await models.health()).toEqual({ up: 2, down: 1 });
+    await server.close();
+    time = 60_000;
+    expect(await models.list()).toContainEqual({ id: "a", ...unavailable });
+    expect(await models.health()).toEqual({ up: 1, down: 2 });
+  });
+
   test("one that is down is left out of the list, with a warning", async () => {
     await using server = await endpoint("a");
     const warnings: string[] = [];
@@ -197,7 +223,7 @@ describe("of several endpoints", () => {
     await one[Symbol.asyncDispose]();
     time = 30_000;
     expect((await models.resolve("a")).provider.endpoint).toBe(one.url);
-    expect((await models.list()).map(({ id }) => id)).toEqual(["b"]);
+    expect((await models.list()).filter((it) => !it.isUnavailable).map(({ id }) => id)).toEqual(["b"]);
   });
 
   test("one that hangs does not delay requests for known models", async () => {

@@ -1,8 +1,9 @@
 // The models that the server offers: those that the config names, and all models of its endpoints.
 
+import { setTimeout as sleep } from "node:timers/promises";
 import { type ModelProvider, openaiCompatible } from "rondo";
 import { type ChatForwarder, chatForwarder, listModels } from "rondo/models";
-import { type ApiError, invalidRequest, notFound } from "../protocol/api-error.ts";
+import { ApiError, invalidRequest } from "../protocol/api-error.ts";
 import { chatModels } from "./chat-models.ts";
 import { type EndpointConfig, isProvider, type NamedModelConfig, providerOptions } from "./model-schema.ts";
 import type { ServerConfig } from "./schema.ts";
@@ -10,6 +11,14 @@ import type { ServerConfig } from "./schema.ts";
 export interface ModelEntry {
   readonly id: string;
   readonly ownedBy: string;
+  /** Set if its server does not answer now. */
+  readonly isUnavailable?: true;
+}
+
+/** How many model servers answer, and how many do not. */
+export interface ModelServerHealth {
+  readonly up: number;
+  readonly down: number;
 }
 
 export interface ResolvedModel {
@@ -25,8 +34,10 @@ type ModelAccess = Omit<ResolvedModel, "name">;
 export interface Models {
   /** The model of a request; the default one for `undefined`. Throws an `ApiError`. */
   resolve(name: string | undefined): Promise<ResolvedModel>;
-  /** All models that are available now. Endpoints that do not answer are left out. */
+  /** All models, also those that an endpoint had before it stopped answering. */
   list(): Promise<ModelEntry[]>;
+  /** Which model servers answer, as far as was seen in the last seconds. Default: nothing is known. */
+  health?(): Promise<ModelServerHealth>;
 }
 
 export interface ModelsOptions {
@@ -47,11 +58,15 @@ const maxProviders = 500;
 const maxNamesInMessage = 20;
 /** How often an endpoint is asked for its list because of unknown names. */
 const minRefreshMs = 1000;
+/** How long the servers may take to show that they are up. */
+const maxHealthMs = 300;
 
 /** The models of a config. Each provider is made once per endpoint and model, and shared. */
 export class ConfiguredModels implements Models {
   readonly #named: ReadonlyMap<string, ModelProvider | NamedModelConfig>;
   readonly #endpoints: readonly Endpoint[];
+  /** The servers of the named models; undefined for one made by code. */
+  readonly #servers = new Map<string, Endpoint>();
   readonly #default: string | undefined;
   readonly #providers = new Map<string, ModelAccess>();
 
@@ -59,6 +74,14 @@ export class ConfiguredModels implements Models {
     this.#named = new Map(Object.entries(models));
     this.#default = defaultModel;
     this.#endpoints = endpoints.map((config) => new Endpoint(config, options));
+    const byAccess = new Map(this.#endpoints.map((endpoint) => [accessKey(endpoint.config), endpoint]));
+    for (const [name, model] of this.#named) {
+      if (isProvider(model)) continue;
+      const key = accessKey(model);
+      const server = byAccess.get(key) ?? new Endpoint(model, options);
+      byAccess.set(key, server);
+      this.#servers.set(name, server);
+    }
   }
 
   async resolve(requested: string | undefined): Promise<ResolvedModel> {
@@ -73,13 +96,31 @@ export class ConfiguredModels implements Models {
   }
 
   async list(): Promise<ModelEntry[]> {
-    const lists = await Promise.all(this.#endpoints.map((endpoint) => endpoint.models()));
+    const all = new Set([...this.#endpoints, ...this.#servers.values()]);
+    const lists = new Map(
+      await Promise.all([...all].map(async (server) => [server, await server.models()] as const)),
+    );
     const entries = new Map<string, ModelEntry>();
-    for (const id of this.#named.keys()) entries.set(id, { id, ownedBy: "rondo" });
-    for (const [index, { config }] of this.#endpoints.entries())
-      for (const id of lists[index] ?? [])
-        if (!entries.has(id)) entries.set(id, { id, ownedBy: config.server ?? "rondo" });
+    const add = (id: string, ownedBy: string, server: Endpoint | undefined) => {
+      const isDown = server !== undefined && lists.get(server) === undefined;
+      if (!entries.has(id)) entries.set(id, { id, ownedBy, ...(isDown && { isUnavailable: true }) });
+    };
+    for (const id of this.#named.keys()) add(id, "rondo", this.#servers.get(id));
+    for (const endpoint of this.#endpoints)
+      for (const id of lists.get(endpoint) ?? endpoint.lastKnown)
+        add(id, endpoint.config.server ?? "rondo", endpoint);
     return [...entries.values()];
+  }
+
+  async health(): Promise<ModelServerHealth> {
+    const all = [...new Set([...this.#endpoints, ...this.#servers.values()])];
+    // A server that hangs must not make the question hang.
+    const waited = new AbortController();
+    const asked = Promise.all(all.map((server) => server.models()));
+    await Promise.race([asked, sleep(maxHealthMs, undefined, { signal: waited.signal }).catch(() => {})]);
+    waited.abort();
+    const up = all.filter(({ isUp }) => isUp).length;
+    return { up, down: all.length - up };
   }
 
   /** The first endpoint that has the model, in the order of the config. */
@@ -125,7 +166,14 @@ export class ConfiguredModels implements Models {
 
   async #unknown(name: string): Promise<ApiError> {
     const message = `The model ${JSON.stringify(name.slice(0, 100))} does not exist. ${await this.#known()}`;
-    return notFound(message, "model_not_found", "model");
+    const answers = await Promise.all(this.#endpoints.map((endpoint) => endpoint.models()));
+    return new ApiError(message, {
+      status: 404,
+      code: "model_not_found",
+      param: "model",
+      // It may be a model of a server that does not answer.
+      ...(answers.includes(undefined) && { retryAfterMs: 5000 }),
+    });
   }
 
   /** The known models, for a message. Without addresses: clients must not see them. */
@@ -143,11 +191,18 @@ export class ConfiguredModels implements Models {
   }
 }
 
+/** The same for accesses that reach the same models. */
+function accessKey({ url, apiKey, headers }: EndpointConfig): string {
+  return JSON.stringify([url.replace(/\/+$/, ""), apiKey, headers]);
+}
+
 /** An endpoint and its list of models, which is cached. */
 class Endpoint {
   readonly config: EndpointConfig;
   /** Its last list, however old: a server that is down still has its models. */
   lastKnown: readonly string[] = [];
+  /** Whether it answered when it was last asked. */
+  isUp = false;
   readonly #options: ModelsOptions;
   #list: Promise<string[] | undefined> | undefined;
   #refreshAtMs = 0;
@@ -183,8 +238,10 @@ class Endpoint {
     try {
       const signal = AbortSignal.timeout(listTimeoutMs);
       this.lastKnown = await listModels({ baseURL, apiKey, headers, signal });
+      this.isUp = true;
       return [...this.lastKnown];
     } catch (error) {
+      this.isUp = false;
       // One that is down may be back soon.
       this.#refreshAtMs = Math.min(this.#refreshAtMs, startedAtMs + 5000);
       const reason = error instanceof Error ? error.message : String(error);

@@ -100,7 +100,7 @@ describe("is refused:", () => {
     ],
     [
       { runs: 4 },
-      "runs (the config): expected a group with the keys concurrency, leaseMs, maxAttempts, got 4.",
+      "runs (the config): expected a group with the keys concurrency, leaseMs, maxAttempts, modelWaitMs, got 4.",
     ],
     [{ tools: [{}] }, "tools[0] (the config): expected a tool made with tool(), got a group of keys."],
     [{ executors: [() => 1] }, "executors[0] (the config): expected an executor, got a function."],

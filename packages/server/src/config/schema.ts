@@ -51,6 +51,9 @@ const runsSchema = section("Background runs.", {
   maxAttempts: count(5).describe(
     "How many times a run is retried after crashes it may have caused before it fails.",
   ),
+  modelWaitMs: duration(3_600_000, 0).describe(
+    "How long a background run waits for a model server that is away, also in the middle of an answer, before it fails. 0: not at all.",
+  ),
 });
 
 const limitsSchema = section("Limits for clients.", {

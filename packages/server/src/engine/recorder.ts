@@ -52,6 +52,8 @@ export class Recorder {
   #usage: ResponseUsage | undefined;
   /** What came of the answer that is being read; undefined between answers. */
   #partial: string | undefined;
+  /** Whether the steps have that the model server is away. */
+  #isAwayNoted = false;
   /** The state of the loop, and whether the steps have it. */
   #state: RunState | undefined;
   #isStateStored = true;
@@ -66,6 +68,11 @@ export class Recorder {
 
   /** What the client should know: warnings with a code. The others are for the log. */
   readonly warnings: ResponseWarning[] = [];
+
+  /** How far the loop has come. */
+  get state(): RunState | undefined {
+    return this.#state;
+  }
 
   get usage(): ResponseUsage | undefined {
     return this.#usage;
@@ -236,6 +243,13 @@ export class Recorder {
     this.#partial = undefined;
   }
 
+  /** Notes that the model server is away, for a later start of the run: the limit of the wait still holds then. */
+  noteAway(sinceMs: number): void {
+    if (this.#isAwayNoted) return;
+    this.#isAwayNoted = true;
+    this.#step({ type: "model.away", sinceMs });
+  }
+
   #waitsForClient(): boolean {
     return [...this.#open.values()].some(({ shown }) => "clientCallId" in shown);
   }
@@ -276,6 +290,7 @@ export class Recorder {
     const calls = this.#calls;
     this.#calls = [];
     this.#partial = undefined;
+    this.#isAwayNoted = false;
     const isCut = signal.aborted || (finishReason === "length" && calls.length === 0);
     output.closeText(isCut ? "incomplete" : "completed");
     const cost = usage ? toUsage(usage) : estimateUsage(messages, message);

@@ -37,6 +37,8 @@ export interface Progress {
   /** The number of the last answer of which something was shown; -1 for none. */
   readonly answer: number;
   readonly usage: ResponseUsage | undefined;
+  /** Since when the model server has been away; undefined if it answered. */
+  readonly awaySinceMs: number | undefined;
   /** Whether the start of the run was announced. */
   readonly isAnnounced: boolean;
 }
@@ -54,6 +56,7 @@ export function readProgress(
   let usage: ResponseUsage | undefined;
   let state: RunState | undefined;
   let lastAnswer = -1;
+  let awaySinceMs: number | undefined;
   for (const step of steps) {
     state = step.state ?? state;
     switch (step.type) {
@@ -63,6 +66,10 @@ export function readProgress(
         open = openCalls(step.calls);
         usage = addUsage(usage, step.usage);
         lastAnswer = step.answer;
+        awaySinceMs = undefined;
+        break;
+      case "model.away":
+        awaySinceMs = step.sinceMs;
         break;
       case "approved":
         open = openCalls(step.calls);
@@ -103,6 +110,7 @@ export function readProgress(
     // Text that was cut off belongs to an answer of its own, which is made again.
     answer: openText ? Math.max(lastShown, lastAnswer + 1) : lastShown,
     usage,
+    awaySinceMs,
     isAnnounced: shown.isAnnounced,
   };
 }

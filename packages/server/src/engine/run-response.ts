@@ -1,7 +1,7 @@
 // Runs a response: the one path for plain, streamed and background requests, from the start or after a crash.
 
 import type { Message } from "rondo";
-import { type LoopEvent, type RunReason, run } from "rondo/loop";
+import { type LoopEvent, type RunReason, type RunState, run } from "rondo/loop";
 import type { ApiError } from "../protocol/api-error.ts";
 import type { ResponseObject } from "../protocol/response.ts";
 import { responseObject } from "../protocol/response-object.ts";
@@ -26,9 +26,19 @@ export interface RunContext {
   readonly isCreatedTold?: boolean | undefined;
   /** What an earlier start of this run left. */
   readonly progress?: Progress | undefined;
+  /** Waits for a model server that is away. Default: its failure ends the run. */
+  readonly modelWait?: ModelWait | undefined;
   /** Receives every event, for logs and metrics. */
   readonly onEvent?: ((event: LoopEvent) => void) | undefined;
   readonly now: () => number;
+}
+
+/** Decides about failures of the model server. */
+export interface ModelWait {
+  readonly awaySinceMs: number | undefined;
+  isWorthwhile(error: unknown): error is Error;
+  wait(error: Error): Promise<void>;
+  isBack(): void;
 }
 
 export interface RunEnd {
@@ -63,7 +73,7 @@ export async function runResponse(plan: Plan, context: RunContext): Promise<RunE
   return record(plan, context, async (parts) => {
     const release = plan.offer.hold?.();
     try {
-      return await runLoop(plan, context, parts);
+      return await runUntilAnswered(plan, context, parts);
     } finally {
       release?.();
     }
@@ -171,14 +181,40 @@ interface LoopParts {
   readonly signal: AbortSignal;
 }
 
+/** Runs the loop, again from where it was when the model server went away. */
+async function runUntilAnswered(plan: Plan, context: RunContext, parts: LoopParts): Promise<RunReason> {
+  const { modelWait } = context;
+  const { recorder, signal } = parts;
+  let state = context.progress?.state;
+  while (true) {
+    try {
+      return await runLoop(plan, context, parts, state);
+    } catch (error) {
+      if (!modelWait?.isWorthwhile(error)) throw error;
+      // Text that broke off is closed; the model is asked again.
+      recorder.closeAnswer();
+      recorder.noteAway(modelWait.awaySinceMs ?? context.now());
+      await context.journal.settle();
+      await modelWait.wait(error).catch(() => {});
+      if (signal.aborted) return "aborted";
+      state = recorder.state;
+    }
+  }
+}
+
 /** Runs the loop to its end, and gives why it ended. */
-async function runLoop(plan: Plan, context: RunContext, parts: LoopParts): Promise<RunReason> {
-  const { journal, onEvent, progress } = context;
+async function runLoop(
+  plan: Plan,
+  context: RunContext,
+  parts: LoopParts,
+  state: RunState | undefined,
+): Promise<RunReason> {
+  const { journal, onEvent, progress, modelWait } = context;
   const { recorder, output, messages, signal } = parts;
   const events = run(messages, {
     ...loopOptions(plan),
     decideCall: callDecider(plan, progress),
-    ...(progress?.state && { state: progress.state }),
+    ...(state && { state }),
     asksForWholeAnswers: context.isSilent === true,
     tellsCallPieces: false,
     // As later requests read it from the item.
@@ -190,6 +226,7 @@ async function runLoop(plan: Plan, context: RunContext, parts: LoopParts): Promi
   for await (const event of events) {
     onEvent?.(event);
     recorder.accept(event);
+    if (event.type === "model.finished") modelWait?.isBack();
     if (event.type === "run.finished") {
       reason = event.reason;
       continue; // the last event; to leave the loop here would be to abort a run that is over

@@ -63,7 +63,8 @@ test.each<[method: string, path: string, name: string, args: unknown[]]>([
   await using server = await testServer();
   const response = await server.fetch(path, { method });
   expect(response.status).toBe(200);
-  expect(server.responses.calls).toEqual([{ name, args }]);
+  const calls = server.responses.calls.filter((call) => call.name !== "modelServerHealth");
+  expect(calls).toEqual([{ name, args }]);
 });
 
 test("the tokens of an input are counted", async () => {
@@ -256,7 +257,25 @@ test("routes need a key, except health, metrics and the OpenAPI document", async
     expect(response.headers.get("www-authenticate")).toBe("Bearer");
   }
   expect((await server.post("/v1/responses", {})).status).toBe(401);
-  expect(server.responses.calls.filter(({ name }) => name !== "check")).toEqual([]);
+  expect(server.responses.calls.filter(({ name }) => !["check", "modelServerHealth"].includes(name))).toEqual(
+    [],
+  );
+});
+
+test("readyz and the list of models tell that a model server is down", async () => {
+  await using server = await testServer({
+    listModels: async () => [
+      { id: "a", ownedBy: "test" },
+      { id: "b", ownedBy: "test", isUnavailable: true },
+    ],
+    modelServerHealth: async () => ({ up: 1, down: 1 }),
+  });
+  const servers = { model_servers: { up: 1, down: 1 } };
+  expect(await (await server.fetch("/readyz")).json()).toEqual({ status: "ready", ...servers });
+  expect(await (await server.fetch("/v1/models")).json()).toMatchObject({
+    data: [{ id: "a" }, { id: "b", available: false }],
+    ...servers,
+  });
 });
 
 test("readyz is 503 while the store is unavailable, and the reason is only in the log", async () => {

@@ -3,7 +3,7 @@
 import type { JsonObject } from "rondo";
 import { z } from "zod";
 import { notFound } from "../protocol/api-error.ts";
-import { modelListSchema, modelSchema } from "../protocol/replies.ts";
+import { modelListSchema, modelSchema, readySchema } from "../protocol/replies.ts";
 import type { Exchanges } from "./exchange.ts";
 import type { Logger } from "./log.ts";
 import type { Metrics } from "./metrics.ts";
@@ -26,12 +26,18 @@ export function serverRoutes(
   // The API wants the time when a model was made. That is unknown, so it is when this server began to offer it.
   const created = Math.floor(Date.now() / 1000);
   const listModels = async () =>
-    (await responses.listModels()).map(({ id, ownedBy }) => ({
+    (await responses.listModels()).map(({ id, ownedBy, isUnavailable }) => ({
       id,
       object: "model",
       created,
       owned_by: ownedBy,
+      ...(isUnavailable && { available: false }),
     }));
+  /** How many model servers answer. Without their addresses: everyone may see it. */
+  const modelServers = async () => {
+    const health = await responses.modelServerHealth().catch(() => undefined);
+    return health === undefined ? {} : { model_servers: { up: health.up, down: health.down } };
+  };
   let document: string | undefined;
 
   return [
@@ -41,7 +47,7 @@ export function serverRoutes(
       operationId: "listModels",
       summary: "List the models.",
       reply: modelListSchema,
-      handle: async () => ({ object: "list", data: await listModels() }),
+      handle: async () => ({ object: "list", data: await listModels(), ...(await modelServers()) }),
     }),
     route({
       method: "GET",
@@ -75,15 +81,15 @@ export function serverRoutes(
       method: "GET",
       path: "/readyz",
       operationId: "isReady",
-      summary: "Whether it accepts requests.",
+      summary: "Whether it accepts requests, and how many model servers answer.",
       isPublic: true,
-      reply: health,
+      reply: readySchema,
       errors: { "503": "It does not: the store is unavailable, or the server is stopping." },
       async handle({ exchange }) {
         if (exchanges.isDraining) return exchange.json(503, { status: "stopping" });
         try {
           await responses.check();
-          return { status: "ready" };
+          return { status: "ready", ...(await modelServers()) };
         } catch (error) {
           logger.error("The server is not ready.", { requestId: exchange.id }, error);
           return exchange.json(503, { status: "unavailable" });

@@ -43,9 +43,23 @@ export const modelSchema = z.object({
   object: z.literal("model"),
   created: z.int(),
   owned_by: z.string(),
+  /** False if its model server does not answer now; an extension, left out otherwise. */
+  available: z.literal(false).exactOptional(),
 });
 
-export const modelListSchema = z.object({ object: z.literal("list"), data: z.array(modelSchema) });
+/** How many model servers answer. An extension. */
+const modelServersSchema = z.object({ up: z.int(), down: z.int() });
+
+export const modelListSchema = z.object({
+  object: z.literal("list"),
+  data: z.array(modelSchema),
+  model_servers: modelServersSchema.exactOptional(),
+});
+
+export const readySchema = z.object({
+  status: z.string(),
+  model_servers: modelServersSchema.exactOptional(),
+});
 
 export const errorReplySchema = z.object({
   error: z.object({

@@ -18,12 +18,17 @@ import type { Job } from "../store/run-queue.ts";
 import type { Store, StoredEvent, StoredResponse, StoredRun } from "../store/store.ts";
 import { isStoreError } from "../store/store-error.ts";
 import { RunStopped } from "./active-runs.ts";
-import { type Planned, type PlannerOptions, planRun } from "./planner.ts";
+import { ModelWait } from "./model-wait.ts";
+import { type Planned, type PlannerOptions, planRun, type RunRequest } from "./planner.ts";
 import type { RunParts } from "./run-parts.ts";
 
 export interface JobOptions extends RunParts {
   readonly maxAttempts: number;
   readonly signal: AbortSignal;
+  /** How long a model server may be away before the run fails. Default: 0, its failure is final. */
+  readonly modelWaitMs?: number | undefined;
+  /** Lets other runs work while this one waits. */
+  readonly park: (wait: () => Promise<void>) => Promise<void>;
   /** Called when the run got further than a crash could have been its fault. */
   readonly onProgress: () => void;
 }
@@ -54,8 +59,21 @@ export async function runJob(job: Job, options: JobOptions): Promise<void> {
   };
   signal.addEventListener("abort", onStop);
   const hasProgressed = firstRoundEnds();
+  const modelWait = new ModelWait({
+    limitMs: options.modelWaitMs ?? 0,
+    awaySinceMs: progress.awaySinceMs,
+    signal,
+    now,
+    park: options.park,
+    onAway: ({ message }) =>
+      observer.warn("A background run waits for its model server.", {
+        responseId: response.id,
+        reason: message,
+      }),
+  });
   const context = {
     journal,
+    modelWait,
     signals: [signal],
     progress,
     onEvent: (event: LoopEvent) => {
@@ -70,7 +88,7 @@ export async function runJob(job: Job, options: JobOptions): Promise<void> {
     const planned: Planned | ApiError | "cancelled" =
       refusal(job, options.maxAttempts) ??
       (isReadable ? undefined : steps) ??
-      (await planRun({ ...head, input, progress }, planner).catch(toRefusal));
+      (await planWhenKnown({ ...head, input, progress }, planner, modelWait));
     const end = await (typeof planned === "object" && "plan" in planned
       ? runResponse(planned.plan, context)
       : endResponse(head, context, planned));
@@ -150,6 +168,26 @@ function refusal({ response, attempts }: Job, maxAttempts: number): ApiError | "
     `The server died ${attempts - 1} times because of this response, as far as is known, and it got no further. A tool of it may block or end the process: the server's log names it.`,
     { status: 500, type: "server_error", code: "too_many_attempts" },
   );
+}
+
+/** Plans a run. If no server has its model, but one of them does not answer, that is waited for. */
+async function planWhenKnown(
+  requested: RunRequest,
+  planner: PlannerOptions,
+  modelWait: ModelWait,
+): Promise<Planned | ApiError | "cancelled"> {
+  while (true) {
+    try {
+      return await planRun(requested, planner);
+    } catch (error) {
+      if (!modelWait.isWorthwhile(error)) return toRefusal(error);
+      const isStopped = await modelWait.wait(error).then(
+        () => false,
+        () => true,
+      );
+      if (isStopped) return "cancelled";
+    }
+  }
 }
 
 /** Why a run cannot be planned. A store failure is retried, not final. */

@@ -2,7 +2,7 @@
 
 import { randomUUID } from "node:crypto";
 import { estimateTokens } from "rondo/budget";
-import type { Models } from "../config/models.ts";
+import type { ModelEntry, ModelServerHealth, Models } from "../config/models.ts";
 import type { EventSink } from "../engine/event-sink.ts";
 import { Journal } from "../engine/journal.ts";
 import { planParts, storedParts } from "../engine/response-parts.ts";
@@ -40,7 +40,13 @@ export interface ResponsesOptions extends Omit<PlannerOptions, "secrets" | "prom
   readonly models: Models;
   /** Secrets from which the sealing keys are made, the newest first. Default: a secret of the store. */
   readonly sealKeys?: readonly string[];
-  readonly runs: { readonly concurrency: number; readonly leaseMs: number; readonly maxAttempts: number };
+  readonly runs: {
+    readonly concurrency: number;
+    readonly leaseMs: number;
+    readonly maxAttempts: number;
+    /** How long a background run waits for a model server that is away. Default: 0. */
+    readonly modelWaitMs?: number;
+  };
   /** How many background runs of an owner may wait. Default: any number. */
   readonly waitingRunsPerOwner?: number;
   readonly observer: RunObserver;
@@ -245,8 +251,13 @@ export class Responses {
     return compactHistory(planned, this.#parts.planner.secrets, signal);
   }
 
-  async listModels(): Promise<readonly { id: string; ownedBy: string }[]> {
+  async listModels(): Promise<readonly ModelEntry[]> {
     return this.#parts.models.list();
+  }
+
+  /** How many model servers answer; undefined if that is not known. */
+  async modelServerHealth(): Promise<ModelServerHealth | undefined> {
+    return this.#parts.models.health?.();
   }
 
   /** Throws when the store cannot write. */

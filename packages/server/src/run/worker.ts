@@ -13,6 +13,8 @@ export interface WorkerOptions extends RunParts {
   readonly concurrency: number;
   /** How many times a run is tried without making progress before it fails. */
   readonly maxAttempts: number;
+  /** How long a run waits for a model server that is away. Default: 0. */
+  readonly modelWaitMs?: number | undefined;
 }
 
 /** How long to wait after a failed claim, or for an expired job that could not be claimed. */
@@ -21,10 +23,16 @@ const retryClaimMs = 5000;
 const retryRunMs = 2000;
 const shortestProbationMs = 10_000;
 const longestProbationMs = 3_600_000;
+/** How many runs may wait for a model server without a place of their own: each takes memory. */
+const maxParked = 1000;
 
 export class Worker {
   readonly #options: WorkerOptions;
   readonly #running = new Set<Promise<void>>();
+  /** How many of these wait, and leave their places to others. */
+  #parked = 0;
+  /** Runs that waited and want a place again. */
+  readonly #returning: (() => void)[] = [];
   #unsubscribe: (() => void) | undefined;
   #timer: NodeJS.Timeout | undefined;
   #claiming: Promise<void> | undefined;
@@ -59,6 +67,7 @@ export class Worker {
   /** Claims no more jobs. Those that run continue. */
   async stop(): Promise<void> {
     this.#isStopped = true;
+    this.#letReturn();
     this.#unsubscribe?.();
     clearTimeout(this.#timer);
     await this.#claiming;
@@ -102,7 +111,8 @@ export class Worker {
     try {
       while (this.#mustClaimAgain && !this.#isStopped) {
         this.#mustClaimAgain = false;
-        const limit = this.#options.concurrency - this.#running.size;
+        this.#letReturn();
+        const limit = this.#places;
         if (limit <= 0 || this.#onProbation !== undefined) return; // the end of a run claims again
         await this.#claimUpTo(limit);
       }
@@ -169,6 +179,44 @@ export class Worker {
     }, ms).unref();
   }
 
+  /** How many more runs may work. */
+  get #places(): number {
+    return this.#options.concurrency - (this.#running.size - this.#parked);
+  }
+
+  /** Leaves the place of a run to others while it waits. A run that is stopped needs none to end. */
+  async #park(wait: () => Promise<void>, signal: AbortSignal): Promise<void> {
+    if (this.#parked >= maxParked) return wait();
+    this.#parked += 1;
+    this.wake();
+    try {
+      await wait();
+    } catch (error) {
+      this.#parked -= 1;
+      throw error;
+    }
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const onAbort = () => {
+      const index = this.#returning.indexOf(resolve);
+      if (index < 0) return;
+      this.#returning.splice(index, 1);
+      this.#parked -= 1;
+      resolve();
+    };
+    this.#returning.push(resolve);
+    signal.addEventListener("abort", onAbort);
+    this.#letReturn();
+    await promise.finally(() => signal.removeEventListener("abort", onAbort));
+  }
+
+  /** Gives free places to runs that waited, before new ones are claimed. At the end of the process, to all. */
+  #letReturn(): void {
+    while (this.#returning.length > 0 && (this.#places > 0 || this.#isStopped)) {
+      this.#parked -= 1;
+      this.#returning.shift()?.();
+    }
+  }
+
   /** Lets others work beside a run. */
   #trust(job: Job, hasProgressed: boolean): void {
     // If that fails, the run is at worst blamed for another's crash.
@@ -185,6 +233,7 @@ export class Worker {
   #begin(job: Job): Promise<void> {
     const work = this.#run(job).finally(() => {
       this.#running.delete(work);
+      this.#letReturn();
       this.#endProbation(job);
       this.wake();
     });
@@ -199,7 +248,13 @@ export class Worker {
     try {
       await active.hold(job, async (signal) => {
         if (!response.background) await failInterrupted(job, this.#options);
-        else await runJob(job, { ...this.#options, signal, onProgress: () => this.#trust(job, true) });
+        else
+          await runJob(job, {
+            ...this.#options,
+            signal,
+            park: (wait) => this.#park(wait, signal),
+            onProgress: () => this.#trust(job, true),
+          });
       });
     } catch (error) {
       // Another worker has it, it was deleted, or this process ends: there is nothing left to do here.

@@ -40,6 +40,7 @@ export function fakeResponses(methods: Partial<ResponsesApi> = {}): FakeResponse
     cancel: async (_owner, id) => fakeResponse(id, "cancelled"),
     compact: async () => ({ object: "response.compaction" }) as CompactedResponse,
     countInputTokens: async () => ({ object: "response.input_tokens", input_tokens: 7 }),
+    modelServerHealth: async () => undefined,
     listModels: async () => [{ id: "org/model", ownedBy: "test" }],
     check: async () => {},
     ...methods,
