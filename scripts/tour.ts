@@ -1,12 +1,14 @@
-// `npm run tour`: a guided tour of the examples. On a terminal it pauses between them. The folder is an optional
-// argument, for tests.
+// `npm run tour`: a guided tour of the examples, with their code and their output: side by side where the terminal is
+// wide enough, else the code first. On a terminal it pauses between them. The folder is an optional argument, for tests.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { relative, resolve } from "node:path";
 import { createInterface } from "node:readline";
+import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 import { styleText } from "node:util";
 import { readExamples } from "./examples.ts";
+import { sideBySide } from "./side-by-side.ts";
 
 const folder = resolve(process.argv[2] ?? fileURLToPath(new URL("../examples", import.meta.url)));
 const atTerminal = process.stdin.isTTY && process.stdout.isTTY;
@@ -18,12 +20,12 @@ const examples = readExamples(folder);
 console.log(`A tour of Rondo in ${examples.length} examples.`);
 
 const failed: string[] = [];
-for (const [index, { name, path, title }] of examples.entries()) {
+for (const [index, { name, path, title, source }] of examples.entries()) {
   if (index > 0) await pause();
   console.log(
     `\n${bold(`${index + 1}/${examples.length}  ${title}`)}\n${dim(relative(process.cwd(), path))}\n`,
   );
-  const code = await run(path);
+  const code = await show(path, source);
   if (code === 0) continue;
   console.log(`\n${name} failed (${code}).`);
   failed.push(name);
@@ -36,12 +38,21 @@ if (failed.length > 0) {
   console.log("\nThat was the tour. Read next: README.md, then the guides in docs/.");
 }
 
-async function run(path: string): Promise<number | string> {
+/** Shows the code of an example, and what it prints. Gives its exit code. */
+async function show(path: string, source: string): Promise<number | string> {
+  const code = source.trimEnd().split("\n").slice(1); // the title is shown already
+  const columns = process.stdout.isTTY ? process.stdout.columns : 0;
+  const isWide = sideBySide(code, [], columns) !== undefined;
+  if (!isWide) console.log(`${code.map((line) => dim(`  │ ${line}`.trimEnd())).join("\n")}\n`);
   const child = spawn(process.execPath, ["--conditions=rondo-source", path], {
-    stdio: ["ignore", "inherit", "inherit"],
+    stdio: isWide ? ["ignore", "pipe", "inherit"] : ["ignore", "inherit", "inherit"],
   });
-  const [code, signal] = await once(child, "exit");
-  return code ?? signal;
+  const ended = once(child, "exit");
+  const output = child.stdout ? (await text(child.stdout)).trimEnd().split("\n") : [];
+  const [exitCode, signal] = await ended;
+  for (const [left, right] of (isWide && sideBySide(code, output, columns)) || [])
+    console.log(`${dim(left)}${dim(" │ ")}${right}`);
+  return exitCode ?? signal;
 }
 
 /** Waits for Enter on a terminal. "q", the end of input and Ctrl-C leave the tour. */

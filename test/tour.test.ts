@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
+import { sideBySide } from "../scripts/side-by-side.ts";
 import { repoRoot } from "./support/repo.ts";
 
 /** Runs the tour without a terminal, in a folder with the given examples. */
@@ -18,7 +19,7 @@ function tour(examples: Record<string, string>) {
   });
 }
 
-test("without a terminal, the tour runs the examples in order, as plain lines, without pausing", () => {
+test("without a terminal, the tour shows the examples in order, code and output, as plain lines, without pausing", () => {
   const { status, stdout } = tour({
     "02-second.ts": `// The second.\nconsole.log("two");\n`,
     "01-first.ts": `// The first.\nconst word: string = "one";\nconsole.log(word);\n`,
@@ -29,10 +30,15 @@ test("without a terminal, the tour runs the examples in order, as plain lines, w
     "1/2  The first.",
     "01-first.ts",
     "",
+    '  │ const word: string = "one";',
+    "  │ console.log(word);",
+    "",
     "one",
     "",
     "2/2  The second.",
     "02-second.ts",
+    "",
+    '  │ console.log("two");',
     "",
     "two",
     "",
@@ -60,4 +66,14 @@ test.each([
   const { status, stderr } = tour({ [name]: text });
   expect(stderr).toContain(complaint);
   expect(status).toBe(1);
+});
+
+test("code and output are side by side where both fit, and long output is wrapped", () => {
+  expect(sideBySide(["const a = 1;", "b"], ["one", "x".repeat(50)], 60)).toEqual([
+    ["const a = 1;", "one"],
+    ["b           ", "x".repeat(45)],
+    ["            ", "xxxxx"],
+  ]);
+  expect(sideBySide(["a"], [], 60)).toEqual([["a", ""]]);
+  expect(sideBySide(["const a = 1;"], ["one"], 54)).toBeUndefined();
 });
