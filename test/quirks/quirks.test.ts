@@ -6,7 +6,8 @@ import { quirkClasses } from "./quirk-case.ts";
 import { runWithRondo } from "./rondo-runner.ts";
 import { runCase } from "./run-case.ts";
 
-beforeAll(() => setLogger({ warn: () => {} }));
+const warnings: string[] = [];
+beforeAll(() => setLogger({ warn: (message) => warnings.push(message) }));
 afterAll(() => setLogger());
 
 describe.each(quirkClasses)("%s", (kind) => {
@@ -28,4 +29,9 @@ test("there are at least 40 cases, with unique names", () => {
   const names = quirkClasses.flatMap((kind) => quirks[kind].map(({ name }) => `${kind}: ${name}`));
   expect(names.length).toBeGreaterThanOrEqual(40);
   expect(new Set(names).size).toBe(names.length);
+});
+
+test("no case is taken for a server that cuts prompts, or for a prompt that changed", () => {
+  const alarms = ["read only", "does not begin with the one before"];
+  expect(warnings.filter((message) => alarms.some((alarm) => message.includes(alarm)))).toEqual([]);
 });

@@ -75,7 +75,8 @@ export class ToolSearch {
 
 function toEntry(definition: Definition): Entry {
   const { name, description = "", parameters } = definition;
-  const properties = Object.keys(Object((parameters as { properties?: unknown } | undefined)?.properties));
+  const { properties: given } = parameters as { properties?: unknown };
+  const properties = typeof given === "object" && given !== null ? Object.keys(given) : [];
   return {
     definition,
     name: wordsOf(name),

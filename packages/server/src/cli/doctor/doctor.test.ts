@@ -243,3 +243,9 @@ test("Ctrl-C ends it with 130, in the middle of a request", async () => {
   expect(await ended).toBe(130);
   expect(io.listenerCount).toBe(0);
 });
+
+test("the line of the tool call says how much of the second prompt the server had cached", async () => {
+  await using server = await startModelServer(ableModel, { models: ["my-model"], countsPrompts: true });
+  const { out } = await runDoctor(["--model-url", server.url]);
+  expect(out).toMatch(/the answer has the result; of the second prompt's \d+ tokens, [1-9]\d* were cached/);
+});

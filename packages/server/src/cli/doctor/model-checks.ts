@@ -1,6 +1,6 @@
 // What a model must be able to do, tried on the model itself: answer, stream, and call a tool and use its result.
 
-import { type ModelProvider, tool } from "rondo";
+import { type ModelProvider, tool, type Usage } from "rondo";
 import { EmptyAnswerError, ModelRequestError, UnexpectedAnswerError } from "rondo/errors";
 import { run } from "rondo/loop";
 import type { ModelRequest } from "rondo/models";
@@ -158,13 +158,15 @@ interface ToolRun extends Answer {
   readonly call: string | undefined;
   /** A call that could not be run. */
   readonly rejected: string | undefined;
+  /** Of the last answer, whose prompt begins with the one before. */
+  readonly lastUsage: Usage | undefined;
 }
 
 async function checkTool(model: ModelToCheck, signal: AbortSignal): Promise<Finding> {
   const seen = await runTool(model.provider, signal);
   const { text, call, rejected } = seen;
   if (call !== undefined) {
-    if (hasSum(text)) return ok(`${call}, and the answer has the result`);
+    if (hasSum(text)) return ok(`${call}, and the answer has the result${wordCache(seen.lastUsage)}`);
     const instead = emptyFinding(seen)?.message ?? quote(text);
     return failed(
       "result_not_used",
@@ -186,6 +188,7 @@ async function runTool(model: ModelProvider, signal: AbortSignal): Promise<ToolR
   let [text, thinking] = ["", ""];
   let call: string | undefined;
   let rejected: string | undefined;
+  let lastUsage: Usage | undefined;
   const options = { model, tools: [add], settings: { maxTokens }, maxToolIterations: 3, signal };
   for await (const event of run([{ role: "user", content: toolPrompt }], options)) {
     if (event.type === "model.started") text = ""; // the last answer counts
@@ -193,10 +196,17 @@ async function runTool(model: ModelProvider, signal: AbortSignal): Promise<ToolR
     if (event.type === "thinking.delta") thinking += event.text;
     if (event.type === "tool.finished" && !event.isError)
       call = `add(${String(event.input["a"])}, ${String(event.input["b"])})`;
+    if (event.type === "model.finished") lastUsage = event.usage;
     if (event.type === "call.rejected") rejected = `${event.name} with ${quote(event.raw)}`;
   }
   signal.throwIfAborted(); // an aborted run ends normally, and would look like a model that did nothing
-  return { text, thinking, call, rejected };
+  return { text, thinking, call, rejected, lastUsage };
+}
+
+/** How much of a prompt the server had cached, if it says so. */
+function wordCache(usage: Usage | undefined): string {
+  if (usage?.cachedTokens === undefined || usage.inputTokens === 0) return "";
+  return `; of the second prompt's ${usage.inputTokens} tokens, ${usage.cachedTokens} were cached`;
 }
 
 function missingCall(seen: ToolRun, profile: ModelReport["profile"]): Finding {
