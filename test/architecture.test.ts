@@ -164,6 +164,20 @@ describe("the library", () => {
     for (const path of files) expect(path).toMatch(new RegExp(`/model/http/${file}\\.[jt]s$`));
   });
 
+  test.each([
+    ["node", "folder/default-store"],
+    ["bun", "folder/default-store"],
+    ["deno", "folder/default-store"],
+    ["default", "no-default-store"],
+    ["browser", "no-default-store"],
+    ["workerd", "no-default-store"],
+  ])("stores sessions by default on the runtime '%s' by the file %s", (runtime, file) => {
+    const { imports } = JSON.parse(readFileSync(join(library, "package.json"), "utf8"));
+    const choice = imports["#sessions"][runtime];
+    const files = typeof choice === "string" ? [choice] : Object.values(choice);
+    for (const path of files) expect(path).toMatch(new RegExp(`/session/${file}\\.[jt]s$`));
+  });
+
   test("exports by name", () => {
     expect(exportsEverythingOf(libraryEntry)).toBe(false);
   });
