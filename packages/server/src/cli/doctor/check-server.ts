@@ -1,7 +1,7 @@
 // Checks a model server or a Rondo server: whether it is one, which models it has, and whether they work.
 
 import { openaiCompatible, responsesModel } from "rondo";
-import { commonProfile, pickProfile } from "rondo/models";
+import { commonProfile, learnEndpoint, pickProfile } from "rondo/models";
 import { chatModels } from "../../config/chat-models.ts";
 import { providerOptions } from "../../config/model-schema.ts";
 import { labelOf } from "../../config/models.ts";
@@ -54,11 +54,11 @@ export async function checkServer(
   printer.finding(finding, 1, `${url} (${source}): ${finding.message}`);
   const checked: ModelReport[] = [];
   for (const name of chosen)
-    checked.push(await checkModel(openModel(server, name, timeoutMs), { asked, signal, printer }));
+    checked.push(await checkModel(await openModel(server, name, options), { asked, signal, printer }));
   return { type, url, source, ...finding, models, checked };
 }
 
-const advice = {
+export const advice = {
   model: {
     keyAdvice: `Set ${modelApiKey.env} for --model-url and RONDO_MODEL_URL, or apiKey beside the url in the config.`,
     startAdvice:
@@ -70,7 +70,11 @@ const advice = {
   },
 } as const;
 
-function openModel({ type, access, provider }: ServerToCheck, name: string, timeoutMs: number): ModelToCheck {
+async function openModel(
+  { type, access, provider }: ServerToCheck,
+  name: string,
+  { timeoutMs, signal }: Pick<CheckOptions, "timeoutMs" | "signal">,
+): Promise<ModelToCheck> {
   if (type === "rondo") {
     const { url, apiKey } = access;
     const options = { model: name, retry: { attempts: 1 }, ...(apiKey !== undefined && { apiKey }) };
@@ -85,11 +89,12 @@ function openModel({ type, access, provider }: ServerToCheck, name: string, time
     // Faults must show, but a model that is loading is none.
     retry: { attempts: 1, loadingMs: timeoutMs },
   };
-  const { url, server, profile: override } = access;
+  const { url, apiKey, headers, server, profile: override } = access;
   const { profile, reason } = pickProfile({
     baseURL: url,
     model: name,
     ...(server && { server }),
+    learned: await learnEndpoint({ baseURL: url, apiKey, headers, model: name, signal }),
     ...(override && { override }),
   });
   const { toolDialects } = commonProfile;

@@ -3,10 +3,13 @@
 import { Command, InvalidArgumentError } from "commander";
 import { candidates, type UsualPorts } from "../../config/discover.ts";
 import { labelOf } from "../../config/models.ts";
+import { modelApiKey } from "../../config/settings.ts";
 import { type CliIo, Exit, exitCodes } from "../cli-io.ts";
 import { configFlag, wholeNumber } from "../flag-values.ts";
-import { type CheckOptions, checkServer, sectionTitles } from "./check-server.ts";
+import { advice, type CheckOptions, checkServer, sectionTitles } from "./check-server.ts";
+import { diagnose } from "./diagnose.ts";
 import { checkConfig, checkNode, checkPackages, checkStore, checkStoreThoroughly } from "./install.ts";
+import { learnModel } from "./learn.ts";
 import { Printer } from "./printer.ts";
 import {
   type DoctorReport,
@@ -27,6 +30,7 @@ interface Flags {
   readonly maxModels: number;
   readonly json?: boolean;
   readonly store?: string | true;
+  readonly learn?: string;
 }
 
 /** Ports of this machine to check. Tests have others. */
@@ -55,6 +59,10 @@ export function doctorCommand(io: CliIo, places: UsualPlaces = {}): Command {
       "--store [file]",
       "Check only the store, thoroughly: this file, or that of the config. Changes nothing.",
     )
+    .option(
+      "--learn <url>",
+      "Find out what a model of this server can do, and print a profile to paste (the model: --model).",
+    )
     .option("--json", "Print the findings as one JSON document.")
     .addHelpText(
       "after",
@@ -65,6 +73,7 @@ Examples:
   rondo doctor --model qwen3:8b --timeout 600           one model that loads slowly
   rondo doctor --server http://localhost:4500           a Rondo server, through its API
   rondo doctor --store                                  every page of the store's file
+  rondo doctor --learn http://localhost:8080/v1         a profile for one model
   rondo doctor --json | jq .ok                          for scripts
 
 The exit code is 0 if at least one model works end to end, else 1. With --store: 0 if the store is intact.`,
@@ -80,6 +89,7 @@ async function doctor(io: CliIo, flags: Flags, places: UsualPlaces): Promise<voi
   });
   const printer = new Printer(io, flags.json === true);
   try {
+    if (flags.learn !== undefined) return await learn(io, flags.learn, flags, printer, stop.signal);
     const report =
       flags.store === undefined
         ? await checkAll(io, flags, places, printer, stop.signal)
@@ -91,6 +101,47 @@ async function doctor(io: CliIo, flags: Flags, places: UsualPlaces): Promise<voi
     printer.clear();
     release();
   }
+}
+
+/** Prints what a model can do, and its profile: JSON, which is YAML and TypeScript too. */
+async function learn(
+  io: CliIo,
+  url: string,
+  { model, timeout, json }: Flags,
+  printer: Printer,
+  signal: AbortSignal,
+): Promise<void> {
+  const apiKey = io.env[modelApiKey.env]?.trim();
+  const timeoutMs = timeout * 1000;
+  const asked = { url: labelOf(url), hasKey: Boolean(apiKey), timeoutMs, ...advice.model };
+  printer.title(`What ${labelOf(url)} can do`);
+  const learned = await learnModel({
+    url,
+    model,
+    timeoutMs,
+    signal,
+    ...(apiKey && { apiKey }),
+    onProgress: (text) => printer.progress(text, timeoutMs),
+  }).catch((error: unknown) => {
+    signal.throwIfAborted();
+    printer.result(diagnose(error, asked));
+    throw new Exit(exitCodes.failure);
+  });
+  const server =
+    learned.server === undefined ? "an unknown server" : `${learned.server}, by ${learned.evidence}`;
+  printer.note(`${learned.model} on ${server}`, 1, "bold");
+  for (const { ability, works, note } of learned.table)
+    printer.finding(
+      { status: works ? "ok" : "warning", code: "ability", message: note },
+      1,
+      `${ability}: ${note}`,
+    );
+  printer.note(
+    "\nBeside the url of the endpoint or model in the config, or as an option of openaiCompatible():",
+    0,
+  );
+  printer.note(`profile: ${JSON.stringify(learned.profile)}`, 0, "bold");
+  if (json) io.write(`${JSON.stringify(learned, null, 2)}\n`);
 }
 
 async function checkAll(
