@@ -40,7 +40,7 @@ const library: Package = {
   // file. Top-level calls for other modules (`provideTurns()`, `provideThinking()`) are in the file of the modules that
   // need them, so that package.json can declare no side effects.
   shared: {
-    core: /^(error|json|async|registry|hook|context|tool|turn)\//,
+    core: /^(error|json|async|registry|hook|context|tool|turn)\/|@oxc-project.runtime/,
     agent: /^(agent\/(?!check-prompt)|client\/thinking-agent)/,
     client: /^(agent|client|loop|model\/(?!http\/http-)|session\/[^/]+$)/,
     folder: /^session\/folder\//,
@@ -72,8 +72,10 @@ async function bundle({ folder, entries, shared, target }: Package): Promise<Out
     cwd: folder,
     input: Object.fromEntries(entries.map((entry) => [entry, `./src/${entry}.ts`])),
     platform: "neutral",
-    // Dependencies stay external, and the runtime resolves `#http`.
-    external: (id, _importer, isResolved) => !isResolved && !id.startsWith("."),
+    // Dependencies stay external, and the runtime resolves `#http`. What the bundler adds for an older target does not:
+    // users do not have it.
+    external: (id, _importer, isResolved) =>
+      !isResolved && !id.startsWith(".") && !id.startsWith("@oxc-project/runtime"),
     preserveEntrySignatures: "allow-extension",
     ...(target !== undefined && { transform: { target } }),
   });
