@@ -6,6 +6,7 @@ import { invalidRequest } from "../protocol/api-error.ts";
 import { markOf } from "../protocol/ids.ts";
 import type { InputItem, OutputItem } from "../protocol/items.ts";
 import { type CallResult, CallResults } from "./call-results.ts";
+import { withSummary } from "./compaction.ts";
 import { contentText, userContent } from "./content.ts";
 import type { Sealer } from "./seal.ts";
 
@@ -128,6 +129,8 @@ class Builder {
       case "custom_tool_call_output":
         if (this.#draft?.calls.some(({ id }) => id === fields["call_id"])) this.#draft.hasOutput = true;
         return;
+      case "compaction_trigger":
+        return; // only the last item of a request compacts
       case "additional_tools":
         return; // its tools are offered to the model
       case "compaction":
@@ -159,7 +162,9 @@ class Builder {
         "A compaction item cannot be read: it was not made by this server for you, or was changed. Send the conversation itself.",
         "invalid_compaction",
       );
-    this.#addMessage({ role: "user", content: `What was said and done so far, in short:\n${summary}` });
+    this.#endAnswer();
+    this.#endSystem();
+    this.#messages.splice(0, Infinity, ...withSummary(this.#messages, summary));
   }
 
   #thought({ content, summary, encrypted_content: sealed }: Fields): string {

@@ -11,6 +11,13 @@ import type { ApprovalRequest } from "./approval-id.ts";
 import type { OutputOptions } from "./output.ts";
 import type { ThoughtForm } from "./text-parts.ts";
 
+export interface PlannedCompaction {
+  /** Whether the client asked for nothing else. */
+  readonly isAll: boolean;
+  readonly seal: (summary: string) => string;
+  readonly unseal: (sealed: string) => string | undefined;
+}
+
 export interface Plan {
   readonly id: string;
   readonly owner: string;
@@ -39,6 +46,8 @@ export interface Plan {
   readonly maxOfferedTools?: number | undefined;
   /** See `onPromptCut` of the loop. Default: `warn`. */
   readonly onPromptCut?: "warn" | "error";
+  /** Compacts the conversation first, or in place of an answer. Default: not at all. */
+  readonly compaction?: PlannedCompaction | undefined;
   /** How clients see thoughts. Default: `summary`. */
   readonly thoughts?: ThoughtForm | undefined;
   /** Encrypts thinking. Default: the client did not request it. */

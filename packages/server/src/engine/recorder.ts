@@ -78,6 +78,11 @@ export class Recorder {
     return this.#usage;
   }
 
+  /** Adds what a request to the model cost that was not part of the loop. */
+  addUsage(usage: ResponseUsage): void {
+    this.#usage = addUsage(this.#usage, usage);
+  }
+
   accept(event: LoopEvent): void {
     const { output } = this.#options;
     if ("state" in event && event.state !== this.#state) {

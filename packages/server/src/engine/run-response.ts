@@ -5,11 +5,12 @@ import { type LoopEvent, type RunReason, type RunState, run } from "rondo/loop";
 import type { ApiError } from "../protocol/api-error.ts";
 import type { ResponseObject } from "../protocol/response.ts";
 import { responseObject } from "../protocol/response-object.ts";
+import { summarize, withSummary } from "./compaction.ts";
 import { callDecider } from "./decide-call.ts";
 import { toApiError, toResponseError } from "./failure.ts";
 import type { Journal } from "./journal.ts";
 import { Output } from "./output.ts";
-import { loopOptions, type Plan } from "./plan.ts";
+import { loopOptions, type Plan, type PlannedCompaction } from "./plan.ts";
 import { Recorder, type RunOutcome } from "./recorder.ts";
 import { planParts } from "./response-parts.ts";
 import type { Progress } from "./resume.ts";
@@ -186,10 +187,14 @@ async function runUntilAnswered(plan: Plan, context: RunContext, parts: LoopPart
   const { modelWait } = context;
   const { recorder, signal } = parts;
   let state = context.progress?.state;
+  let isCompacted = plan.compaction === undefined;
   while (true) {
     try {
-      return await runLoop(plan, context, parts, state);
+      if (plan.compaction && !isCompacted) await compact(plan, plan.compaction, context, parts);
+      isCompacted = true;
+      return plan.compaction?.isAll ? "completed" : await runLoop(plan, context, parts, state);
     } catch (error) {
+      if (!isCompacted && signal.aborted) return "aborted";
       if (!modelWait?.isWorthwhile(error)) throw error;
       // Text that broke off is closed; the model is asked again.
       recorder.closeAnswer();
@@ -200,6 +205,25 @@ async function runUntilAnswered(plan: Plan, context: RunContext, parts: LoopPart
       state = recorder.state;
     }
   }
+}
+
+/** Puts a summary in place of the conversation, once: a run that continues after a crash has it in its output. */
+async function compact(
+  { provider, messages: planned }: Plan,
+  { seal, unseal }: PlannedCompaction,
+  { onEvent }: RunContext,
+  { recorder, output, messages, signal }: LoopParts,
+): Promise<void> {
+  let sealed = output.items.find((item) => item.type === "compaction")?.encrypted_content;
+  if (sealed === undefined) {
+    const { text, usage } = await summarize(planned, { provider, signal, onEvent });
+    recorder.addUsage(usage);
+    sealed = seal(text);
+    const item = { type: "compaction", id: "", encrypted_content: sealed } as const;
+    output.announce({ idPrefix: "cmp", added: item, events: [], done: item });
+  }
+  const summary = unseal(sealed);
+  if (summary !== undefined) messages.splice(0, planned.length, ...withSummary(planned, summary));
 }
 
 /** Runs the loop to its end, and gives why it ended. */

@@ -42,6 +42,10 @@ export const createRequestSchema = z.looseObject({
   stream: flag,
   background: flag,
   store: flag,
+  context_management: z
+    .array(z.looseObject({ type: z.string(), compact_threshold: count(1) }))
+    .max(16)
+    .nullish(),
   max_tool_calls: count(0),
   max_output_tokens: count(1),
   /** An extension: the limit of model calls. */

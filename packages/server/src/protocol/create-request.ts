@@ -71,6 +71,8 @@ export interface CreateRequest extends OptionalFields {
   metadata: Record<string, string>;
   /** Default: `disabled`. */
   truncation: "auto" | "disabled";
+  /** How many tokens the model may have to read before the conversation is compacted. Default: any number. */
+  compact_threshold?: number | undefined;
   service_tier?: (typeof serviceTiers)[number] | undefined;
   /** What the response echoes as the client gave it. */
   echo: { tool_choice: JsonValue; tools: JsonObject[]; instructions: string | null };
@@ -164,6 +166,8 @@ function toRequest(given: z.infer<typeof frame>, body: JsonObject): CreateReques
     include: [...new Set(given.include ?? [])],
     metadata: toMetadata(given.metadata),
     truncation: given.truncation ?? "disabled",
+    compact_threshold:
+      given.context_management?.find(({ type }) => type === "compaction")?.compact_threshold ?? undefined,
     service_tier: serviceTiers.find((tier) => tier === given.service_tier),
     echo: {
       tool_choice: echoChoice(body["tool_choice"]),

@@ -168,6 +168,16 @@ const toolSearchOutput = z.looseObject({
   tools: z.array(tool),
 });
 
+/** A sealed summary of the conversation before it. */
+const compaction = z.looseObject({
+  ...common,
+  type: z.literal("compaction"),
+  encrypted_content: z.string(),
+});
+
+/** As the last item: compacts the conversation, in place of an answer. */
+const compactionTrigger = z.looseObject({ ...common, type: z.literal("compaction_trigger") });
+
 export const knownItems = z.discriminatedUnion("type", [
   message,
   functionCall,
@@ -182,6 +192,8 @@ export const knownItems = z.discriminatedUnion("type", [
   mcpApprovalResponse,
   additionalTools,
   toolSearchOutput,
+  compaction,
+  compactionTrigger,
   shellCall,
   shellCallOutput,
   localShellCall,

@@ -117,6 +117,9 @@ const mcpApprovalRequest = z.object({
   arguments: z.string(),
 });
 
+/** A sealed summary of the conversation before it. */
+const compaction = z.object({ type: z.literal("compaction"), id: z.string(), encrypted_content: z.string() });
+
 const knownOutputItem = z.discriminatedUnion("type", [
   message,
   reasoning,
@@ -125,6 +128,7 @@ const knownOutputItem = z.discriminatedUnion("type", [
   mcpCall,
   mcpListTools,
   mcpApprovalRequest,
+  compaction,
 ]);
 
 export type OutputText = z.infer<typeof outputText>;

@@ -52,6 +52,8 @@ export function findUnknown(body: JsonObject, { isStrict, isKnownTool, isKnownIt
   }
   for (const [index, value] of entries<string>(body["include"]))
     if (!includables.includes(value)) note(["include", index], `the value ${describeValue(value)}`);
+  for (const [index, { type }] of entries(body["context_management"]))
+    if (type !== "compaction") note(["context_management", index, "type"], `the type ${describeValue(type)}`);
   const tier = body["service_tier"] ?? "auto";
   if (!serviceTiers.some((known) => known === tier))
     note(["service_tier"], `the tier ${describeValue(tier)}`);

@@ -1,18 +1,19 @@
 // Plans a run: resolves its model, its conversation and its tools.
 
-import type { JsonObject } from "rondo";
-import { fitToWindow } from "rondo/budget";
+import type { JsonObject, Message } from "rondo";
+import { estimateTokens, fitToWindow } from "rondo/budget";
 import type { Models } from "../config/models.ts";
 import { approvalId } from "../engine/approval-id.ts";
 import { withApprovals } from "../engine/approvals.ts";
 import { readableEntries } from "../engine/client-items.ts";
+import { sealSummary } from "../engine/compaction.ts";
 import { type Entry, toMessages } from "../engine/conversation.ts";
 import { loadConversation } from "../engine/conversation-history.ts";
 import { fitMessages } from "../engine/fit-messages.ts";
 import { loadChain, resolveReferences } from "../engine/history.ts";
-import type { Plan } from "../engine/plan.ts";
+import type { Plan, PlannedCompaction } from "../engine/plan.ts";
 import type { Progress } from "../engine/resume.ts";
-import { sealer } from "../engine/seal.ts";
+import { type Sealer, sealer } from "../engine/seal.ts";
 import { sealCalls, withServerCalls } from "../engine/server-calls.ts";
 import type { ThoughtForm } from "../engine/text-parts.ts";
 import type { Announcement } from "../executor/executor.ts";
@@ -148,6 +149,7 @@ export async function planRun(requested: RunRequest, options: PlannerOptions): P
     executors,
     announcements: newAnnouncements(offer.announcements, history),
     approved,
+    compaction: plannedCompaction(requested, { messages, offer, approved }, seals),
     maxTurns: Math.min(request.max_agentic_turns ?? Number.POSITIVE_INFINITY, options.maxAgenticTurns),
     maxRepeats: options.maxRepeats,
     promptWatch: options.promptWatches.continue(previous ?? conversation, conversation ?? id),
@@ -167,6 +169,30 @@ export async function planRun(requested: RunRequest, options: PlannerOptions): P
   };
   const version = isEarly ? undefined : talk?.version;
   return { plan, input: own.map(({ item }) => item), ignored, history, version };
+}
+
+/** Compaction as the client asked for it. Not while calls wait: a summary would drop them. */
+function plannedCompaction(
+  { input, request, isWarmUp }: RunRequest,
+  { messages, offer, approved }: Pick<Plan, "messages" | "offer"> & { approved: readonly unknown[] },
+  { seal, unseal }: Sealer,
+): PlannedCompaction | undefined {
+  const isAll = input.at(-1)?.type === "compaction_trigger";
+  const { compact_threshold: threshold = Infinity } = request;
+  if (isWarmUp || approved.length > 0 || messages.length === 0) return undefined;
+  if (!isAll && (threshold === Infinity || promptTokens(messages, offer) < threshold)) return undefined;
+  return {
+    isAll,
+    seal: (summary) => sealSummary(summary, seal, { isWhole: !isAll }),
+    unseal: (sealed) => unseal("compaction", sealed),
+  };
+}
+
+/** Estimates how many tokens the model reads. */
+export function promptTokens(messages: readonly Message[], offer: Offer): number {
+  const tools = offer.tools.map((it) => JSON.stringify(it.toOpenAI())).join("\n");
+  const extra = tools === "" ? [] : [{ role: "system" as const, content: tools }];
+  return estimateTokens([...messages, ...extra]);
 }
 
 /** Whether the model may call tools. */

@@ -1,7 +1,6 @@
 // What clients can do with responses: create, follow, read, list, cancel and delete them.
 
 import { randomUUID } from "node:crypto";
-import { estimateTokens } from "rondo/budget";
 import type { ModelEntry, ModelServerHealth, Models } from "../config/models.ts";
 import type { EventSink } from "../engine/event-sink.ts";
 import { Journal } from "../engine/journal.ts";
@@ -26,7 +25,7 @@ import { ForegroundRuns } from "./foreground-runs.ts";
 import { toStoredEvent } from "./job.ts";
 import { type ListObject, toCursorError, toList } from "./list-object.ts";
 import type { RunObserver } from "./observer.ts";
-import type { PlannerOptions, Recall } from "./planner.ts";
+import { type PlannerOptions, promptTokens, type Recall } from "./planner.ts";
 import { type PreparedRun, type PrepareSettings, prepareRun, toNewResponse } from "./prepare.ts";
 import { PromptWatches } from "./prompt-watches.ts";
 import { QueueLimit } from "./queue-limit.ts";
@@ -240,9 +239,7 @@ export class Responses {
   ): Promise<{ object: "response.input_tokens"; input_tokens: number }> {
     const { planned } = await prepareRun(owner, body, {}, this.#parts);
     const { messages, offer } = planned.plan;
-    const tools = offer.tools.map((it) => JSON.stringify(it.toOpenAI())).join("\n");
-    const extra = tools === "" ? [] : [{ role: "system" as const, content: tools }];
-    return { object: "response.input_tokens", input_tokens: estimateTokens([...messages, ...extra]) };
+    return { object: "response.input_tokens", input_tokens: promptTokens(messages, offer) };
   }
 
   /** Summarises a conversation. Stores nothing. */

@@ -27,6 +27,7 @@ const number: Schema = { type: "number" };
 const ownErrorCodes = [
   "context_length_exceeded",
   "conversation_not_found",
+  "empty_summary",
   "interrupted",
   "model_answer_limit",
   "model_auth",

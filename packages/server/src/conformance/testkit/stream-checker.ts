@@ -33,7 +33,12 @@ const terminal: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** Items of these types have no status in the public schema. */
-const withoutStatus: readonly string[] = ["mcp_approval_request", "mcp_list_tools", "custom_tool_call"];
+const withoutStatus: readonly string[] = [
+  "compaction",
+  "mcp_approval_request",
+  "mcp_list_tools",
+  "custom_tool_call",
+];
 
 /** Calls that the client runs. */
 const clientCalls: readonly string[] = [
