@@ -17,7 +17,7 @@ export interface Budget {
 
 export const budgets: Readonly<Record<string, Budget>> = {
   rondo: {
-    installedBytes: 2_600_000,
+    installedBytes: 3_000_000, // with the source maps
     packages: 2,
     modules: 24,
     builtins: 4,
