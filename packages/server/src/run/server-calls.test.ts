@@ -200,7 +200,9 @@ describe("calls of the server in a thought", () => {
     const { output } = await plain(service, { ...carried, tools, input: "Go" });
     expect(JSON.stringify(goOn(output)).length).toBeLessThan(60_000);
     await plain(service, { ...carried, tools, input: goOn(output) });
-    expect(inMessages(model.requests.at(-1)?.messages ?? [])[2]).toMatch(/^tool: x{32000}… \(968000 more/);
+    const [, , result = ""] = inMessages(model.requests.at(-1)?.messages ?? []);
+    expect(result).toMatch(/^tool: x{1000}/);
+    expect(result.length).toBeLessThan(33_000);
   });
 });
 
