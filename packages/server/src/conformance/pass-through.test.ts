@@ -1,7 +1,7 @@
 // Completions and embeddings: passed through to a model server.
 
 import { once } from "node:events";
-import { createServer } from "node:http";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
 import { expect, onTestFinished, test } from "vitest";
@@ -12,7 +12,8 @@ import { type StartOptions, start } from "./testkit/start.ts";
 /** A model server that writes down what it is sent, and a server in front of it. */
 async function passing(config: StartOptions["config"] = {}) {
   const seen: { path: string | undefined; key: string | undefined; body: string }[] = [];
-  const upstream = createServer(async (incoming, outgoing) => {
+  const upstream = createServer((incoming, outgoing) => void reply(incoming, outgoing));
+  const reply = async (incoming: IncomingMessage, outgoing: ServerResponse) => {
     const { url: path, headers } = incoming;
     const body = await text(incoming);
     seen.push({ path, key: headers.authorization, body });
@@ -29,7 +30,7 @@ async function passing(config: StartOptions["config"] = {}) {
       outgoing.setHeader("content-type", "application/json");
       outgoing.end(JSON.stringify({ object: "text_completion", choices: [{ text: "Once." }] }));
     } else outgoing.writeHead(404).end();
-  });
+  };
   upstream.listen(0, "127.0.0.1");
   await once(upstream, "listening");
   onTestFinished(() => {
