@@ -9,7 +9,9 @@ const [leastPerRun, leastPerCharacter] = [0.25, 0.06];
 /** Further texts may have fewer tokens for their size than those that were counted. */
 const caution = 0.8;
 /** Smaller prompts say little: the template is a large part of them. */
-const tellingRuns = 200;
+const tellingCharacters = 1000;
+/** In so many of them, runs are counted: that costs more than the rest. */
+const samplesOfRuns = 8;
 /** What templates write around a message; more rather than less. */
 const tokensPerMessage = 16;
 /** How many prompts in a row must have grown as whole counts do. */
@@ -21,6 +23,7 @@ export class PromptCounts {
   /** The fewest tokens that were counted per run, and per character. */
   #perRun = Number.POSITIVE_INFINITY;
   #perCharacter = Number.POSITIVE_INFINITY;
+  #samples = 0;
   #growths = 0;
   #areUncached = false;
   /** Whether cached tokens are certainly part of the count. */
@@ -72,20 +75,25 @@ export class PromptCounts {
     return cachedTokens === undefined && inputTokens <= added.most;
   }
 
-  /** Fewer tokens than this a text of that size cannot have. */
-  least({ runs, characters }: PromptSize): number {
-    const isKnown = Number.isFinite(this.#perRun);
-    // A tokenizer that splits at words has at least a token for each run.
-    const perRun = isKnown ? Math.min(1, this.#perRun * caution) : leastPerRun;
-    const perCharacter = isKnown ? this.#perCharacter * caution : leastPerCharacter;
-    return Math.min(runs * perRun, characters * perCharacter);
+  /** Fewer tokens than this a text of so many characters hardly has. */
+  leastByCharacters(characters: number): number {
+    const isKnown = Number.isFinite(this.#perCharacter);
+    return characters * (isKnown ? this.#perCharacter * caution : leastPerCharacter);
   }
 
-  /** Learns from a prompt that the server read whole. */
-  learn({ runs, characters }: PromptSize, counted: number, messageCount: number): void {
-    if (runs < tellingRuns || this.#areUncached) return;
+  /** Fewer tokens than this a text of so many runs hardly has. */
+  leastByRuns(runs: number): number {
+    // A tokenizer that splits at words has at least a token for each run.
+    return runs * (Number.isFinite(this.#perRun) ? Math.min(1, this.#perRun * caution) : leastPerRun);
+  }
+
+  /** Learns from a prompt that the server read whole. `runs` is asked for the first few. */
+  learn(characters: number, runs: () => number, counted: number, messageCount: number): void {
+    if (characters < tellingCharacters || this.#areUncached) return;
     const tokens = Math.max(0, counted - messageCount * tokensPerMessage);
-    this.#perRun = Math.min(this.#perRun, tokens / runs);
     this.#perCharacter = Math.min(this.#perCharacter, tokens / characters);
+    if (this.#samples >= samplesOfRuns) return;
+    this.#samples += 1;
+    this.#perRun = Math.min(this.#perRun, tokens / Math.max(1, runs()));
   }
 }

@@ -5,7 +5,7 @@ import { sameJson } from "../json/same-json.ts";
 import type { Message } from "../model/message.ts";
 import type { ModelProvider, ModelRequest, Usage } from "../model/provider.ts";
 import { PromptCounts } from "./prompt-counts.ts";
-import { addSizes, type PromptSize, sizeOf, sizeOfTools } from "./prompt-size.ts";
+import { runsOf, sizeOf, toolParts } from "./prompt-size.ts";
 
 /** What of the earlier prompt a request does not begin with. */
 export interface PromptChange {
@@ -31,7 +31,7 @@ interface SentPrompt {
   readonly tools: NonNullable<ModelRequest["tools"]>;
   readonly toolChoice: ModelRequest["toolChoice"];
   /** Known after an answer whose usage was reported. */
-  readonly counted?: { readonly size: PromptSize; readonly tokens: number } | undefined;
+  readonly counted?: { readonly characters: number; readonly tokens: number } | undefined;
 }
 
 /** Smaller prompts fit into any window. */
@@ -60,13 +60,16 @@ export class PromptWatch {
     if (!sent || !model.countsPrompts || usage.inputTokens <= 0) return undefined;
     const base = this.#base?.counted;
     const from = base ? (this.#base?.messages.length ?? 0) : 0;
-    const added = sizeOf(sent.messages.slice(from));
-    const size = addSizes(base?.size ?? sizeOfTools(sent.tools), added);
+    const parts = [...(base ? [] : toolParts(sent.tools)), ...sent.messages.slice(from)];
+    const added = sizeOf(parts);
     const counts = PromptCounts.of(model);
     const count = counts.read(usage, base?.tokens, added);
-    const least = base
-      ? base.tokens * 0.98 - templateTokens - droppedThinking(sent, from, model) + counts.least(added)
-      : counts.least(size) - templateTokens;
+    const known = base ? base.tokens * 0.98 - droppedThinking(sent, from, model) : 0;
+    const byCharacters = counts.leastByCharacters(added.characters);
+    const least =
+      known - templateTokens + byCharacters <= count.most
+        ? 0 // whatever its words, it may be whole
+        : known - templateTokens + Math.min(byCharacters, counts.leastByRuns(runsOf(parts)));
     const window = model.profile.contextWindow;
     const isWhole = counts.areWhole && !(base && counts.mayBePartial(usage, added));
     const isProven = isWhole || (window !== undefined && least > window && !counts.areUncached);
@@ -75,14 +78,16 @@ export class PromptWatch {
       this.#last = { ...sent, counted: undefined };
       return toCut(count.most, Math.floor(least), model);
     }
-    counts.learn(size, count.least, sent.messages.length);
-    this.#last = { ...sent, counted: { size, tokens: count.least } };
+    const characters = (base?.characters ?? 0) + added.characters;
+    const runs = () => runsOf([...toolParts(sent.tools), ...sent.messages]);
+    counts.learn(characters, runs, count.least, sent.messages.length);
+    this.#last = { ...sent, counted: { characters, tokens: count.least } };
     return undefined;
   }
 
   /** The size of the last prompt that a server counted; 0 if there is none. */
   get characters(): number {
-    return this.#last?.counted?.size.characters ?? 0;
+    return this.#last?.counted?.characters ?? 0;
   }
 
   /** Forgets the last prompt: the next one may begin differently. */

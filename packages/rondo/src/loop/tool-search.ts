@@ -74,7 +74,7 @@ export class ToolSearch {
 }
 
 function toEntry(definition: Definition): Entry {
-  const { name, description = "", parameters } = definition;
+  const { name, description, parameters } = definition;
   const { properties: given } = parameters as { properties?: unknown };
   const properties = typeof given === "object" && given !== null ? Object.keys(given) : [];
   return {
