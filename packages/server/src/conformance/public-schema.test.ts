@@ -104,6 +104,14 @@ describe("each deviation", () => {
     "ConversationItemList.first_id": ["ConversationItemList", emptyPage],
     "ConversationItemList.last_id": ["ConversationItemList", emptyPage],
     "Response.usage": ["Response", responseOf({ usage: null })],
+    "Response.warnings": ["Response", responseOf({ warnings: [{ code: "shape_in_words", message: "m" }] })],
+    "ResponseUsage.estimated": ["Response", responseOf({ usage: { ...usage, estimated: true } })],
+    "ResponseUsage.InputTokensDetails.cut_tokens": [
+      "Response",
+      responseOf({
+        usage: { ...usage, input_tokens_details: { ...usage.input_tokens_details, cut_tokens: 9 } },
+      }),
+    ],
   };
 
   test.each(deviations.map((deviation) => [deviation.text, deviation] as const))("%s", (_text, deviation) => {

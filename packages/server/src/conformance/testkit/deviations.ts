@@ -104,6 +104,13 @@ export const deviations: readonly Deviation[] = [
   },
   {
     kind: "key",
+    in: "ResponseUsage.InputTokensDetails",
+    key: "cut_tokens",
+    schema: number,
+    text: "`usage.input_tokens_details.cut_tokens` is how many tokens of the prompt the model server dropped, where that is certain.",
+  },
+  {
+    kind: "key",
     in: "Response",
     key: "warnings",
     schema: {
