@@ -1,5 +1,8 @@
 import { describe, expect, onTestFinished, test } from "vitest";
+import { PromptWatch } from "../loop/prompt-watch.ts";
+import { run } from "../loop/run.ts";
 import { openaiCompatible } from "../model/chat-completions.ts";
+import { fallback } from "../model/fallback.ts";
 import type { Message } from "../model/message.ts";
 import type { ModelProvider, ModelRequest } from "../model/provider.ts";
 import { type ModelServer, type ServerStep, startModelServer } from "../testing/index.ts";
@@ -144,4 +147,64 @@ test("a client with truncation: auto cuts what it sends, and keeps its history",
   expect(client.result?.text).toBe("Fine.");
   expect(client.history).toHaveLength(202);
   expect(sentTo(server, 0).length).toBeLessThan(150);
+});
+
+describe("a cut by the server that nobody asked for", () => {
+  const story = "It was a dark and stormy night in the old house. ".repeat(200);
+
+  /** A server that reads at most `window` words, and answers with 200. */
+  const reads =
+    (window: number): ServerStep =>
+    ({ body }) => {
+      const inputTokens = Math.min(window, JSON.stringify(body?.["messages"]).split(/\W+/).length);
+      return {
+        text: "Go on.",
+        usage: { inputTokens, outputTokens: 2, totalTokens: inputTokens + 2, cachedTokens: 0 },
+      };
+    };
+
+  async function cutsIn(model: ModelProvider, prompts: number, promptWatch = new PromptWatch()) {
+    const messages: Message[] = [];
+    const cuts: number[] = [];
+    for (let index = 0; index < prompts; index += 1) {
+      messages.push({ role: "user", content: story });
+      // A view of the model for each request, as the server has them.
+      for await (const event of run(messages, { model: fitToWindow(model), promptWatch })) {
+        if (event.type === "prompt.cut") cuts.push(index);
+        if (event.type === "model.finished") messages.push(event.message);
+      }
+    }
+    return cuts;
+  }
+
+  test("is seen though the conversation is fitted to the window, at the first such answer", async () => {
+    await using server = await startModelServer(reads(3000));
+    expect(await cutsIn(modelAt(server), 2)).toEqual([1]);
+    expect(await cutsIn(fallback(modelAt(server), modelAt(server)), 2)).toEqual([1]);
+  });
+
+  test("is not mistaken for what was left out before the request", async () => {
+    const server = await startModelServer(reads(1_000_000), {
+      routes: { "GET /v1/models": { body: { data: [{ id: "m", meta: { n_ctx: 6000 } }] } } },
+    });
+    onTestFinished(() => server[Symbol.asyncDispose]());
+    expect(await cutsIn(modelAt(server), 8)).toEqual([]);
+    expect(sentTo(server, 7).length).toBeLessThan(15);
+  });
+
+  test("is an error of a client with truncation: auto, if asked for", async () => {
+    await using server = await startModelServer(reads(3000));
+    const client = new Client({
+      baseURL: server.url,
+      model: "m",
+      truncation: "auto",
+      onPromptCut: "error",
+    });
+    const ask = async () => {
+      await client.query(story);
+      for await (const _ of client.receiveMessages());
+    };
+    await ask();
+    await expect(ask()).rejects.toMatchObject({ code: "prompt_cut" });
+  });
 });

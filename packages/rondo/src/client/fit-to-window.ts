@@ -2,7 +2,7 @@
 
 import { ContextLengthError } from "../error/context-length-error.ts";
 import type { Message } from "../model/message.ts";
-import type { ModelProvider, ModelRequest } from "../model/provider.ts";
+import type { ModelDelta, ModelProvider, ModelRequest } from "../model/provider.ts";
 import { RestartableStream, type StartStream } from "../model/restartable-stream.ts";
 import { guessTokens } from "../model/text-tokens.ts";
 import { estimateTokens } from "./estimate-tokens.ts";
@@ -48,7 +48,7 @@ class Cutter {
         const { signal } = request;
         const { contextWindow } = (await model.learn?.({ window: true, signal })) ?? model.profile;
         sent = this.#fit(request, contextWindow);
-        return { stream: model.stream(sent) };
+        return { stream: streamSent(model, sent) };
       }
       cuts += 1;
       if (!(failure.error instanceof ContextLengthError) || cuts > maxCuts) return undefined;
@@ -56,7 +56,7 @@ class Cutter {
       sent = this.#cutAgain(sent, failure.error, 1 - cuts / 10);
       if (sent.messages.length === count) return undefined;
       const warning = `The conversation was cut to its newest ${sent.messages.length} messages, because the model server refused it: ${failure.error.said}`;
-      return { stream: model.stream(sent), warning };
+      return { stream: streamSent(model, sent), warning };
     };
   }
 
@@ -101,6 +101,12 @@ class Cutter {
   #tokensOf(request: ModelRequest): number {
     return (estimateTokens(request.messages) + toolTokens(request)) * this.#ratio;
   }
+}
+
+/** Tells what is sent: whoever compares it with the server's count needs the prompt as the server got it. */
+function streamSent(model: ModelProvider, sent: ModelRequest): AsyncIterable<ModelDelta> {
+  sent.onSent?.(sent, model);
+  return model.stream(sent);
 }
 
 function toolTokens({ tools = [] }: ModelRequest): number {

@@ -4,7 +4,7 @@ import { Run } from "../async/run.ts";
 import { checkLimit } from "../error/check.ts";
 import { PromptCutError } from "../error/prompt-cut-error.ts";
 import type { AssistantMessage, Message, ToolCall, ToolMessage } from "../model/message.ts";
-import type { FinishReason, ModelRequest, OutputFormat, Usage } from "../model/provider.ts";
+import type { FinishReason, ModelProvider, ModelRequest, OutputFormat, Usage } from "../model/provider.ts";
 import { type CallHere, type CheckedCall, checkCall, type RawCall, rejectCall } from "./check-call.ts";
 import type { LoopEvent, RunReason } from "./events.ts";
 import { OfferedTools } from "./offered-tools.ts";
@@ -227,12 +227,18 @@ class Loop {
     let isStarted = false;
     let isComplete = false;
     let message: AssistantMessage | undefined;
+    // A model that asks another one, or cuts the conversation to a window, tells.
+    let sent = { request, model: this.#options.model };
+    const onSent = (really: ModelRequest, model: ModelProvider) => {
+      sent = { request: really, model };
+    };
     try {
-      for await (const delta of this.#options.model.stream(request)) {
-        if (!isStarted) {
+      for await (const delta of this.#options.model.stream({ ...request, onSent })) {
+        // Warnings come before an answer: of tries that failed.
+        if (!isStarted && delta.type !== "warning") {
           isStarted = true;
           if (!isContinued) yield { type: "model.started", model: this.#options.model.name };
-          const change = this.#promptWatch.send(request);
+          const change = this.#promptWatch.send(sent.request);
           if (change) yield { type: "prompt.changed", ...change };
         }
         switch (delta.type) {
@@ -259,7 +265,7 @@ class Loop {
             yield delta;
         }
       }
-      const cut = this.#findCut(answer);
+      const cut = this.#findCut(answer, sent.model);
       if (cut) yield { type: "prompt.cut", ...cut };
       if (draft && answer.calls.length === 0) {
         const shaped = shapedText(answer.text, draft);
@@ -305,9 +311,9 @@ class Loop {
   }
 
   /** What the server left out of the prompt. The answer's usage counts it. */
-  #findCut(answer: Answer): PromptCut | undefined {
+  #findCut(answer: Answer, model: ModelProvider): PromptCut | undefined {
     const { usage } = answer;
-    const cut = usage && this.#promptWatch.receive(this.#options.model, usage);
+    const cut = usage && this.#promptWatch.receive(model, usage);
     if (usage && cut) answer.usage = { ...usage, cutTokens: cut.expectedTokens - cut.reportedTokens };
     return cut;
   }

@@ -39,7 +39,11 @@ function startInOrder(
   models: readonly [ModelProvider, ...ModelProvider[]],
   request: ModelRequest,
 ): StartStream {
-  const first = models[0].stream(request);
+  const ask = (model: ModelProvider) => {
+    request.onSent?.(request, model);
+    return model.stream(request);
+  };
+  const first = ask(models[0]);
   let index = 0;
   return (failure) => {
     if (!failure) return { stream: first };
@@ -47,7 +51,7 @@ function startInOrder(
     const next = models[index + 1];
     if (!next || !failed || request.signal?.aborted) return undefined;
     index += 1;
-    return { stream: next.stream(request), warning: wordFallback(failed, next, failure.error) };
+    return { stream: ask(next), warning: wordFallback(failed, next, failure.error) };
   };
 }
 

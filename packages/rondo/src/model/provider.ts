@@ -37,6 +37,11 @@ export interface ModelRequest {
    * provider may stream all the same. Default: false.
    */
   wholeAnswer?: boolean;
+  /**
+   * Called by a model that asks another one, before each try: with what it sends, which may be less than this request,
+   * and the model that counts the tokens of it. Default: none.
+   */
+  onSent?: (sent: ModelRequest, model: ModelProvider) => void;
   signal?: AbortSignal;
 }
 

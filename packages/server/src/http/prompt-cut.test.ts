@@ -35,25 +35,28 @@ async function start(config: ConfigInput) {
   return { server, ask, log: () => log };
 }
 
-test("a cut is told by a header, the usage and the log, at the first such answer", async () => {
-  await using model = await startModelServer(reads(3000));
-  const { server, ask, log } = await start({ endpoints: [{ url: model.url }] });
-  await using _ = server;
-  const first = await ask({ input: story });
-  expect(first.headers.get("rondo-prompt-cut")).toBe(null);
-  expect(first.body.usage?.input_tokens_details).toEqual({ cached_tokens: 0 });
-  const second = await ask({ input: story, previous_response_id: first.body.id });
-  const cut = Number(second.headers.get("rondo-prompt-cut"));
-  expect(cut).toBeGreaterThan(100);
-  expect(second.body).toMatchObject({
-    status: "completed",
-    usage: { input_tokens: 3000, input_tokens_details: { cut_tokens: cut } },
-  });
-  expect(log()).toContain("A model server read only a part of the prompt.");
-  expect(log()).toContain(second.body.id);
-  const stored = await fetch(`${server.url}/v1/responses/${second.body.id}`);
-  expect(((await stored.json()) as ResponseObject).usage?.input_tokens_details.cut_tokens).toBe(cut);
-});
+test.each(["disabled", "auto"])(
+  "a cut is told by a header, the usage and the log, at the first such answer (truncation: %s)",
+  async (truncation) => {
+    await using model = await startModelServer(reads(3000));
+    const { server, ask, log } = await start({ endpoints: [{ url: model.url }] });
+    await using _ = server;
+    const first = await ask({ input: story, truncation });
+    expect(first.headers.get("rondo-prompt-cut")).toBe(null);
+    expect(first.body.usage?.input_tokens_details).toEqual({ cached_tokens: 0 });
+    const second = await ask({ input: story, truncation, previous_response_id: first.body.id });
+    const cut = Number(second.headers.get("rondo-prompt-cut"));
+    expect(cut).toBeGreaterThan(100);
+    expect(second.body).toMatchObject({
+      status: "completed",
+      usage: { input_tokens: 3000, input_tokens_details: { cut_tokens: cut } },
+    });
+    expect(log()).toContain("A model server read only a part of the prompt.");
+    expect(log()).toContain(second.body.id);
+    const stored = await fetch(`${server.url}/v1/responses/${second.body.id}`);
+    expect(((await stored.json()) as ResponseObject).usage?.input_tokens_details.cut_tokens).toBe(cut);
+  },
+);
 
 test("a known window shows it in the very first answer, and the config can make it an error", async () => {
   await using model = await startModelServer(reads(500));
