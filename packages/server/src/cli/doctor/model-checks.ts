@@ -166,7 +166,7 @@ async function checkTool(model: ModelToCheck, signal: AbortSignal): Promise<Find
   const seen = await runTool(model.provider, signal);
   const { text, call, rejected } = seen;
   if (call !== undefined) {
-    if (hasSum(text)) return ok(`${call}, and the answer has the result${wordCache(seen.lastUsage)}`);
+    if (hasSum(text)) return ok(`${call}, and the answer has the result${wordCache(seen.lastUsage, model)}`);
     const instead = emptyFinding(seen)?.message ?? quote(text);
     return failed(
       "result_not_used",
@@ -204,8 +204,10 @@ async function runTool(model: ModelProvider, signal: AbortSignal): Promise<ToolR
 }
 
 /** How much of a prompt the server had cached, if it says so. */
-function wordCache(usage: Usage | undefined): string {
+function wordCache(usage: Usage | undefined, { profile }: ModelToCheck): string {
   if (usage?.cachedTokens === undefined || usage.inputTokens === 0) return "";
+  // A Rondo server (it has no profile) reports 0 also where its model server reports nothing.
+  if (!profile && usage.cachedTokens === 0) return "";
   return `; of the second prompt's ${usage.inputTokens} tokens, ${usage.cachedTokens} were cached`;
 }
 
