@@ -4,6 +4,7 @@ export type { AgentScope } from "./agent/agent-json.ts";
 export type { AgentBranchOptions, AgentOptions, RunOptions } from "./agent/agent-options.ts";
 export type { TurnValue } from "./agent/agent-values.ts";
 export { describeContext, type ThinkingOptions } from "./agent/thinking.ts";
+export type { TurnRetries } from "./agent/turn-retries.ts";
 export { type Lazy, literal } from "./async/lazy.ts";
 export type { Run } from "./async/run.ts";
 export type {

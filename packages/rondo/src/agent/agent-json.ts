@@ -13,6 +13,8 @@ import type { Agent } from "./agent.ts";
 import { type AgentOptions, byName, checkAccepted } from "./agent-options.ts";
 import { type ThinkingOptions, thinkingOptionNames, thinkingTool } from "./thinking.ts";
 import type { AgentContents } from "./turn-effects.ts";
+import { TurnInFlight } from "./turn-in-flight.ts";
+import type { TurnRetries } from "./turn-retries.ts";
 
 /** Where the tools of a saved agent come from, and where it is registered. */
 export interface AgentScope extends ThinkingOptions {
@@ -20,12 +22,18 @@ export interface AgentScope extends ThinkingOptions {
   tools?: readonly AnyTool[];
   /** Where its other tools are, and where it is registered; `false` for nowhere. Default: the default registry. */
   registry?: RegistryOption;
+  /** Further attempts for its turns, as of `new Agent`. They are not saved. Default: none. */
+  retries?: TurnRetries;
 }
 
-/** The contents must not have the effects of a turn that is saved to run again. */
-export function writeAgent(agent: Agent, { turns, queue, pool }: AgentContents): JsonObject {
+/** The contents must not have the effects of turns that are saved to run again. */
+export function writeAgent(
+  agent: Agent,
+  inFlight: readonly TurnInFlight[],
+  { turns, queue, pool }: AgentContents,
+): JsonObject {
   const { modelSetup, contextQueue, contextPool } = agent;
-  const currentTurn = agent.currentTurn && pending(agent.currentTurn);
+  const [currentTurn, ...others] = inFlight.filter(({ isPending }) => isPending).map(writeInFlight);
   return {
     version: formatVersion,
     name: agent.name,
@@ -33,7 +41,8 @@ export function writeAgent(agent: Agent, { turns, queue, pool }: AgentContents):
     toolNames: agent.tools.map((tool) => tool.name),
     ...(modelSetup && { instructions: modelSetup.instructions }),
     queue: turns.map((turn) => turn.toJSON()),
-    currentTurn: currentTurn?.toJSON() ?? null,
+    currentTurn: currentTurn ?? null,
+    ...(others.length > 0 && { otherCurrentTurns: others }),
     contextQueue: { ...contextQueue.toJSON(), items: queue.map((item) => item.toJSON()) },
     contextPool: { ...contextPool.toJSON(), items: pool.map((item) => item.toJSON()) },
     isPaused: agent.isPaused,
@@ -41,17 +50,22 @@ export function writeAgent(agent: Agent, { turns, queue, pool }: AgentContents):
   };
 }
 
+/** A turn whose last attempt failed, and that is tried again, is saved as one that has not ended. */
+function writeInFlight({ turn, isCompleted }: TurnInFlight): JsonObject {
+  return isCompleted ? turn.toJSON() : { ...turn.toJSON(), stopReason: null, endTime: null };
+}
+
 export interface SavedAgent {
   readonly options: AgentOptions;
   readonly queue: readonly Turn[];
-  readonly currentTurn: Turn | null;
+  readonly inFlight: readonly TurnInFlight[];
   readonly isPaused: boolean;
 }
 
 export function readAgent(json: unknown, scope: AgentScope): SavedAgent {
-  checkOptions("options", scope, ["tools", "registry", ...thinkingOptionNames]);
+  checkOptions("options", scope, ["tools", "registry", "retries", ...thinkingOptionNames]);
   checkScope({ ...(scope.tools && { tools: scope.tools }) });
-  const { tools: extra = [], registry: registryOption, ...thinking } = scope;
+  const { tools: extra = [], registry: registryOption, ...settings } = scope;
   const { registry } = chooseRegistry(registryOption);
   const given = [...extra, ...(scope.model ? [thinkingTool] : [])];
   const saved = new SavedObject(json, "agent");
@@ -59,7 +73,7 @@ export function readAgent(json: unknown, scope: AgentScope): SavedAgent {
   const tools = saved.strings("toolNames").map((name) => findTool(name, { tools: given, registry }));
   const instructions = scope.instructions ?? saved.optionalString("instructions");
   const options: AgentOptions = {
-    ...thinking,
+    ...settings,
     name: saved.string("name"),
     description: saved.optionalString("description") ?? "",
     tools,
@@ -79,16 +93,16 @@ export function readAgent(json: unknown, scope: AgentScope): SavedAgent {
     checkAccepted(turn, accepted, options.name);
     return turn;
   };
+  const readTurns = (key: string) =>
+    saved.list(key).map((turn, index) => readTurn(turn, `${saved.pathOf(key)}[${index}]`));
   const current = saved.raw("currentTurn");
+  const currentTurns = current === undefined ? [] : [readTurn(current, saved.pathOf("currentTurn"))];
   return {
     options,
-    queue: saved.list("queue").map((turn, index) => readTurn(turn, `${saved.pathOf("queue")}[${index}]`)),
-    currentTurn: current === undefined ? null : pending(readTurn(current, saved.pathOf("currentTurn"))),
+    queue: readTurns("queue"),
+    inFlight: [...currentTurns, ...readTurns("otherCurrentTurns")]
+      .map((turn) => new TurnInFlight(turn, { isStarted: false }))
+      .filter(({ isPending }) => isPending),
     isPaused: saved.boolean("isPaused") ?? false,
   };
-}
-
-/** A turn that failed or was cancelled is over: nothing is left to run or to pass on. */
-function pending(turn: Turn): Turn | null {
-  return turn.stopReason === null || turn.stopReason === "completed" ? turn : null;
 }

@@ -13,6 +13,7 @@ import { AnyTool } from "../tool/tool.ts";
 import type { Turn } from "../turn/turn.ts";
 import { withSubtools } from "../turn/turn-options.ts";
 import type { ThinkingOptions } from "./thinking.ts";
+import type { TurnRetries } from "./turn-retries.ts";
 
 export interface AgentOptions<
   T extends AnyTool | string = AnyTool | string,
@@ -32,6 +33,8 @@ export interface AgentOptions<
   contextPool?: ContextPool;
   /** Labels by which global hooks choose. Default: none. */
   tags?: Iterable<string>;
+  /** Further attempts for turns whose tool throws, before it has yielded a value. Default: none, one attempt. */
+  retries?: TurnRetries;
   /** Where it is registered: a registry, or `false` for nowhere. Default: the process's default registry. */
   registry?: RegistryOption;
 }

@@ -1,6 +1,7 @@
 import { describe, expectTypeOf, test } from "vitest";
 import {
   Agent,
+  type AgentOptions,
   type AnyTool,
   type Block,
   ContextItem,
@@ -8,6 +9,7 @@ import {
   type ResultMessage,
   type Run,
   Turn,
+  type TurnRetries,
   type TurnValue,
   tool,
 } from "../index.ts";
@@ -63,4 +65,11 @@ describe("a run yields the values of the agent's tools", () => {
 test("every agent is an Agent", () => {
   expectTypeOf(new Agent({ name, tools: [add, count], registry })).toExtend<Agent>();
   expectTypeOf(new Agent({ name, model: ollama("m"), tools: [add], registry })).toExtend<Agent>();
+});
+
+test("retries are decided by the error and the turn, at once", () => {
+  type ShouldRetry = NonNullable<TurnRetries["shouldRetry"]>;
+  expectTypeOf<Parameters<ShouldRetry>>().toEqualTypeOf<[error: unknown, turn: Turn]>();
+  expectTypeOf<ReturnType<ShouldRetry>>().toEqualTypeOf<boolean>();
+  expectTypeOf<AgentOptions["retries"]>().toEqualTypeOf<TurnRetries | undefined>();
 });

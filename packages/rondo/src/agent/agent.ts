@@ -1,8 +1,10 @@
 // An agent: a queue of turns. It runs them one at a time, and routes the values that they produce.
 
+import { backoffMs } from "../async/backoff.ts";
 import { Bell } from "../async/bell.ts";
 import { Deque } from "../async/deque.ts";
 import { defaultGraceMs, Run } from "../async/run.ts";
+import { sleep } from "../async/until-aborted.ts";
 import { ContextItem } from "../context/context-item.ts";
 import { ContextPool } from "../context/context-pool.ts";
 import { ContextQueue } from "../context/context-queue.ts";
@@ -49,7 +51,9 @@ import {
   thinkingOptionNames,
   thinkingTool,
 } from "./thinking.ts";
-import { TurnEffects } from "./turn-effects.ts";
+import type { AgentContents } from "./turn-effects.ts";
+import { newestEffectsFirst, TurnInFlight } from "./turn-in-flight.ts";
+import { attemptsOf, checkRetries, isRetried, type TurnRetryPolicy } from "./turn-retries.ts";
 
 const defaultQueueLimit = 10;
 
@@ -79,8 +83,9 @@ export class Agent<
   #contextQueue: ContextQueue;
   #contextPool: ContextPool;
   readonly #queue = new Deque<Turn>();
-  #currentTurn: Turn | null = null;
-  readonly #effects = new TurnEffects();
+  readonly #retries: TurnRetryPolicy | null;
+  /** The turn that runs, if there is one; first those that ran when a restored agent was saved. */
+  #inFlight: TurnInFlight[] = [];
   #isRunning = false;
   #graceMs = defaultGraceMs;
   #isPaused = false;
@@ -97,6 +102,7 @@ export class Agent<
       "contextQueue",
       "contextPool",
       "tags",
+      "retries",
       "registry",
     ]);
     const { registry, isRegistered } = chooseRegistry(options.registry);
@@ -108,6 +114,7 @@ export class Agent<
     this.#toolsByName = byName(this.#modelSetup ? [...this.#tools, thinkingTool] : this.#tools);
     this.#description = checkString("description", options.description ?? "");
     this.#tags = toTags("tags", options.tags);
+    this.#retries = checkRetries(options.retries);
     this.#contextQueue = checkContextQueue(
       options.contextQueue ?? new ContextQueue({ limit: defaultQueueLimit, registry }),
     );
@@ -176,7 +183,7 @@ export class Agent<
 
   /** The turn that is running, or was running when a restored agent was saved. */
   get currentTurn(): Turn | null {
-    return this.#currentTurn;
+    return this.#inFlight[0]?.turn ?? null;
   }
 
   get isRunning(): boolean {
@@ -260,6 +267,7 @@ export class Agent<
       contextQueue: this.#contextQueue.branch(),
       contextPool: this.#contextPool.branch(),
       tags: this.#tags,
+      ...(this.#retries && { retries: this.#retries }),
       registry: this.isRegistered && this.registry,
     });
     for (const turn of this.#queue) child.#queue.push(turn.copy());
@@ -280,9 +288,14 @@ export class Agent<
    * if it ended and its value was not passed on yet, with that value.
    */
   toJSON(): JsonObject {
-    const isEnded = this.#currentTurn?.stopReason === "completed";
-    const now = { turns: this.turns, queue: this.#contextQueue.items, pool: this.#contextPool.items };
-    return writeAgent(this, this.#effects.removeFrom(now, isEnded, this.#contextQueue, this.#contextPool));
+    let contents: AgentContents = {
+      turns: this.turns,
+      queue: this.#contextQueue.items,
+      pool: this.#contextPool.items,
+    };
+    for (const { effects, isCompleted } of newestEffectsFirst(this.#inFlight))
+      contents = effects.removeFrom(contents, isCompleted, this.#contextQueue, this.#contextPool);
+    return writeAgent(this, this.#inFlight, contents);
   }
 
   /**
@@ -290,10 +303,10 @@ export class Agent<
    * running when it was saved runs first, from its start.
    */
   static fromJSON(json: unknown, scope: AgentScope = {}): Agent {
-    const { options, queue, currentTurn, isPaused } = readAgent(json, scope);
+    const { options, queue, inFlight, isPaused } = readAgent(json, scope);
     const agent = new Agent(options);
     for (const turn of queue) agent.#queue.push(turn);
-    agent.#currentTurn = currentTurn;
+    agent.#inFlight = [...inFlight];
     agent.#isPaused = isPaused;
     return agent;
   }
@@ -307,7 +320,8 @@ export class Agent<
     this.#graceMs = graceMs;
     try {
       while (await this.#hasWork(signal, wait)) {
-        const isDone = yield* this.#runNext(signal, graceMs);
+        await this.#announceNext(signal);
+        const isDone = yield* this.#runTurn(this.#takeNext(), signal, graceMs);
         if (isDone) return;
       }
     } finally {
@@ -319,7 +333,7 @@ export class Agent<
   async #hasWork(signal: AbortSignal, wait: boolean): Promise<boolean> {
     while (true) {
       signal.throwIfAborted();
-      if (this.#currentTurn === null && this.#queue.size === 0) {
+      if (this.#inFlight.length === 0 && this.#queue.size === 0) {
         if (!wait) return false;
         await this.#bell.sleep(signal);
       } else if (this.#isPaused) {
@@ -330,27 +344,70 @@ export class Agent<
     }
   }
 
-  /** Runs one turn. Returns whether it was a completion check that ends the run. */
-  async *#runNext(signal: AbortSignal, graceMs: number): AsyncGenerator<TurnValue, boolean, void> {
-    const restored = this.#currentTurn;
-    const turn = restored ?? (this.#queue.peek() as Turn);
-    await this.#fire("agent.beforeTurn", signal, turn, this);
+  /** The next turn: one that ran when the agent was saved, else the first of the queue. */
+  #nextTurn(): Turn | undefined {
+    return this.#inFlight.find(({ isStarted }) => !isStarted)?.turn ?? this.#queue.peek();
+  }
+
+  async #announceNext(signal: AbortSignal): Promise<void> {
+    await this.#fire("agent.beforeTurn", signal, this.#nextTurn(), this);
     signal.throwIfAborted();
-    if (!restored) this.#queue.shift();
-    this.#currentTurn = turn;
+  }
+
+  /** Takes the next turn. It must start at once: a snapshot in between would not know that it is about to run. */
+  #takeNext(): TurnInFlight {
+    const restored = this.#inFlight.find(({ isStarted }) => !isStarted);
+    const flight = restored ?? new TurnInFlight(this.#queue.shift() as Turn, { isStarted: true });
+    if (!restored) this.#inFlight.push(flight);
+    flight.isStarted = true;
+    return flight;
+  }
+
+  /** Runs one turn. Returns whether it was a completion check that ends the run. */
+  async *#runTurn(
+    flight: TurnInFlight,
+    signal: AbortSignal,
+    graceMs: number,
+  ): AsyncGenerator<TurnValue, boolean, void> {
+    const { turn } = flight;
     try {
       // A turn that completed before it was saved must not run again: only its value is passed on.
-      if (restored?.stopReason !== "completed") yield* this.#execute(turn, signal, graceMs);
-      if (turn.hasReturned) yield* this.#deliver(turn, turn.output, signal, { isLast: true });
-      this.#endTurn();
+      if (!flight.isRestoredResult) yield* this.#execute(flight, signal, graceMs);
+      if (turn.hasReturned) yield* this.#deliver(flight, turn.output, signal, { isLast: true });
+      this.#endTurn(flight);
       await this.#fire("agent.afterTurn", signal, turn, this, turn);
       return turn.tool.type === "completion_check" && turn.output === true;
     } finally {
-      this.#endTurn();
+      this.#endTurn(flight);
     }
   }
 
-  async *#execute(turn: Turn, signal: AbortSignal, graceMs: number): AsyncGenerator<TurnValue, void, void> {
+  /** Runs the tool, again if it throws and may be retried. */
+  async *#execute(
+    flight: TurnInFlight,
+    signal: AbortSignal,
+    graceMs: number,
+  ): AsyncGenerator<TurnValue, void, void> {
+    const policy = this.#retries;
+    const attempts = attemptsOf(flight.turn, policy);
+    for (let count = 1; ; count += 1) {
+      flight.mayRetry = count < attempts;
+      try {
+        yield* this.#attempt(flight, signal, graceMs);
+        return;
+      } catch (error) {
+        if (!(policy && flight.mayRetry && isRetried(error, flight.turn, policy))) throw error;
+        await sleep(backoffMs(count, policy), signal);
+      }
+    }
+  }
+
+  async *#attempt(
+    flight: TurnInFlight,
+    signal: AbortSignal,
+    graceMs: number,
+  ): AsyncGenerator<TurnValue, void, void> {
+    const { turn } = flight;
     const options = { signal, graceMs, agent: this };
     if (!turn.tool.isStreaming) {
       await turn.returning(options);
@@ -358,8 +415,10 @@ export class Agent<
     }
     const run = turn.yielding(options);
     try {
-      for (let step = await run.next(); !step.done; step = await run.next())
-        yield* this.#deliver(turn, step.value, signal, { isLast: false });
+      for (let step = await run.next(); !step.done; step = await run.next()) {
+        flight.mayRetry = false; // another attempt would repeat the value
+        yield* this.#deliver(flight, step.value, signal, { isLast: false });
+      }
     } finally {
       await run.return();
     }
@@ -367,23 +426,23 @@ export class Agent<
 
   /** Routes a value, fires the hooks, and yields it if it was not routed. */
   async *#deliver(
-    turn: Turn,
+    flight: TurnInFlight,
     value: unknown,
     signal: AbortSignal,
     { isLast }: { isLast: boolean },
   ): AsyncGenerator<TurnValue, void, void> {
-    const isRouted = await this.#route(value, signal);
+    const { turn } = flight;
+    const isRouted = await this.#route(flight, value, signal);
     await this.#fire("agent.onTurnValue", signal, turn, this, turn, value);
     // From here on the value counts as passed on: a snapshot that the caller takes must not repeat it.
-    if (isLast) this.#endTurn();
+    if (isLast) this.#endTurn(flight);
     if (!isRouted) yield [turn, value];
   }
 
-  async #route(value: unknown, signal: AbortSignal): Promise<boolean> {
+  async #route(flight: TurnInFlight, value: unknown, signal: AbortSignal): Promise<boolean> {
     if (!(value instanceof Turn || value instanceof ContextItem)) return false;
     if (value instanceof Turn) this.#checkTurn(value);
-    const isEnded = this.#currentTurn?.stopReason === "completed";
-    this.#effects.record(value, isEnded, this.#contextQueue, this.#contextPool);
+    flight.recordableEffects().record(value, flight.isCompleted, this.#contextQueue, this.#contextPool);
     if (value instanceof Turn) {
       await this.#enqueue(value, signal);
       return true;
@@ -393,9 +452,9 @@ export class Agent<
     return true;
   }
 
-  #endTurn(): void {
-    this.#currentTurn = null;
-    this.#effects.clear();
+  #endTurn(flight: TurnInFlight): void {
+    const index = this.#inFlight.indexOf(flight);
+    if (index !== -1) this.#inFlight.splice(index, 1);
   }
 
   async #enqueue(turn: Turn, signal: AbortSignal): Promise<void> {

@@ -13,7 +13,11 @@ export interface AgentContents {
   readonly pool: readonly ContextItem[];
 }
 
+let snapshots = 0;
+
 export class TurnEffects {
+  /** The order among turns that run at once: each knows the context with the effects of those before it. */
+  #since = 0;
   /** Whether the effects are those of a turn's result, and not of a turn in progress. */
   #isEnded = false;
   /** What the turn added, in order. The same thing may be there twice, and others may have added it too. */
@@ -28,6 +32,8 @@ export class TurnEffects {
   record(value: Turn | ContextItem, isEnded: boolean, queue: ContextQueue, pool: ContextPool): void {
     if (this.#added.length === 0 || this.#isEnded !== isEnded) {
       this.#isEnded = isEnded;
+      snapshots += 1;
+      this.#since = snapshots;
       this.#added = [];
       this.#queue = queue.items;
       // A pool without a limit evicts nothing, and copying it for each turn would cost more with each item.
@@ -41,9 +47,8 @@ export class TurnEffects {
     this.#poolIds.add(value.id);
   }
 
-  /** The turn is over: its effects stay. */
-  clear(): void {
-    this.#added = [];
+  get since(): number {
+    return this.#since;
   }
 
   /** The contents without the effects. */

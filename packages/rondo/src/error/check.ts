@@ -52,6 +52,11 @@ export function checkLimit(field: string, value: unknown): number {
   return checkNumber(field, value, "a whole number from 1", (limit) => Number.isInteger(limit) && limit >= 1);
 }
 
+export function checkFactor(field: string, value: unknown): number {
+  const isFactor = (factor: number) => factor >= 1 && factor < Number.POSITIVE_INFINITY;
+  return checkNumber(field, value, "a number from 1", isFactor);
+}
+
 function checkNumber(
   field: string,
   value: unknown,

@@ -1,6 +1,7 @@
 import { getEventListeners } from "node:events";
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { backoffMs } from "../async/backoff.ts";
 import { InvalidArgumentError, InvalidTypeError } from "../error/argument-errors.ts";
 import { ModelConnectionError, ReportedStreamError } from "../error/model-errors.ts";
 import {
@@ -10,14 +11,7 @@ import {
   ModelRequestError,
   ModelServerError,
 } from "../error/model-http-errors.ts";
-import {
-  backoffMs,
-  parseRetryAfter,
-  type RetryNotice,
-  type RetryOptions,
-  retryPolicy,
-  withRetry,
-} from "./retry.ts";
+import { parseRetryAfter, type RetryNotice, type RetryOptions, retryPolicy, withRetry } from "./retry.ts";
 
 const endpoint = "http://localhost:1/v1";
 const failure = (status: number, said = "") => ({ endpoint, status, said });

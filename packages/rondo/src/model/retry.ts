@@ -1,10 +1,8 @@
 // Retries where that is safe: before the first byte of an answer, and after transient failures.
 
-import { after } from "../async/timer.ts";
-import { untilAborted } from "../async/until-aborted.ts";
-import { withResolvers } from "../async/with-resolvers.ts";
-import { InvalidArgumentError, InvalidTypeError } from "../error/argument-errors.ts";
-import { checkDuration, checkGrace, checkLimit, checkOptions } from "../error/check.ts";
+import { backoffMs, backoffParts } from "../async/backoff.ts";
+import { sleep } from "../async/until-aborted.ts";
+import { checkGrace, checkLimit, checkOptions } from "../error/check.ts";
 import { ModelConnectionError } from "../error/model-errors.ts";
 import { ModelRateLimitError, ModelServerError } from "../error/model-http-errors.ts";
 
@@ -30,9 +28,7 @@ type Check = (field: string, value: unknown) => unknown;
 /** The defaults, and what each option must be. */
 const options: { readonly [K in keyof RetryPolicy]: readonly [fallback: number, check: Check] } = {
   attempts: [3, checkLimit],
-  delayMs: [500, checkDuration],
-  factor: [2, checkFactor],
-  maxDelayMs: [10_000, checkDuration],
+  ...backoffParts,
   maxRetryAfterMs: [60_000, checkGrace],
   loadingMs: [120_000, checkGrace],
 };
@@ -100,38 +96,10 @@ function askedWaitMs(error: unknown): number | undefined {
   return hasAsked ? error.retryAfterMs : undefined;
 }
 
-/**
- * The delay after the `count`-th attempt: exponential, with a random jitter of up to a half, so that clients that
- * failed together do not retry together.
- */
-export function backoffMs(
-  count: number,
-  { delayMs, factor, maxDelayMs }: RetryPolicy,
-  random: () => number = Math.random,
-): number {
-  return Math.min(delayMs * factor ** (count - 1), maxDelayMs) * (1 - random() / 2);
-}
-
 /** Reads a `Retry-After` header: seconds, or a date. */
 export function parseRetryAfter(header: string | undefined, nowMs = Date.now()): number | undefined {
   if (header === undefined || header.trim() === "") return undefined;
   const seconds = Number(header);
   const waitMs = Number.isNaN(seconds) ? Date.parse(header) - nowMs : seconds * 1_000;
   return Number.isNaN(waitMs) ? undefined : Math.max(0, Math.round(waitMs));
-}
-
-async function sleep(durationMs: number, signal: AbortSignal): Promise<void> {
-  const { promise, resolve } = withResolvers<void>();
-  const cancel = after(durationMs, resolve);
-  await untilAborted(promise, signal).finally(() => {
-    cancel();
-    resolve(); // releases the listener on the signal
-  });
-}
-
-function checkFactor(field: string, value: unknown): void {
-  const expected = "a number from 1";
-  if (typeof value !== "number") throw new InvalidTypeError({ field, expected, received: value });
-  if (!(value >= 1 && value < Number.POSITIVE_INFINITY))
-    throw new InvalidArgumentError({ field, expected, received: value });
 }

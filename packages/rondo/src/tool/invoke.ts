@@ -30,6 +30,8 @@ export interface Invocation {
   readonly lockTimeoutMs: number;
   /** How long an aborted function may clean up before it is abandoned. */
   readonly graceMs: number;
+  /** Receives the error that the tool's own function threw, before its hooks. */
+  readonly onThrow: (error: unknown) => void;
 }
 
 type AsyncFunction = (input: object, context: ToolContext) => Promise<unknown>;
@@ -71,6 +73,7 @@ export async function* invokeStream(
   } catch (error) {
     isUnderWay &&= watch.endedBy(error) === "cancelled";
     if (!(error instanceof FunctionFailure)) throw error;
+    invocation.onThrow(error.thrown);
     await fireError(invocation, error.thrown);
     throw error.thrown;
   } finally {
@@ -133,6 +136,8 @@ async function callFunction(invocation: Invocation, input: object): Promise<unkn
       await abandon(invocation, work);
     } else {
       hold?.release();
+      // Another attempt cannot correct the type of a check.
+      if (!(error instanceof CompletionCheckReturnError)) invocation.onThrow(error);
       await fireError(invocation, error);
     }
     throw error;

@@ -38,6 +38,9 @@ const defaultTimeoutMs = 60_000;
 /** The turns of errors, beside them: a thrown value may be anyone's, and even frozen. */
 const failed = new WeakMap<object, Turn>();
 
+/** Whether the last attempt failed with an error of the tool's own function, which another attempt may avoid. */
+export let isThrownByTool: (turn: Turn, error: unknown) => boolean;
+
 /** One run of a tool: with a time limit, the tool's lock, hooks, and a recorded outcome. */
 export class Turn<
   Input extends object = Record<string, unknown>,
@@ -48,6 +51,8 @@ export class Turn<
     const identity = ["uuid", "tool", "registry", "source", "callId"];
     const record = ["isRunning", "attempts", "startTime", "endTime", "stopReason", "output", "hasReturned"];
     refuseChanges(Turn, [...identity, ...record]);
+    isThrownByTool = (turn, error) =>
+      turn.#thrownByTool !== undefined && Object.is(turn.#thrownByTool.error, error);
   }
   readonly #uuid: string;
   readonly #tool: AnyTool;
@@ -60,6 +65,8 @@ export class Turn<
   #isRunning = false;
   #metadata: Record<string, unknown>;
   #state = notStarted;
+  /** What the tool's own function threw in the last attempt; not an error of a hook, the input or a lock. */
+  #thrownByTool: { readonly error: unknown } | undefined;
 
   /**
    * Binds a tool, or the one registered under a name, to its input. The input is copied now, and validated when
@@ -267,6 +274,7 @@ export class Turn<
         `This turn of the tool '${this.tool.name}' is already running. Wait for it to end, or make another turn.`,
       );
     this.#isRunning = true;
+    this.#thrownByTool = undefined;
     this.#state = { ...notStarted, attempts: this.attempts + 1, startTime: new Date() };
 
     const { tool, timeoutMs, callId } = this;
@@ -303,6 +311,9 @@ export class Turn<
         hookSignal,
         lockTimeoutMs: timeoutMs,
         graceMs,
+        onThrow: (error) => {
+          this.#thrownByTool = { error };
+        },
       },
       fire: (event, ...args) => fire(event, source, args, hookContext),
       error: undefined,
