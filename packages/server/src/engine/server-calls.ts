@@ -3,7 +3,7 @@
 // of its items. One that is not stored seals its calls into a `reasoning` item, which these clients keep.
 
 import type { JsonObject } from "rondo";
-import type { Executors } from "../executor/executors.ts";
+import type { Executors, LabelledCall } from "../executor/executors.ts";
 import { readItemId } from "../protocol/ids.ts";
 import type { InputItem, OutputItem, ReasoningItem } from "../protocol/items.ts";
 import type { Store, StoredOutput } from "../store/store.ts";
@@ -65,6 +65,8 @@ export async function withServerCalls(
   if (stored.size === 0 && !own.some(({ item }) => isCarrier(item))) return own;
   const known = new KnownCalls([...before, ...own], options.executors);
   const places = placesOf(own, stored);
+  /** How much of each output was looked at: many items may follow the same calls. */
+  const lookedAt = new Map<Place["output"], number>();
   return own.flatMap((entry, index): Entry[] => {
     const calls = carriedBy(entry.item, options.unseal);
     if (calls) {
@@ -73,8 +75,10 @@ export async function withServerCalls(
       return [...items.map((item) => ({ item })), ...(calls.isWithinAnswer ? [] : [entry])];
     }
     const place = places[index];
-    const earlier = place?.output.slice(0, place.at) ?? [];
-    const missing = earlier.filter(({ item }) => known.add(item as JsonObject));
+    if (!place) return [entry];
+    const from = lookedAt.get(place.output) ?? 0;
+    lookedAt.set(place.output, Math.max(from, place.at));
+    const missing = place.output.slice(from, place.at).filter(({ item }) => known.add(item as JsonObject));
     return [...missing.map(({ item }) => ({ item })), entry];
   });
 }
@@ -86,10 +90,14 @@ interface Place {
 }
 
 function placesOf(own: readonly Entry[], stored: StoredResponses): (Place | undefined)[] {
+  const byId = new Map<unknown, Place>();
+  for (const output of stored.values())
+    for (const [at, { item }] of output.entries())
+      for (const id of idsOf(item)) if (!byId.has(id)) byId.set(id, { output, at });
   const places = own.map(({ item }): Place | undefined => {
     const output = stored.get(responseOf(item)?.responseId ?? "");
-    const at = output?.findIndex((it) => isSame(it.item, item)) ?? -1;
-    return output && at >= 0 ? { output, at } : undefined;
+    const known = idsOf(item).map((id) => byId.get(id));
+    return output && known.find((place) => place?.output === output);
   });
   // Text that lost its id is recognised by what follows it: the call of the same answer.
   for (let index = own.length - 2; index >= 0; index -= 1) {
@@ -142,9 +150,9 @@ function responseOf(item: Entry["item"]): ReturnType<typeof readItemId> {
   );
 }
 
-function isSame(stored: OutputItem, { id, call_id: callId }: Entry["item"] & { call_id?: unknown }): boolean {
-  if (stored.id === id) return true;
-  return typeof callId === "string" && "call_id" in stored && stored.call_id === callId;
+/** What an item is known by. */
+function idsOf({ id, call_id: callId }: Entry["item"] & { call_id?: unknown }): unknown[] {
+  return [id, callId].filter((it) => typeof it === "string");
 }
 
 function isSameText(stored: OutputItem | undefined, item: Entry["item"] | undefined): boolean {
@@ -170,7 +178,8 @@ function carriedBy(item: Entry["item"], unseal: Sealer["unseal"]): CarriedCalls 
 
 /** The server's calls that the history has. */
 class KnownCalls {
-  readonly #keys = new Set<string>();
+  readonly #ids = new Set<string>();
+  readonly #withoutId = new Set<string>();
   readonly #executors: PutBackOptions["executors"];
 
   constructor(entries: readonly Entry[], executors: PutBackOptions["executors"]) {
@@ -184,13 +193,19 @@ class KnownCalls {
     if (typeof type !== "string") return false;
     const call = this.#executors.readCall({ ...item, type });
     if (!call) return false;
-    // Some clients send the item without its id.
-    const { label, name, arguments: text, result = null } = call;
-    const content = JSON.stringify([label, name, text, result]);
-    const isNew = typeof id === "string" ? !this.#keys.has(id) && !this.#keys.has(`? ${content}`) : true;
-    this.#keys.add(typeof id === "string" ? id : `? ${content}`);
-    return isNew;
+    if (typeof id !== "string") {
+      this.#withoutId.add(contentOf(call));
+      return true;
+    }
+    if (this.#ids.has(id)) return false;
+    this.#ids.add(id);
+    return this.#withoutId.size === 0 || !this.#withoutId.has(contentOf(call));
   }
+}
+
+/** What a call is known by where a client sends it without its id. A carrier has its result cut. */
+function contentOf({ label, name, arguments: text, result }: LabelledCall): string {
+  return JSON.stringify([label, name, text, result?.slice(0, maxResultChars) ?? null]);
 }
 
 /** An item with a long output cut. */

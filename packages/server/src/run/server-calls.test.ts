@@ -1,8 +1,9 @@
 // Clients that keep their history themselves and leave out what the server did: Codex, opencode, Copilot.
 
-import type { JsonObject, Message } from "rondo";
+import { type JsonObject, type Message, tool } from "rondo";
 import type { ScriptedStep } from "rondo/testing";
 import { describe, expect, test } from "vitest";
+import { callItems } from "../executor/call-items.ts";
 import type { OutputItem } from "../protocol/items.ts";
 import { memoryStore } from "../store/testkit/memory.ts";
 import { storeAround } from "../store/testkit/store-around.ts";
@@ -100,6 +101,8 @@ describe.each(Object.entries(habits))("%s", (_name, { body, sendsBack }) => {
     );
   });
 });
+
+const countedItems = callItems("acme.counted_call");
 
 const carried = { store: false, include: ["reasoning.encrypted_content"] };
 
@@ -206,7 +209,52 @@ describe("calls of the server in a thought", () => {
   });
 });
 
+test("a long call of the server that comes back without its id is not there twice", async () => {
+  const long = tool({ name: "long", description: "Long.", input: {}, registry: false }, async () =>
+    "x".repeat(100_000),
+  );
+  const { service, model } = await startScripted([{ calls: [{ name: "long" }] }, "3.", "4."], {
+    tools: [long],
+  });
+  const { output } = await plain(service, { ...carried, input: "Go" });
+  const sent = (output as unknown as JsonObject[]).map(({ id: _id, ...rest }) => rest);
+  await plain(service, { ...carried, input: [...sent, { role: "user", content: "And?" }] });
+  expect(model.requests.at(-1)?.messages.filter(({ role }) => role === "tool")).toHaveLength(1);
+});
+
 describe("calls of the server in the store", () => {
+  test("are read once, however many items follow them", async () => {
+    let reads = 0;
+    const { service } = await startScripted(
+      [{ calls: Array.from({ length: 20 }, () => ({ name: "counted" })) }, "3.", "4."],
+      {
+        maxRepeats: 100,
+        executors: [
+          {
+            kind: "counted",
+            canExecute: ({ type }) => type === "acme.counted",
+            describe: () => ({ name: "counted", description: "Counted.", parameters: {} }),
+            execute: async ({ id }) => ({ callId: id, output: "x" }),
+            items: {
+              ...countedItems,
+              read: (item) => {
+                reads += 1;
+                return countedItems.read(item);
+              },
+            },
+          },
+        ],
+      },
+    );
+    const tools = [{ type: "acme.counted" }];
+    const { output } = await plain(service, { tools, input: "Go" });
+    const answer = output.at(-1);
+    reads = 0;
+    const input = [...Array.from({ length: 500 }, () => answer), { role: "user", content: "And?" }];
+    await plain(service, { tools, input });
+    expect(reads).toBeLessThan(200);
+  });
+
   test("are not given to another owner who has the ids", async () => {
     const { service, model } = await startScripted([{ calls: calls("add") }, "3.", "What?"]);
     const { output } = await plain(service, { input: "Go" });
