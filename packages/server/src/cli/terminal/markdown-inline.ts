@@ -14,6 +14,9 @@ interface Span {
 /** What begins at a place: a whole span, none, or one that may still be closed by what follows. */
 type Found = Span | "none" | "open";
 
+/** Marks that nothing closes from some place on: not looked for again, so that reading a text stays linear. */
+type Unclosed = Set<string>;
+
 const opener = /\\|`+|\*{1,2}|_{1,2}/g;
 
 /**
@@ -28,8 +31,9 @@ export function renderInline(
   let styled = "";
   let plain = "";
   let at = 0;
+  const unclosed: Unclosed = new Set();
   while (at < text.length) {
-    const span = nextSpan(text, at, before, true);
+    const span = nextSpan(text, at, before, true, unclosed);
     const end = typeof span === "object" ? span.start : text.length;
     styled += text.slice(at, end);
     plain += text.slice(at, end);
@@ -58,12 +62,20 @@ export function renderableLength(text: string, before: string): number {
 }
 
 /** The first span at or behind a place. In a line that is complete, what is not closed is text. */
-function nextSpan(text: string, from: number, before: string, isComplete: boolean): Found {
+function nextSpan(
+  text: string,
+  from: number,
+  before: string,
+  isComplete: boolean,
+  unclosed: Unclosed = new Set(),
+): Found {
   opener.lastIndex = from;
   for (let match = opener.exec(text); match; match = opener.exec(text)) {
+    if (unclosed.has(match[0])) continue;
     const found = spanAt(text, match.index, match[0], before, isComplete);
     if (typeof found === "object") return found;
     if (found === "open" && !isComplete) return found;
+    if (found === "open") unclosed.add(match[0]);
   }
   return "none";
 }

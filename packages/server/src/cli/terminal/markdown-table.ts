@@ -8,16 +8,19 @@ type Align = "left" | "right" | "centre";
 
 /** Whether a line is the one under a table's head: `|---|:-:|`. */
 export function isDelimiterRow(line: string): boolean {
-  return /^\s*\|?\s*:?-+:?\s*(\|\s*:?-+:?\s*)*\|?\s*$/.test(line) && line.includes("|") && line.includes("-");
+  return line.includes("|") && cellsOf(line).every((cell) => /^:?-+:?$/.test(cell));
 }
 
 /** The table: its head, the delimiter row and its rows. Undefined if it is wider than the terminal. */
 export function renderTable(lines: readonly string[], columns: number, style: Style): string[] | undefined {
   const [head = "", delimiters = "", ...body] = lines;
   const aligns = cellsOf(delimiters).map(alignOf);
-  const rows = [head, ...body].map((line) =>
-    aligns.map((_, index) => renderInline(cellsOf(line)[index] ?? "", style)),
-  );
+  // Each column takes a character and what separates it from the next, so that more cannot fit.
+  if (aligns.length * 4 - 3 > columns) return undefined;
+  const rows = [head, ...body].map((line) => {
+    const cells = cellsOf(line);
+    return aligns.map((_, index) => renderInline(cells[index] ?? "", style));
+  });
   const widths = aligns.map((_, index) =>
     Math.max(1, ...rows.map((row) => widthOf(row[index]?.plain ?? ""))),
   );

@@ -133,3 +133,18 @@ test.each([
 function visible(text: string): string {
   return stripVTControlCharacters(text);
 }
+
+describe("a flood of marks", () => {
+  const row = (cell: string) => `${cell.repeat(1000)}\n`;
+
+  test.each([
+    ["opened and never closed", "*a ".repeat(50_000), 4],
+    ["in long lines", row("*a ").repeat(50), 4000],
+    ["in a table of a thousand columns", row("|a") + row("|-") + row("|*b").repeat(50), 4],
+    ["before a table's second line", `|a\n${" ".repeat(300_000)}\n`, 400_000],
+  ])("%s is drawn as it came, in linear time", (_name, text, size) => {
+    const count = Math.ceil(text.length / size);
+    const pieces = Array.from({ length: count }, (_, index) => text.slice(index * size, (index + 1) * size));
+    expect(draw(pieces).join("").length).toBeGreaterThanOrEqual(text.trimEnd().length);
+  });
+});

@@ -19,6 +19,8 @@ export class MarkdownWriter {
   readonly #columns: () => number;
   /** Received, and not drawn yet: a part of one line. */
   #held = "";
+  /** How long a held line must be to be looked at again: at each piece, a long one would take too long. */
+  #nextLook = 0;
   /** The last character of the line that was drawn. */
   #before = "";
   /** How the rest of the line is drawn; undefined at its start. */
@@ -64,12 +66,14 @@ export class MarkdownWriter {
       if (this.#held.length <= maxHeld && (isWhole || undecidedStart.test(this.#held))) return "";
       return this.#beginLine() + this.#drawSome();
     }
+    if (this.#held.length < this.#nextLook) return "";
     const length =
       this.#held.length > maxHeld ? this.#held.length : renderableLength(this.#held, this.#before);
     const text = this.#held.slice(0, length);
     const drawn = this.#inline(text);
     this.#before = text.at(-1) ?? this.#before;
     this.#held = this.#held.slice(length);
+    this.#nextLook = this.#held.length + (this.#held.length >> 5);
     return drawn;
   }
 
@@ -112,12 +116,14 @@ export class MarkdownWriter {
   #endText(): string {
     const drawn = `${this.#inline(this.#held)}\n`;
     this.#held = "";
+    this.#nextLook = 0;
     this.#before = "";
     this.#paint = undefined;
     return drawn;
   }
 
   #takesIntoTable(line: string): boolean {
+    if (line.length > maxHeld) return false;
     if (this.#table.length === 0) return /^\s*\|/.test(line);
     return this.#table.length === 1 ? isDelimiterRow(line) : line.includes("|");
   }
