@@ -1,9 +1,9 @@
 // Everything that `rondo/loop` offers: the loop underneath clients, agents and the server.
 
-export { resultLimit, shortenResults } from "./loop/fit-results.ts";
 export type { LoopEvent, ReadyCall, RejectReason, RunReason } from "./loop/events.ts";
+export { resultLimit, shortenResults } from "./loop/fit-results.ts";
 export type { CallDecision, LoopOptions, PendingCall } from "./loop/options.ts";
 export { type PromptChange, type PromptCut, PromptWatch } from "./loop/prompt-watch.ts";
 export { run } from "./loop/run.ts";
-export { foundTools, toolSearchName } from "./loop/tool-search.ts";
 export type { RunState } from "./loop/state.ts";
+export { foundTools, toolSearchName } from "./loop/tool-search.ts";

@@ -10,9 +10,10 @@ import { warn } from "../error/logger.ts";
 import { copyData } from "../json/copy.ts";
 import type { LoopEvent, RunReason } from "../loop/events.ts";
 import { run as runLoop } from "../loop/run.ts";
-import { addUsage } from "../loop/usage.ts";
 import type { ContentPart, Message, UserMessage } from "../model/message.ts";
 import type { ModelProvider, Usage } from "../model/provider.ts";
+import type { TokenCalibration } from "../model/token-calibration.ts";
+import { addUsage } from "../model/usage.ts";
 import type { InputSchema } from "../tool/infer.ts";
 import type { AnyTool } from "../tool/tool.ts";
 import type { ToolSource } from "../tool/tool-source.ts";
@@ -31,7 +32,6 @@ import { HookRunner } from "./hook-runner.ts";
 import { type ClientRun, Lifecycle, type Running, type Starting } from "./lifecycle.ts";
 import { loopOptions } from "./loop-options.ts";
 import { StructuredOutput } from "./structured-output.ts";
-import type { TokenCalibration } from "./token-calibration.ts";
 
 /** The result of a run. With an `output` schema, a run that completed has an output of that shape. */
 export type RunResult<Output = unknown> = {
@@ -287,6 +287,10 @@ export class Client<
     const isAddedLater = this.#conversation.claimOpenCalls();
     if (message && isAddedLater) options.prompt = message;
     else if (message) sent.push(message);
+    options.onUsage = (usage) => {
+      run.usage = addUsage(run.usage, usage);
+      this.#usage = addUsage(this.#usage, usage);
+    };
     const run: ClientRun = {
       events: runLoop(sent, options),
       buffer: [],
@@ -341,9 +345,7 @@ export class Client<
             this.#warnings.push(event.message);
             break;
           case "model.finished":
-            if (!event.usage) break;
-            this.#usage = addUsage(this.#usage, event.usage);
-            this.#conversation.measure(event.usage.inputTokens);
+            if (event.usage && !event.usage.estimated) this.#conversation.measure(event.usage.inputTokens);
             break;
           case "tool.finished": {
             this.#conversation.releaseResults();
@@ -425,7 +427,9 @@ export class Client<
     } finally {
       this.#conversation.failOpen("cancelled", cancels);
       const text = isStarting && !state.run?.firstTry ? "" : this.#conversation.lastText;
-      if (!hasFailed) this.#result = { text, output: undefined, usage: undefined, stopReason: "aborted" };
+      const run = isStarting ? (state.run ?? state.previous.run) : state.run;
+      const usage = addUsage(run?.firstTry?.usage, run?.usage);
+      if (!hasFailed) this.#result = { text, output: undefined, usage, stopReason: "aborted" };
       await this.#save().catch((error: unknown) => warn("The session could not be saved.", error));
     }
   }

@@ -6,10 +6,10 @@ import { objectIn } from "../json/object-in.ts";
 import { PromptWatch } from "../loop/prompt-watch.ts";
 import { failure, toToolMessage } from "../loop/tool-result.ts";
 import { unansweredCalls } from "../loop/unanswered.ts";
+import { estimateTokens } from "../model/estimate-tokens.ts";
 import type { Message, ToolCall, ToolMessage, UserMessage } from "../model/message.ts";
+import { type TokenCalibration, tokenCalibration } from "../model/token-calibration.ts";
 import { UnknownToolCallError } from "./client-errors.ts";
-import { estimateTokens } from "./estimate-tokens.ts";
-import { type TokenCalibration, tokenCalibration } from "./token-calibration.ts";
 
 const roles = ["system", "user", "assistant", "tool"];
 

@@ -1,11 +1,11 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { estimateTokens } from "../model/estimate-tokens.ts";
 import type { Message } from "../model/message.ts";
 import { guessTokens } from "../model/text-tokens.ts";
-import { estimateTokens } from "./estimate-tokens.ts";
+import { tokenCalibration } from "../model/token-calibration.ts";
 import { image } from "./images.ts";
 import { countedBy, countedTexts } from "./testkit/counted-texts.ts";
-import { tokenCalibration } from "./token-calibration.ts";
 
 const user = (content: string): Message => ({ role: "user", content });
 const mean = (numbers: readonly number[]) =>

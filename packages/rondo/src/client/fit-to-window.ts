@@ -1,11 +1,11 @@
 // A model whose requests are cut to its context window.
 
 import { ContextLengthError } from "../error/context-length-error.ts";
+import { estimateTokens } from "../model/estimate-tokens.ts";
 import type { Message } from "../model/message.ts";
 import type { ModelDelta, ModelProvider, ModelRequest } from "../model/provider.ts";
 import { RestartableStream, type StartStream } from "../model/restartable-stream.ts";
 import { guessTokens } from "../model/text-tokens.ts";
-import { estimateTokens } from "./estimate-tokens.ts";
 import { ContextBudgetError, truncateToBudget } from "./truncate-to-budget.ts";
 
 /** Tokens that are kept for an answer whose length is not limited. */

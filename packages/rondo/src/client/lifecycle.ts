@@ -14,6 +14,8 @@ export interface ClientRun {
   readonly reader: BlockReader;
   /** Aborted when the run is left or interrupted. */
   readonly left: AbortController;
+  /** What its answers cost so far. */
+  usage?: Usage | undefined;
   /** What the first try cost, if this is the second. */
   readonly firstTry?: { readonly usage: Usage | undefined } | undefined;
   /** The loop over `receiveMessages()` that reads it, if one does. */

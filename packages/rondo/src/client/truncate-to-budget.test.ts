@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { estimateTokens } from "../model/estimate-tokens.ts";
 import type { Message } from "../model/message.ts";
-import { estimateTokens } from "./estimate-tokens.ts";
-import { tokenCalibration } from "./token-calibration.ts";
+import { tokenCalibration } from "../model/token-calibration.ts";
 import { ContextBudgetError, truncateToBudget } from "./truncate-to-budget.ts";
 
 /** One token for each letter, and the 4 of the message: easy to add up. */

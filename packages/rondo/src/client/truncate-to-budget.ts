@@ -3,8 +3,8 @@
 import { InvalidTypeError } from "../error/argument-errors.ts";
 import { checkBoolean, checkLimit, checkOptions } from "../error/check.ts";
 import { brandError, RondoError } from "../error/rondo-error.ts";
+import { type EstimateOptions, estimateOptionNames, estimatorOf, roundUp } from "../model/estimate-tokens.ts";
 import type { Message } from "../model/message.ts";
-import { type EstimateOptions, estimateOptionNames, estimatorOf, roundUp } from "./estimate-tokens.ts";
 
 export interface BudgetOptions extends EstimateOptions {
   /** The budget, as `estimateTokens()` counts. Leave room for tools and for the answer. */

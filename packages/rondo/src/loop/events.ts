@@ -47,7 +47,10 @@ export type LoopEvent =
       readonly reason: RejectReason;
       readonly error: string;
     }
-  /** One answer of the model is complete, and `message` belongs to the conversation. */
+  /**
+   * One answer of the model is complete, or was interrupted, and `message` belongs to the conversation. `usage` of an
+   * interrupted one is estimated.
+   */
   | {
       readonly type: "model.finished";
       readonly message: AssistantMessage;
@@ -78,7 +81,7 @@ export type LoopEvent =
   | ({ readonly type: "prompt.cut" } & PromptCut)
   /** An event of the model's server, as it came: a tool that it runs itself, or a call it wants approved. */
   | { readonly type: "server.event"; readonly event: JsonObject }
-  /** Always the last, unless the run fails or is left. `usage` adds up what the server reported. */
+  /** Always the last, unless the run fails or is left. `usage` adds up what the server reported, and estimates of answers that broke off. */
   | {
       readonly type: "run.finished";
       readonly reason: RunReason;

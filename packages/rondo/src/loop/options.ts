@@ -2,7 +2,7 @@
 
 import type { Agent } from "../agent/agent.ts";
 import type { Message, UserMessage } from "../model/message.ts";
-import type { ModelProvider, ModelSettings, OutputFormat } from "../model/provider.ts";
+import type { ModelProvider, ModelSettings, OutputFormat, Usage } from "../model/provider.ts";
 import type { AnyTool } from "../tool/tool.ts";
 import type { RejectReason } from "./events.ts";
 import type { PromptWatch } from "./prompt-watch.ts";
@@ -112,6 +112,11 @@ export interface LoopOptions {
    * `PromptCutError` before any call of the answer is run. Default: `warn`.
    */
   onPromptCut?: "warn" | "error";
+  /**
+   * Receives the tokens of each answer once, however it ends, also if the run fails or is left: as the server reported
+   * them, or estimated if the answer broke off. Called before `model.finished`. An answer that never began costs nothing.
+   */
+  onUsage?: (usage: Usage) => void;
   /** Whether calls are reported while they are being written: `call.started`, `call.delta`. Default: true. */
   tellsCallPieces?: boolean;
   /** Whether the calls of one answer run at the same time, within the tools' locks. Default: true. */

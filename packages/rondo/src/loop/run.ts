@@ -5,6 +5,7 @@ import { checkLimit } from "../error/check.ts";
 import { PromptCutError } from "../error/prompt-cut-error.ts";
 import type { AssistantMessage, Message, ToolCall, ToolMessage } from "../model/message.ts";
 import type { FinishReason, ModelProvider, ModelRequest, OutputFormat, Usage } from "../model/provider.ts";
+import { addUsage, estimateUsage } from "../model/usage.ts";
 import { type CallHere, type CheckedCall, checkCall, type RawCall, rejectCall } from "./check-call.ts";
 import type { LoopEvent, RunReason } from "./events.ts";
 import { OfferedTools } from "./offered-tools.ts";
@@ -17,7 +18,6 @@ import { isShapedLast, shapedText, shapeInWords } from "./shaped-answer.ts";
 import { checkRunState, initialState, type RunState } from "./state.ts";
 import { failure, toToolMessage } from "./tool-result.ts";
 import { unansweredCalls } from "./unanswered.ts";
-import { addUsage } from "./usage.ts";
 
 const defaultMaxRepeats = 3;
 
@@ -56,8 +56,11 @@ interface Answer {
   text: string;
   thinking: string;
   readonly calls: RawCall[];
+  /** What came of its calls, for an estimate if it breaks off. */
+  callText: string;
   finishReason: FinishReason;
   usage: Usage | undefined;
+  isCounted: boolean;
 }
 
 class Loop {
@@ -223,8 +226,9 @@ class Loop {
     draft?: OutputFormat,
     isContinued = false,
   ): AsyncGenerator<LoopEvent, boolean, void> {
-    const answer: Answer = { text: "", thinking: "", calls: [], finishReason: "unknown", usage: undefined };
+    const answer = newAnswer();
     let isStarted = false;
+    let isDropped = false;
     let isComplete = false;
     let message: AssistantMessage | undefined;
     // A model that asks another one, or cuts the conversation to a window, tells.
@@ -259,6 +263,7 @@ class Loop {
             break;
           case "call.started":
           case "call.delta":
+            answer.callText += delta.type === "call.delta" ? delta.text : delta.name;
             if (this.#options.tellsCallPieces !== false) yield delta;
             break;
           default:
@@ -270,7 +275,7 @@ class Loop {
       if (draft && answer.calls.length === 0) {
         const shaped = shapedText(answer.text, draft);
         if (shaped === undefined && answer.finishReason !== "content_filter") {
-          this.#countUsage(answer.usage);
+          isDropped = true;
           return false;
         }
         answer.text = shaped ?? answer.text;
@@ -294,11 +299,14 @@ class Loop {
       // Interrupted: what was said is kept, and calls that were complete are answered 'cancelled'.
       this.#open = answer.calls.map((raw) => rejectCall(raw, "denied", "cancelled"));
     } finally {
+      if (isStarted && !isComplete && !isDropped)
+        answer.usage ??= estimateUsage(sent.request, answer.text + answer.thinking + answer.callText);
+      this.#countUsage(answer);
       // Before anyone hears of the calls, so that their results find them. Where the stream was left or failed,
       // there are no calls, but what was said is kept; a draft was not said.
       if (draft && !isComplete) answer.text = "";
       const hasContent = this.#open.length > 0 || answer.text !== "" || answer.thinking !== "";
-      if (isComplete || (isStarted && hasContent)) {
+      if (isComplete || (isStarted && hasContent && !isDropped)) {
         const left = this.#open.filter((call) => !isAnsweredHere(call)).map(({ raw }) => raw.id);
         message = toMessage(answer, this.#open);
         this.#commit(message, left);
@@ -335,21 +343,24 @@ class Loop {
     return checked;
   }
 
-  /** Counts the tokens of an answer that is dropped. */
-  #countUsage(usage: Usage | undefined): void {
-    const total = addUsage(this.#state.usage, usage);
-    if (total) this.#state = { ...this.#state, usage: total };
+  /** Counts the tokens of an answer, once. */
+  #countUsage(answer: Answer): void {
+    const { usage } = answer;
+    if (!usage || answer.isCounted) return;
+    answer.isCounted = true;
+    this.#state = { ...this.#state, usage: addUsage(this.#state.usage, usage) as Usage };
+    this.#options.onUsage?.(usage);
   }
 
-  #countAnswer({ finishReason, usage }: Answer): void {
+  #countAnswer(answer: Answer): void {
+    this.#countUsage(answer);
+    const { finishReason } = answer;
     const { limit: _limit, overLimit: _over, endsRun: _ends, repeats: _repeats, ...rest } = this.#state;
     const { retryTool, isRetry: _isRetry, ...state } = rest;
-    const total = addUsage(state.usage, usage);
     this.#state = {
       ...state,
       answers: state.answers + 1,
       finishReason,
-      ...(total && { usage: total }),
       ...(this.#isFinalAnswer && { isFinalAnswer: true as const }),
       ...(!this.#offersTools && { isLastTry: true as const }),
       ...(retryTool !== undefined && { isRetry: true as const }),
@@ -469,6 +480,18 @@ class Loop {
     this.#messages.push(message);
     this.#options.onMessage?.(message, leftCalls);
   }
+}
+
+function newAnswer(): Answer {
+  return {
+    text: "",
+    thinking: "",
+    calls: [],
+    callText: "",
+    finishReason: "unknown",
+    usage: undefined,
+    isCounted: false,
+  };
 }
 
 function isAnsweredHere(call: CheckedCall): call is CallHere {

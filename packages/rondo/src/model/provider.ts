@@ -56,6 +56,8 @@ export interface Usage {
   reasoningTokens?: number;
   /** How many input tokens at least the server left out of the prompt, if it certainly did. */
   cutTokens?: number;
+  /** Whether a part of it is estimated, because an answer broke off. Default: the server reported all of it. */
+  estimated?: true;
 }
 
 /** Why a model stopped. `unknown` when the server did not say. */

@@ -16,7 +16,7 @@ import type { Journal } from "./journal.ts";
 import type { Output } from "./output.ts";
 import type { Plan } from "./plan.ts";
 import { type NewStep, type StoredCall, toStep } from "./steps.ts";
-import { addUsage, estimateUsage, toUsage } from "./usage.ts";
+import { addUsage, estimateUsage, noUsage } from "./usage.ts";
 
 export interface RecorderOptions {
   readonly journal: Journal;
@@ -50,8 +50,8 @@ export class Recorder {
   /** The calls of the last answer that are still without a result. */
   #open: Map<string, StoredCall>;
   #usage: ResponseUsage | undefined;
-  /** What came of the answer that is being read; undefined between answers. */
-  #partial: string | undefined;
+  /** The part of it that no step has yet. */
+  #unstoredUsage: ResponseUsage | undefined;
   /** Whether the steps have that the model server is away. */
   #isAwayNoted = false;
   /** The state of the loop, and whether the steps have it. */
@@ -78,9 +78,10 @@ export class Recorder {
     return this.#usage;
   }
 
-  /** Adds what a request to the model cost that was not part of the loop. */
+  /** Adds what a request to the model cost: stored with the next step. */
   addUsage(usage: ResponseUsage): void {
     this.#usage = addUsage(this.#usage, usage);
+    this.#unstoredUsage = addUsage(this.#unstoredUsage, usage);
   }
 
   accept(event: LoopEvent): void {
@@ -93,14 +94,11 @@ export class Recorder {
       case "model.started":
         output.answer += 1;
         output.carryCalls(); // as part of the next answer: calls that follow are not of the same one
-        this.#partial = "";
         return;
       case "text.delta":
-        this.#partial += event.text;
         output.addText("message", event.text);
         return;
       case "thinking.delta":
-        this.#partial += event.text;
         output.addText("reasoning", event.text);
         return;
       case "call.ready":
@@ -223,7 +221,7 @@ export class Recorder {
   /** Finishes open text and calls at the end of a run. */
   abandon(why: string): void {
     const { output, plan } = this.#options;
-    this.closeAnswer();
+    output.closeText("incomplete");
     for (const call of this.#open.values()) {
       const { shown } = call;
       if (!("item" in shown)) continue;
@@ -238,21 +236,21 @@ export class Recorder {
     output.carryCalls();
   }
 
-  /** Closes an answer that broke off. What it cost is estimated: nobody reports it. */
-  closeAnswer(): void {
-    const { output, messages } = this.#options;
-    output.closeText("incomplete");
-    if (this.#partial === undefined) return;
-    const cost = estimateUsage(messages, { role: "assistant", content: this.#partial });
-    this.#usage = addUsage(this.#usage, cost);
-    this.#partial = undefined;
+  /**
+   * Notes that the model server is away, and what an answer cost that broke off, for a later start of the run: the limit
+   * of the wait still holds then.
+   */
+  noteAway(sinceMs: number): void {
+    const usage = this.#takeUnstoredUsage();
+    if (this.#isAwayNoted && !usage) return;
+    this.#isAwayNoted = true;
+    this.#step({ type: "model.away", sinceMs, ...(usage && { usage }) });
   }
 
-  /** Notes that the model server is away, for a later start of the run: the limit of the wait still holds then. */
-  noteAway(sinceMs: number): void {
-    if (this.#isAwayNoted) return;
-    this.#isAwayNoted = true;
-    this.#step({ type: "model.away", sinceMs });
+  #takeUnstoredUsage(): ResponseUsage | undefined {
+    const usage = this.#unstoredUsage;
+    this.#unstoredUsage = undefined;
+    return usage;
   }
 
   #waitsForClient(): boolean {
@@ -294,12 +292,12 @@ export class Recorder {
     const { output, messages, signal } = this.#options;
     const calls = this.#calls;
     this.#calls = [];
-    this.#partial = undefined;
     this.#isAwayNoted = false;
     const isCut = signal.aborted || (finishReason === "length" && calls.length === 0);
     output.closeText(isCut ? "incomplete" : "completed");
-    const cost = usage ? toUsage(usage) : estimateUsage(messages, message);
-    this.#usage = addUsage(this.#usage, cost);
+    // What was reported is added already.
+    if (!usage) this.addUsage(estimateUsage(messages, message));
+    const cost = this.#takeUnstoredUsage() ?? noUsage;
     messages.push(message);
     const shown = calls.map((call) => this.#show(call));
     this.#open = new Map(shown.map((call) => [call.callId, call]));

@@ -70,6 +70,7 @@ export function readProgress(
         break;
       case "model.away":
         awaySinceMs = step.sinceMs;
+        if (step.usage) usage = addUsage(usage, step.usage);
         break;
       case "approved":
         open = openCalls(step.calls);

@@ -15,7 +15,7 @@ import { Recorder, type RunOutcome } from "./recorder.ts";
 import { planParts } from "./response-parts.ts";
 import type { Progress } from "./resume.ts";
 import { turnId } from "./turn-id.ts";
-import { noUsage } from "./usage.ts";
+import { noUsage, toUsage } from "./usage.ts";
 
 export interface RunContext {
   readonly journal: Journal;
@@ -197,7 +197,7 @@ async function runUntilAnswered(plan: Plan, context: RunContext, parts: LoopPart
       if (!isCompacted && signal.aborted) return "aborted";
       if (!modelWait?.isWorthwhile(error)) throw error;
       // Text that broke off is closed; the model is asked again.
-      recorder.closeAnswer();
+      parts.output.closeText("incomplete");
       recorder.noteAway(modelWait.awaySinceMs ?? context.now());
       await context.journal.settle();
       await modelWait.wait(error).catch(() => {});
@@ -239,6 +239,7 @@ async function runLoop(
     ...loopOptions(plan),
     decideCall: callDecider(plan, progress),
     ...(state && { state }),
+    onUsage: (usage) => recorder.addUsage(toUsage(usage)),
     asksForWholeAnswers: context.isSilent === true,
     tellsCallPieces: false,
     // As later requests read it from the item.

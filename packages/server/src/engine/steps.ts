@@ -44,7 +44,12 @@ type StepBody =
       readonly calls: readonly StoredCall[];
     }
   /** The model server is away, and the run waits for it. It is over with the next answer. */
-  | { readonly type: "model.away"; readonly sinceMs: number }
+  | {
+      readonly type: "model.away";
+      readonly sinceMs: number;
+      /** What an answer cost that broke off. */
+      readonly usage?: ResponseUsage;
+    }
   /** The run begins with calls of an earlier answer, which a person allowed. */
   | { readonly type: "approved"; readonly calls: readonly StoredCall[] }
   /** A tool is about to run. If nothing follows, nobody knows whether it did. */

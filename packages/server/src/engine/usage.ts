@@ -15,6 +15,7 @@ export const noUsage: ResponseUsage = {
 
 export function toUsage(usage: Usage): ResponseUsage {
   const { inputTokens, outputTokens, totalTokens, cachedTokens = 0, reasoningTokens = 0, cutTokens } = usage;
+  const { estimated } = usage;
   return {
     input_tokens: inputTokens,
     input_tokens_details: {
@@ -24,6 +25,7 @@ export function toUsage(usage: Usage): ResponseUsage {
     output_tokens: outputTokens,
     output_tokens_details: { reasoning_tokens: reasoningTokens },
     total_tokens: totalTokens,
+    ...(estimated && { estimated }),
   };
 }
 
@@ -52,10 +54,10 @@ function addInputDetails(total: InputDetails, more: InputDetails): InputDetails 
   };
 }
 
-/** The estimated usage of an answer. */
+/** The estimated usage of an answer whose server does not report it. */
 export function estimateUsage(conversation: readonly Message[], answer: Message): ResponseUsage {
   const inputTokens = estimateTokens(conversation);
   const outputTokens = estimateTokens([answer]);
   const totalTokens = inputTokens + outputTokens;
-  return { ...toUsage({ inputTokens, outputTokens, totalTokens }), estimated: true };
+  return toUsage({ inputTokens, outputTokens, totalTokens, estimated: true });
 }

@@ -208,10 +208,21 @@ describe("a model that fails", () => {
     expect(kept).toMatchObject({
       status: "failed",
       error: { type: "server_error", message: error.message },
-      usage: { total_tokens: 15 },
+      usage: { estimated: true },
     });
+    // Of the answer that broke off, nobody reports the tokens.
+    expect(kept.usage?.output_tokens).toBeGreaterThan(5);
+    expect(kept.usage?.input_tokens).toBeGreaterThan(10);
     expect(inShort(kept.output)).toEqual(["add: 3", "message: Half"]);
     expect(kept.output[1]).toMatchObject({ status: "incomplete" });
+  });
+
+  test("costs nothing that is known if its answer never began", async () => {
+    const { service } = await start([{ calls: calls("add"), usage: tokens(10, 5) }, { error }]);
+    const { response } = await stream(service, { input: "Go" });
+    expect(response.status).toBe("failed");
+    expect(response.usage?.total_tokens).toBe(15);
+    expect(response.usage).not.toHaveProperty("estimated");
   });
 
   test("is the end of a stream: an error, and a failed response", async () => {

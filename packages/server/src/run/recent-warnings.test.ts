@@ -6,7 +6,7 @@ import { plain } from "./testkit/service.ts";
 test("parts that are ignored are reported once for each owner, wherever they stand", async () => {
   const warnings: string[] = [];
   const { service } = await startScripted("Done.", { warnings });
-  const search = { type: "tool_search" };
+  const search = { type: "file_search", vector_store_ids: ["vs_1"] };
   await plain(service, { input: "Go", tools: [search] });
   await plain(service, { input: "Go", tools: [{ type: "function", name: "f" }, search] });
   expect(warnings).toHaveLength(1);
@@ -15,7 +15,7 @@ test("parts that are ignored are reported once for each owner, wherever they sta
   await plain(service, { input: "Go", tools: [search, { type: "image_generation" }] });
   expect(warnings).toHaveLength(3);
   expect(warnings[2]).toContain("image_generation");
-  expect(warnings[2]).not.toContain("tool_search");
+  expect(warnings[2]).not.toContain("file_search");
 });
 
 test("warnings are given again after an hour, and few are remembered", () => {

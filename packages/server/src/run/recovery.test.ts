@@ -2,9 +2,11 @@
 
 import fc from "fast-check";
 import type { JsonObject, Message } from "rondo";
+import { estimateTokens } from "rondo/budget";
 import { describe, expect, test } from "vitest";
 import { streamFlaws } from "../conformance/testkit/stream-checker.ts";
 import type { StreamEvent } from "../protocol/events.ts";
+import type { ResponseObject } from "../protocol/response.ts";
 import type { Step, StoredRun } from "../store/store.ts";
 import { storeAround } from "../store/testkit/store-around.ts";
 import {
@@ -238,8 +240,12 @@ async function flawsOf(cut: CrashResult, whole: CrashResult, script: CrashScript
     isSame(kept, response),
     `the store has ${JSON.stringify(kept)}, the stream said ${JSON.stringify(response)}`,
   );
-  for (const key of ["status", "incomplete_details", "error", "usage"] as const)
+  for (const key of ["status", "incomplete_details", "error"] as const)
     claim(isSame(response[key], whole.response[key]), `${key} is ${JSON.stringify(response[key])}`);
+  claim(
+    isSame(response.usage, expectedUsage(cut, whole)),
+    `usage is ${JSON.stringify(response.usage)} instead of ${JSON.stringify(expectedUsage(cut, whole))}`,
+  );
 
   const names = new Map(
     script.flatMap(({ calls = [] }) =>
@@ -260,7 +266,6 @@ async function flawsOf(cut: CrashResult, whole: CrashResult, script: CrashScript
         `${n} was run again after it had been finished`,
       );
 
-  const asked = (result: CrashResult) => result.models.flatMap((model) => model.requests).at(-1);
   const lastCut = asked(cut)?.messages ?? [];
   const unknown = lastCut.filter(isUnknown);
   claim(cut.cuts > 0 || unknown.length === 0, "an outcome is unknown, but no process was cut");
@@ -281,6 +286,26 @@ async function flawsOf(cut: CrashResult, whole: CrashResult, script: CrashScript
     `the next request would say ${JSON.stringify(next)} instead of ${JSON.stringify(nextOfWhole)}`,
   );
   return flaws;
+}
+
+/**
+ * What the run without a crash has. Only an estimate counts the words that the model read, and an outcome that nobody
+ * knows has other words than the result: by so many tokens it differs.
+ */
+function expectedUsage(cut: CrashResult, whole: CrashResult): ResponseObject["usage"] {
+  const { usage } = whole.response;
+  if (!usage?.estimated) return usage;
+  const more = estimateTokens(asked(cut)?.messages ?? []) - estimateTokens(asked(whole)?.messages ?? []);
+  return {
+    ...usage,
+    input_tokens: usage.input_tokens + more,
+    total_tokens: usage.total_tokens + more,
+  };
+}
+
+/** The last request to the model. */
+function asked({ models }: CrashResult) {
+  return models.flatMap((model) => model.requests).at(-1);
 }
 
 /** The `n` of the calls that the log shows as done. */

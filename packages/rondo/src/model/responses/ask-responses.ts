@@ -6,7 +6,8 @@ import { ModelHttpError } from "../../error/model-http-errors.ts";
 import type { JsonObject } from "../../json/json-value.ts";
 import { askModel, type ChatSetup } from "../ask-model.ts";
 import type { DeltaSink } from "../delta-stream.ts";
-import type { ModelDelta, Usage } from "../provider.ts";
+import type { ModelDelta } from "../provider.ts";
+import { addUsage } from "../usage.ts";
 import { AnswerNote, type ResponseChain } from "./response-chain.ts";
 import { ResponseReader } from "./response-reader.ts";
 import { type CheckedRequest, toItems, type WireFields } from "./response-request.ts";
@@ -137,12 +138,4 @@ function approvalRequestsIn({ output }: JsonObject): ApprovalRequest[] {
 
 function textIn(value: unknown): string {
   return typeof value === "string" ? value : "";
-}
-
-function addUsage(sum: Usage | undefined, more: Usage | undefined): Usage | undefined {
-  if (!sum || !more) return sum ?? more;
-  const total = { ...sum };
-  for (const [field, tokens] of Object.entries(more) as [keyof Usage, number][])
-    total[field] = (total[field] ?? 0) + tokens;
-  return total;
 }

@@ -2,8 +2,8 @@
 
 import { InvalidTypeError } from "../error/argument-errors.ts";
 import { checkOptions, isPlainObject } from "../error/check.ts";
-import type { Message } from "../model/message.ts";
-import { guessTokens } from "../model/text-tokens.ts";
+import type { Message } from "./message.ts";
+import { guessTokens } from "./text-tokens.ts";
 import { TokenCalibration } from "./token-calibration.ts";
 
 export interface EstimateOptions {
