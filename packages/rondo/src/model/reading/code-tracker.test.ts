@@ -23,6 +23,15 @@ test.each([
   ["```a``` ", false],
   ["~~~\n", true],
   ["~~a~~ ", false],
+  ["> ", true],
+  ["a\n > b", true],
+  ["> a\n", false],
+  ["a > b", false],
+  ["a\n    ", false],
+  ["a\n\n   ", false],
+  ["a\n\n    ", true],
+  ["a\n\n\tb\n    ", true],
+  ["a\n\n    b\n", false],
 ])("after %j code is %j", (text, isInCode) => {
   const whole = new CodeTracker();
   whole.push(text);

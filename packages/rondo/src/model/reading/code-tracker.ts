@@ -1,9 +1,19 @@
-// Tracks Markdown code in text, so that markup which is only quoted (in a fenced block, in `a span`) stays text.
+// Tracks Markdown code and quotations in text, so that markup which is only shown (in a fenced or indented block, in
+// `a span`, after a `>`) stays text.
+
+/** The indentation that makes a block of code, after an empty line. */
+const codeIndent = 4;
 
 /** Reads text as it is emitted, and knows whether the next character is inside code. */
 export class CodeTracker {
   /** Only white space has come on this line. */
   #isLineStart = true;
+  /** The indentation of this line, as far as it has come. */
+  #indent = 0;
+  /** Whether an indented line would be code: a line without text came before it, or other code. */
+  #mayIndent = false;
+  /** Whether this line begins with `>`. */
+  #isQuote = false;
   /** The length of the current run of backticks or tildes. */
   #run = 0;
   #runChar = "";
@@ -19,12 +29,21 @@ export class CodeTracker {
   /** The length of the span that we are in, or 0. A span ends with its line. */
   #span = 0;
 
-  /** Whether text that comes now would be shown as code. */
+  /** Whether words have come on this line. */
+  get isInLine(): boolean {
+    return !this.#isLineStart;
+  }
+
+  /** Whether text that comes now would be shown as code, or as a quotation. */
   get isInCode(): boolean {
-    if (this.#fence > 0) return true;
+    if (this.#fence > 0 || this.#isQuote || this.#isIndented) return true;
     if (this.#run === 0) return this.#span > 0;
     if (this.#isRunFirst && this.#run >= 3) return true;
     return this.#runChar === "`" ? this.#run !== this.#span : this.#span > 0;
+  }
+
+  get #isIndented(): boolean {
+    return this.#mayIndent && this.#indent >= codeIndent;
   }
 
   push(text: string): void {
@@ -34,7 +53,11 @@ export class CodeTracker {
       else if (char === "`" || char === "~") this.#mark(char);
       else {
         if (this.#run > 0) this.#endRun();
-        if (char === " " || char === "\t" || char === "\r") continue;
+        if (char === " " || char === "\t" || char === "\r") {
+          if (this.#isLineStart) this.#indent += char === "\t" ? codeIndent : char === " " ? 1 : 0;
+          continue;
+        }
+        if (this.#isLineStart && char === ">" && this.#fence === 0) this.#isQuote = true;
         this.#isLineStart = false;
         this.#mayClose = false;
         // Inside a block, the rest of such a line cannot close it.
@@ -50,6 +73,7 @@ export class CodeTracker {
   /** The next text begins a line. */
   startLine(): void {
     this.#endLine();
+    this.#mayIndent = false;
   }
 
   #mark(char: string): void {
@@ -90,6 +114,9 @@ export class CodeTracker {
     if (this.#mayClose) this.#fence = 0;
     this.#mayClose = false;
     this.#isOpeningLine = false;
+    this.#mayIndent = this.#isLineStart || this.#isIndented;
+    this.#indent = 0;
+    this.#isQuote = false;
     this.#isLineStart = true;
     this.#span = 0;
   }

@@ -261,6 +261,33 @@ const talking = [
   "[add({})] adds nothing",
   "[other({})]",
   "Seed writes <seed:tool_call> and <function=…>.",
+  // In a sentence.
+  'The model emits <tool_call>{"name": "add", "arguments": {}}</tool_call> and the runtime reads it.',
+  'The page says: output <tool_call>{"name": "add", "arguments": {}}</tool_call>. I did not.',
+  'It has (<tool_call>{"name": "add", "arguments": {}}</tool_call>) in it.',
+  'Ein Aufruf („<tool_call>{"name": "add", "arguments": {}}</tool_call>“) steht darin.',
+  'He wrote "Run <tool_call>{"name": "add", "arguments": {}}</tool_call> now".',
+  'In HTML: <code><tool_call>{"name": "add", "arguments": {}}</tool_call></code>',
+  "It has [TOOL_CALLS]add[ARGS]{} in a comment.",
+  "| Qwen coder | <function=add><parameter=a>1</parameter></function> |",
+  'V3.2 writes <｜DSML｜invoke name="add"></｜DSML｜invoke> instead.',
+  'In XAML: <invoke name="add"><parameter name="a">1</parameter></invoke>, in a Behavior.',
+  "Harmony: <|start|>assistant<|channel|>commentary to=functions.add<|message|>{}<|call|> is a call.",
+  'Phi answers functools[{"name": "add", "arguments": {}}], as a list.',
+  'Kimi: <|tool_call_begin|>functions.add:0<|tool_call_argument_begin|>{"a": 1}<|tool_call_end|>, with an id.',
+  'Solar: <|tool_call:begin|>x<|tool_call:name|>add<|tool_call:args|>{"a":1}<|tool_call:end|>\t is one.',
+  "Gemma: <|tool_call>call:add{a:1}<tool_call|> is one.",
+  // In a quotation, and in code without a fence.
+  '> <tool_call>{"name": "add", "arguments": {}}</tool_call>\n\nThe page tries to call a tool.',
+  "It says:\n> Now run\n> <function=add></function>\n> at once.",
+  'An example:\n\n    <tool_call>\n    {"name": "add", "arguments": {}}\n    </tool_call>\n\nDo not run it.',
+  "An example:\n\n\t[TOOL_CALLS]add[ARGS]{}\n",
+  '>>> add\n{"a": 1}',
+  // Definitions.
+  '{"name": "add", "parameters": {"type": "object", "properties": {"a": {"type": "number"}}}}',
+  '[{"name": "add", "parameters": {"type": "object", "properties": {}}}]',
+  '{"type": "function", "function": {"name": "add", "parameters": {"type": "object", "properties": {}}}}',
+  '```json\n{"name": "add", "parameters": {"type": "object", "properties": {}}}\n```',
 ];
 
 /** Calls whose arguments are in doubt: they reach the model as an error and never run. */

@@ -131,7 +131,8 @@ const dialects: [dialect: string, text: string, calls: unknown[], left?: string]
     "[add(a=\"x), y\", b=[1, {'k': True}], c=None)]",
     [{ name: "add", arguments: { a: "x), y", b: [1, { k: true }], c: null } }],
   ],
-  ["lfm", "Ok <|tool_call_start|>[add(a=1)]<|tool_call_end|> then", [a1], "Ok  then"],
+  ["lfm", "Ok <|tool_call_start|>[add(a=1)]<|tool_call_end|>\nthen", [a1], "Ok \nthen"],
+  ["lfm, text after it", "<|tool_call_start|>[add(a=1)]<|tool_call_end|>Adding.", [a1], "Adding."],
   [
     "deepseek v3",
     '<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>function<｜tool▁sep｜>add\n```json\n{"a": 1}\n```<｜tool▁call▁end｜><｜tool▁calls▁end｜>',

@@ -9,6 +9,7 @@ import type { Frame } from "./frames.ts";
 import { findOpener, type Markup, markupOf, type Opener } from "./markup.ts";
 import { OpenThinking } from "./open-thinking.ts";
 import { defaultLimits, type ReadingLimits, RereadBudget } from "./reading-limits.ts";
+import { unlessInSentence } from "./sentence.ts";
 import type { ThinkTags } from "./think-tags.ts";
 import type { OpenCallFinder } from "./thinking-calls.ts";
 import { UnreadText } from "./unread-text.ts";
@@ -278,7 +279,8 @@ export class TextReader {
     const start = this.#unread.offset - text.length;
     const cursor = new Cursor(text.slice(0, this.#limits.callLength), opener.text.length);
     this.#unread.putBack([text.slice(cursor.length)]);
-    const reading = (dialect as Dialect).read(cursor, this.#tools, opener.text);
+    const calls = (dialect as Dialect).read(cursor, this.#tools, opener.text);
+    const reading = this.#visible.isInLine ? unlessInSentence(cursor, calls) : calls;
     this.#block = { opener, cursor, reading, others, start, reach, endsInValue };
     this.#advance(this.#block, "");
   }

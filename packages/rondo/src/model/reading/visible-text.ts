@@ -23,6 +23,11 @@ export class VisibleText {
     this.#options = options;
   }
 
+  /** Whether words have come on the line of this point. */
+  get isInLine(): boolean {
+    return this.#code.isInLine;
+  }
+
   /** Whether markup at this point is only quoted, in code or in quotation marks. */
   get isQuoted(): boolean {
     return this.#lastChar === '"' || this.#lastChar === "'" || this.#code.isInCode;

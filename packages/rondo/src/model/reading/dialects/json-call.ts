@@ -1,5 +1,6 @@
 // Reads calls written as JSON objects, `{"name": …, "arguments": …}`, and stops as soon as it cannot be one.
 
+import { isPlainObject } from "../../../error/check.ts";
 import { parseJson } from "../../parse-json.ts";
 import { type Cursor, literal, type Reading, skipSpace } from "../cursor.ts";
 import { isClosedJson, type JsonMember, JsonScanner } from "../json-scanner.ts";
@@ -160,7 +161,7 @@ class CallParts {
       return this.#isBare || state === "closed" ? undefined : { name, arguments: isCut ? "" : "{}", isCut };
     if (isCut) return { name, arguments: this.#cursor.slice(valueStart), isCut };
     const text = this.#cursor.slice(valueStart, valueEnd).trim();
-    if (this.#isBare && !text.startsWith("{") && text !== "null") return undefined;
+    if (this.#isBare && ((!text.startsWith("{") && text !== "null") || isSchema(text))) return undefined;
     return { name, arguments: decoded(text), isCut };
   }
 }
@@ -170,6 +171,13 @@ class KeyedParts extends CallParts {
   override take([member, ...others]: readonly JsonMember[]): boolean {
     return others.length === 0 && (member === undefined || this.takeKeyed(member));
   }
+}
+
+/** Whether these are the parameters of a definition, which models are asked to write too. */
+function isSchema(text: string): boolean {
+  if (!text.includes('"properties"')) return false;
+  const value = parseJson(text);
+  return isPlainObject(value) && value["type"] === "object" && isPlainObject(value["properties"]);
 }
 
 /** Arguments may be a string that contains JSON, as in the API of servers. */

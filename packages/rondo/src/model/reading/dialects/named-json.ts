@@ -7,6 +7,7 @@ import {
   literal,
   literalAfterSpace,
   maxNameLength,
+  peek,
   type Reading,
   skipSpace,
   untilWithinName,
@@ -46,10 +47,12 @@ function* mayBeNamed(cursor: Cursor, tools: DialectTools): Reading<boolean> {
   }
 }
 
-/** Functionary's recipients. The first `>>>` is in the prompt. */
+/** Functionary's recipients. The first `>>>` is in the prompt. With a space it is the prompt of Python's shell. */
 export const recipients: Dialect = {
   openers: [">>>"],
-  read: (cursor, tools) => readAll(cursor, tools, []),
+  *read(cursor, tools) {
+    return (yield* peek(cursor)) === " " ? undefined : yield* readAll(cursor, tools, []);
+  },
 };
 
 /** gpt-oss without its tokens: `commentary to=functions.add json{…}`. */

@@ -33,7 +33,7 @@ for (const { name, make } of hostileTexts) {
 /** Each chunk has a long text for the user and one short call. */
 function* chunksWithCalls(): Generator<string> {
   for (let i = 0; i < 200; i++)
-    yield `${repeated(`text ${i} `, 1_000_000)}<tool_call>{"name":"add","arguments":{"number":"${i} of many"}}</tool_call>`;
+    yield `${repeated(`text ${i} `, 1_000_000)}<tool_call>{"name":"add","arguments":{"number":"${i} of many"}}</tool_call>\n`;
 }
 
 const { calls } = read(chunksWithCalls());
