@@ -211,7 +211,7 @@ async function runUntilAnswered(plan: Plan, context: RunContext, parts: LoopPart
 async function compact(
   { provider, messages: planned }: Plan,
   { seal, unseal }: PlannedCompaction,
-  { onEvent }: RunContext,
+  { journal, onEvent }: RunContext,
   { recorder, output, messages, signal }: LoopParts,
 ): Promise<void> {
   let sealed = output.items.find((item) => item.type === "compaction")?.encrypted_content;
@@ -221,6 +221,8 @@ async function compact(
     sealed = seal(text);
     const item = { type: "compaction", id: "", encrypted_content: sealed } as const;
     output.announce({ idPrefix: "cmp", added: item, events: [], done: item });
+    // Before the end, which only a run in progress may have; and a crash must not cost another summary.
+    await journal.settle();
   }
   const summary = unseal(sealed);
   if (summary !== undefined) messages.splice(0, planned.length, ...withSummary(planned, summary));

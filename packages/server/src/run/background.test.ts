@@ -537,3 +537,15 @@ test("a SQLite file is taken over by the next process at once, whatever the leas
   expect(response.status).toBe("completed");
   expect(executions.filter(({ n }) => n === 1).length).toBeLessThanOrEqual(1);
 });
+
+test("a run that only compacts ends, and asks the model once", async () => {
+  const warnings: string[] = [];
+  const { model, service } = await start("They greeted.", { warnings });
+  const input = [{ role: "user", content: "Hello." }, { type: "compaction_trigger" }];
+  const { response, events } = await background(service, { input });
+  expect(streamFlaws(toFrames(events))).toEqual([]);
+  expect(response.status).toBe("completed");
+  expect(response.output.map(({ type }) => type)).toEqual(["compaction"]);
+  expect(model.requests).toHaveLength(1);
+  expect(warnings).toEqual([]);
+});
