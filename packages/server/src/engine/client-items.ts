@@ -5,6 +5,7 @@ import type { JsonObject, JsonValue } from "rondo";
 import { argumentsOfItem, outputOfItem } from "../executor/client-run/client-run-items.ts";
 import { textOfSearch } from "../executor/tool-search/tool-search-executor.ts";
 import { type ClientTool, clientTool, flatName } from "../protocol/client-tools.ts";
+import { readItemId } from "../protocol/ids.ts";
 import type { InputItem } from "../protocol/items.ts";
 import type { ToolDefinition } from "../protocol/tools.ts";
 import type { Entry } from "./conversation.ts";
@@ -53,7 +54,7 @@ function readable(item: Fields, tools: readonly ToolDefinition[], pairs: Readonl
     case "agent_message":
       return { type: "message", role: "user", content: item["content"] ?? "" };
     default:
-      if (typeof id !== "string" || !pairs.has(id)) return item;
+      if (typeof id !== "string" || !(pairs.has(id) || isClientRun(type, id))) return item;
       return callIdOf(item, /_call$/).length > 0
         ? foreignCall(item, id)
         : {
@@ -86,6 +87,12 @@ function foreignCall(item: Fields, callId: string): Fields {
     name: typeof type === "string" ? type.replace(/_call$/, "") : "",
     arguments: JSON.stringify(given),
   };
+}
+
+/** Whether an item is a call of this server's for the client to run, or its output: one without the other is an error. */
+function isClientRun(type: JsonValue | undefined, callId: string): boolean {
+  if (typeof type !== "string" || readItemId(callId) === undefined) return false;
+  return /^(?:shell|local_shell|apply_patch)_call(?:_output)?$/.test(type);
 }
 
 function callIdOf({ type, call_id: id }: Fields, kind: RegExp): string[] {

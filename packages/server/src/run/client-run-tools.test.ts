@@ -134,3 +134,22 @@ test("a choice of the shell by its type makes the model call it", async () => {
   await plain(service, { input: "Go", tools: [{ type: "shell" }], tool_choice: { type: "shell" } });
   expect(model.requests[0]?.toolChoice).toEqual({ name: "shell" });
 });
+
+test("a call of the shell without its output, and an output without its call, are errors", async () => {
+  const { service } = await startScripted([{ calls: [{ name: "shell", input: { commands: ["ls"] } }] }]);
+  const tools = [{ type: "shell" }];
+  const { id, output } = await plain(service, { input: "Go", tools });
+  const [call] = output as unknown as { call_id: string }[];
+  const result = (callId = "") => ({
+    type: "shell_call_output",
+    call_id: callId,
+    output: [{ stdout: "a.txt", stderr: "", outcome: { type: "exit", exit_code: 0 } }],
+  });
+  const noOutput = { status: 400, message: expect.stringContaining("No tool output found") };
+  for (const input of ["And?", [result("call_1")]])
+    await expect(plain(service, { previous_response_id: id, input, tools })).rejects.toMatchObject(noOutput);
+  await expect(plain(service, { input: [result(call?.call_id)], tools })).rejects.toMatchObject({
+    status: 400,
+    message: expect.stringContaining("No tool call found"),
+  });
+});
