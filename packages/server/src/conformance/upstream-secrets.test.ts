@@ -31,6 +31,8 @@ test.each(Object.entries(answers))(
         port: 0,
         store: "memory",
         models: { test: openaiCompatible({ baseURL: upstream.url, model: "m", apiKey: key, retry: false }) },
+        // A background run waits for a server that is away, and says so in the log; not for longer than this.
+        runs: { modelWaitMs: 200 },
         shutdownMs: 0,
       }),
       { logger: createLogger({ level: "debug", write: (lines) => (log += lines) }) },

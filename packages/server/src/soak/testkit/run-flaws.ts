@@ -99,13 +99,15 @@ function toldFlaws(
   conversation: readonly ChatMessage[] | undefined,
 ): string[] {
   if (!conversation) return ["was never told to the model"];
-  const asked = conversation.findIndex(({ tool_calls = [] }) =>
-    tool_calls.some((it) => isOf(call, JSON.parse(it.function.arguments) as EntryInput)),
-  );
+  const isThis = (it: { function: { arguments: string } }) =>
+    isOf(call, JSON.parse(it.function.arguments) as EntryInput);
+  const asked = conversation.findIndex(({ tool_calls = [] }) => tool_calls.some(isThis));
+  // On the way to the model, calls have ids that depend on nothing but the conversation.
+  const id = conversation[asked]?.tool_calls?.find(isThis)?.id;
   const next = conversation.findIndex(({ role }, index) => index > asked && role === "assistant");
   const results = conversation
     .slice(asked + 1, next < 0 ? undefined : next)
-    .filter(({ tool_call_id }) => tool_call_id === call.id);
+    .filter(({ tool_call_id }) => id !== undefined && tool_call_id === id);
   const expected = item.status === "completed" ? (item.output ?? "") : errorOf(item);
   const [result] = results;
   if (results.length === 1 && result?.content.includes(expected)) return [];

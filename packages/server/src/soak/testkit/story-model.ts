@@ -41,6 +41,7 @@ export async function startStoryModel(): Promise<StoryModel> {
   });
 
   async function tell(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    if (request.method === "GET") return list(request, response);
     const { messages } = (await json(request)) as { messages: readonly ChatMessage[] };
     askedCount++;
     const start = messages.findLastIndex(({ role }) => role === "user");
@@ -78,6 +79,12 @@ export async function startStoryModel(): Promise<StoryModel> {
     },
   };
   return model;
+}
+
+/** The list of models, which a server reads when it starts. */
+function list(request: IncomingMessage, response: ServerResponse): void {
+  response.writeHead(request.url === "/v1/models" ? 200 : 404, { "content-type": "application/json" });
+  response.end(JSON.stringify({ object: "list", data: [{ id: "story", object: "model" }] }));
 }
 
 const tokens = { inputTokens: 10, outputTokens: 5, totalTokens: 15 };
