@@ -1,6 +1,6 @@
 // Completes a line of a chat for the Tab key: commands, what they take, and files.
 
-import { completePath } from "../terminal/complete-path.ts";
+import { completePath, isDrawable } from "../terminal/complete-path.ts";
 import { commandNames } from "./commands.ts";
 import type { ChatConversation } from "./conversation.ts";
 import type { SavedChats } from "./saved-chats.ts";
@@ -16,6 +16,7 @@ export interface CompletionSources {
 
 /** Long enough for a model server on this machine. */
 const listMs = 2000;
+const mostModels = 1000;
 
 /** Never throws: what cannot be listed has no completions. */
 export async function completeLine(line: string, sources: CompletionSources): Promise<Completion> {
@@ -27,8 +28,10 @@ export async function completeLine(line: string, sources: CompletionSources): Pr
     );
   const word = command === undefined ? (/\S*$/.exec(line)?.[0] ?? "") : argument;
   try {
-    if (command === "model")
-      return startingWith(word, await sources.conversation.models(AbortSignal.timeout(listMs)));
+    if (command === "model") {
+      const names = await sources.conversation.models(AbortSignal.timeout(listMs));
+      return startingWith(word, names.filter(isDrawable).slice(0, mostModels));
+    }
     const files = command === undefined && word === "" ? [] : await completePath(word, sources.cwd);
     if (command !== "load") return [files, word];
     const ids = (await sources.chats.recent()).map(({ id }) => id.slice(0, 8));

@@ -216,7 +216,9 @@ test("calls and results are lines of their own, cut to the width, and the end ha
 });
 
 test("Tab completes commands, models and files", async () => {
-  await using server = await startModelServer([], { models: ["qwen3:8b", "llama3.2"] });
+  // A name must not drive the terminal.
+  const models = ["qwen3:8b", "llama3.2", "ll\u001b]0;owned\u0007"];
+  await using server = await startModelServer([], { models });
   using folder = folderWith({ "colours.jsonl": "" });
   const chat = chatInFakeTerminal(["--model-url", server.url, "--model", "qwen3:8b"], { cwd: folder.path });
   await chat.isReady();

@@ -13,13 +13,15 @@ export async function completePath(begun: string, cwd: string): Promise<string[]
   const [folder, name] = [begun.slice(0, slash), begun.slice(slash)];
   const place = folder.startsWith("~/") ? join(homedir(), folder.slice(2)) : resolve(cwd, folder || ".");
   const entries = await readdir(place, { withFileTypes: true }).catch(() => []);
-  return (
-    entries
-      // Names are drawn: one with control characters could drive the terminal.
-      .filter((entry) => entry.name.startsWith(name) && withoutControls(entry.name) === entry.name)
-      .filter((entry) => !/[\n\t]/.test(entry.name) && (name.startsWith(".") || !entry.name.startsWith(".")))
-      .slice(0, mostNames)
-      .map((entry) => `${folder}${entry.name}${entry.isDirectory() ? "/" : ""}`)
-      .toSorted()
-  );
+  return entries
+    .filter((entry) => entry.name.startsWith(name) && isDrawable(entry.name))
+    .filter((entry) => name.startsWith(".") || !entry.name.startsWith("."))
+    .slice(0, mostNames)
+    .map((entry) => `${folder}${entry.name}${entry.isDirectory() ? "/" : ""}`)
+    .toSorted();
+}
+
+/** Whether a name may be drawn: one with control characters could drive the terminal. */
+export function isDrawable(name: string): boolean {
+  return withoutControls(name) === name && !/[\n\t]/.test(name);
 }
