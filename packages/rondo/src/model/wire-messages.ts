@@ -20,8 +20,7 @@ export function wireMessages(
   const ids = new CallIds(profile.callIds);
   for (const message of messages) {
     if (message.role === "assistant") wire.push(wireAssistant(message, profile, ids));
-    else if (message.role === "tool")
-      wire.push({ ...message, tool_call_id: ids.of(message.tool_call_id) } as unknown as WireMessage);
+    else if (message.role === "tool") wire.push({ ...message, tool_call_id: ids.of(message.tool_call_id) });
     else if (message.role === "user" && wire.at(-1)?.["role"] === "user")
       wire.push(joined(wire.pop() as unknown as UserMessage, message));
     else if (message.role !== "system" || message.content !== "")

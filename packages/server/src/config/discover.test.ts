@@ -46,7 +46,19 @@ test("asks RONDO_MODEL_URL first, with its key, and no address twice", async () 
     ports: { lmstudio: server.port },
   });
   expect(found).toEqual([{ kind: "lmstudio", url, models: ["m"] }]);
-  expect(keys).toEqual(["Bearer secret"]);
+  expect([...new Set(keys)]).toEqual(["Bearer secret"]);
+});
+
+test.each([
+  ["llamacpp", { server: "llama.cpp" }, "someone"],
+  ["sglang", {}, "sglang"],
+  ["ollama", {}, "someone"],
+])("goes by what a server answers, not by its port: %s", async (kind, headers, owner) => {
+  using server = await listening((_, response) => {
+    response.writeHead(200, headers).end(JSON.stringify({ data: [{ id: "m", owned_by: owner }] }));
+  });
+  const [found] = await discoverModelServers({ env: {}, ports: { ollama: server.port } });
+  expect(found).toMatchObject({ kind, models: ["m"] });
 });
 
 test("ends at once when aborted", async () => {

@@ -1,11 +1,11 @@
 // Finds the model servers of this machine: at their usual ports, and where the environment points.
 
-import { listModels, ollamaBaseUrl } from "rondo/models";
+import { learnEndpoint, listModels, ollamaBaseUrl } from "rondo/models";
 import type { Environment } from "./overrides.ts";
 import { modelApiKey, modelUrl } from "./settings.ts";
 
 export interface FoundServer {
-  readonly kind: "ollama" | "lmstudio" | "llamacpp" | "vllm" | "other";
+  readonly kind: "ollama" | "lmstudio" | "llamacpp" | "vllm" | "sglang" | "other";
   /** The base URL, which usually ends in `/v1`. */
   readonly url: string;
   /** Names in the server's order. May be empty. */
@@ -18,6 +18,7 @@ export const serverNames: Readonly<Record<FoundServer["kind"], string>> = {
   lmstudio: "LM Studio",
   llamacpp: "llama.cpp",
   vllm: "vLLM",
+  sglang: "SGLang",
   other: "A model server",
 };
 
@@ -55,13 +56,26 @@ export async function discoverModelServers(options: DiscoverOptions): Promise<Fo
     const limit = AbortSignal.timeout(timeoutMs);
     const either = signal === undefined ? limit : AbortSignal.any([limit, signal]);
     try {
-      return [{ kind, url, models: await listModels({ baseURL: url, apiKey, signal: either }) }];
+      const [models, told] = await Promise.all([
+        listModels({ baseURL: url, apiKey, signal: either }),
+        learnEndpoint({ baseURL: url, apiKey, signal: either }).catch(() => undefined),
+      ]);
+      return [{ kind: told?.server ? toKind(told.server) : kind, url, models }];
     } catch {
       signal?.throwIfAborted();
       return [];
     }
   });
   return (await Promise.all(asked)).flat();
+}
+
+/** What a server says it is. Its port is only a hint, for servers that do not tell. */
+function toKind(server: string): FoundServer["kind"] {
+  return isKind(server) ? server : "other";
+}
+
+function isKind(name: string): name is FoundServer["kind"] {
+  return Object.hasOwn(serverNames, name);
 }
 
 /** Where a model server may be. Each address once; nothing is asked. */

@@ -184,7 +184,7 @@ class KnownCalls {
 
   constructor(entries: readonly Entry[], executors: PutBackOptions["executors"]) {
     this.#executors = executors;
-    for (const { item } of entries) this.add(item as unknown as JsonObject);
+    for (const { item } of entries) this.add(item);
   }
 
   /** Whether it is a call of the server that the history did not have; now it has. */

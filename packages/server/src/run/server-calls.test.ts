@@ -14,7 +14,9 @@ import { calls, weather } from "./testkit/tools.ts";
 /** What a client sends back of an output. */
 type Habit = (item: JsonObject) => JsonObject[];
 
-const dropsServerItems: Habit = (item) => (String(item["type"]).startsWith("mcp_") ? [] : [item]);
+const textOf = (value: unknown) => (typeof value === "string" ? value : JSON.stringify(value));
+
+const dropsServerItems: Habit = (item) => (/^mcp_/.test(textOf(item["type"])) ? [] : [item]);
 
 /** As observed, with the versions of docs/compatibility.md. */
 const habits: Record<string, { body: JsonObject; sendsBack: Habit }> = {
@@ -36,7 +38,7 @@ const habits: Record<string, { body: JsonObject; sendsBack: Habit }> = {
     sendsBack: (item) =>
       dropsServerItems(item).map((it) => {
         if (it["type"] === "message") return { ...it, id: "msg_144ac4fa-ba14-91e3-89d9-bf59cf3328b6" };
-        return it["type"] === "function_call" ? { ...it, id: `fc_${String(it["call_id"])}` } : it;
+        return it["type"] === "function_call" ? { ...it, id: `fc_${textOf(it["call_id"])}` } : it;
       }),
   },
   "a client of stored responses": { body: {}, sendsBack: dropsServerItems },
@@ -65,7 +67,7 @@ const round: readonly ScriptedStep[] = [
 const inMessages = (messages: readonly Message[]) =>
   messages.map(({ role, content, ...rest }) => {
     const named = "tool_calls" in rest ? rest.tool_calls?.map(({ function: { name } }) => name) : undefined;
-    return `${role}: ${String(content)}${named ? ` [${named.join(" ")}]` : ""}`;
+    return `${role}: ${textOf(content)}${named ? ` [${named.join(" ")}]` : ""}`;
   });
 
 const oneRound = [

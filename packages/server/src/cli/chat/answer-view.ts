@@ -121,7 +121,8 @@ export class AnswerView implements Disposable {
     const parts: string[] = [];
     const why = whyItEnded[reason];
     if (why !== undefined) parts.push(why);
-    if (usage) parts.push(`${count(usage.inputTokens)} tokens in, ${count(usage.outputTokens)} out`);
+    const about = usage?.estimated ? "about " : "";
+    if (usage) parts.push(`${about}${count(usage.inputTokens)} tokens in, ${count(usage.outputTokens)} out`);
     parts.push(`${(this.#clock.elapsedMs / 1000).toFixed(1)} s`);
     const rate = usage && this.#clock.rate(usage.outputTokens);
     if (rate !== undefined) parts.push(`${rate.toFixed(rate < 10 ? 1 : 0)} tokens/s`);

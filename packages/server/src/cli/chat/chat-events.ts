@@ -29,6 +29,8 @@ export type EndReason = "completed" | "interrupted" | "length" | "limit" | "filt
 export interface ChatUsage {
   readonly inputTokens: number;
   readonly outputTokens: number;
+  /** Whether a part of it is estimated, because an answer broke off. */
+  readonly estimated?: true;
 }
 
 /** Why a run of the loop ended, for people. */
@@ -62,6 +64,7 @@ export function addUsage(sum: ChatUsage | undefined, more: ChatUsage | undefined
   return {
     inputTokens: sum.inputTokens + more.inputTokens,
     outputTokens: sum.outputTokens + more.outputTokens,
+    ...((sum.estimated || more.estimated) && { estimated: true }),
   };
 }
 

@@ -30,7 +30,7 @@ describe.skipIf(!hasTmux)("in a terminal", () => {
     terminal.press(" more", "Enter");
     await terminal.sees(/> Tell me more\nThere was$/);
     terminal.press("C-c");
-    await terminal.sees(/There was\ninterrupted · \d+\.\d s\n>$/);
+    await terminal.sees(/There was\ninterrupted · about \d+ tokens in, \d out · \d+\.\d s/);
     expect(server.requests[1]?.body.messages.at(-1)).toEqual({ role: "user", content: "Tell me more" });
 
     terminal.press("C-c");

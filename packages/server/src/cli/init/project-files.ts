@@ -71,7 +71,7 @@ function modelCode(model: ChosenModel | undefined): { imports: string; expressio
       expression: 'demoModel() /* or: ollama("qwen3:8b"), with ollama from "rondo" */',
     };
   const { kind, url, name, needsKey } = model;
-  const isPreset = kind !== "other" && presets[kind] === url && !needsKey;
+  const isPreset = kind !== "other" && kind !== "sglang" && presets[kind] === url && !needsKey;
   const imported = isPreset ? kind : "openaiCompatible";
   const names = ["Agent", "type ModelProvider", imported].toSorted((a, b) => (bare(a) < bare(b) ? -1 : 1));
   const options = `{ baseURL: ${JSON.stringify(url)}, model: ${JSON.stringify(name)}${needsKey ? `, apiKey: ${key}` : ""} }`;
