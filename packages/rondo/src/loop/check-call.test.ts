@@ -34,6 +34,17 @@ describe("a call is rejected, and answered with why", () => {
     });
   });
 
+  test("when the choice is to call none, with arguments that fit and that do not", async () => {
+    for (const input of [{ a: 1, b: 2 }, { a: "x" }])
+      for (const decideCall of [undefined, () => undefined])
+        expect(
+          await rejected({ input }, { toolChoice: "none", ...(decideCall && { decideCall }) }),
+        ).toMatchObject({
+          reason: "not_allowed",
+          error: "No tool may be used here. Answer without a call.",
+        });
+  });
+
   test("when it has no name, and says so", async () => {
     expect(await rejected({ name: "", input: { a: 1, b: 2 } })).toMatchObject({
       reason: "unknown",

@@ -52,7 +52,7 @@ export type CheckedCall = CallHere | LeftCall;
 
 export interface CheckOptions
   extends Pick<LoopOptions, "decideCall" | "repairArguments">,
-    Partial<Pick<LoopOptions, "model">> {
+    Partial<Pick<LoopOptions, "model" | "toolChoice">> {
   readonly tools: OfferedTools;
   readonly signal: AbortSignal;
   /** Whether the conversation began with the call. Default: false. */
@@ -73,7 +73,12 @@ export async function checkCall(raw: RawCall, options: CheckOptions): Promise<Ch
   const { tools, decideCall, signal, isOpen = false } = options;
   const tool = tools.find(raw.name);
   const call = await validate(raw, tool, options);
-  if (!decideCall || (tool && tools.isBuiltIn(tool))) return call;
+  // The choice is only a request to the model, which may call in its text all the same.
+  const undecided =
+    options.toolChoice === "none" && !isOpen
+      ? rejectCall(raw, "not_allowed", "No tool may be used here. Answer without a call.")
+      : call;
+  if (!decideCall || (tool && tools.isBuiltIn(tool))) return undecided;
   const rejection = call.decision === "reject" ? { reason: call.reason, error: call.error } : undefined;
   const { input } = call;
   const name = tool?.name ?? raw.name;
@@ -89,7 +94,7 @@ export async function checkCall(raw: RawCall, options: CheckOptions): Promise<Ch
   // A person who is asked may never answer; that must not hold a run that was aborted.
   const isPromise = typeof decided === "object" && decided !== null && "then" in decided;
   const decision = isPromise ? await untilAborted(decided, signal) : decided;
-  if (decision === undefined || decision === null) return call;
+  if (decision === undefined || decision === null) return undecided;
   checkDecision(decision);
   if (decision.type === "reject")
     return rejectCall(raw, decision.reason ?? "denied", decision.error, decision.endsRun);

@@ -52,7 +52,10 @@ export interface LoopOptions {
   /** Which of them it is offered and may call. Default: all. */
   isOffered?: (tool: AnyTool) => boolean;
   settings?: ModelSettings;
-  /** Default: the server's. `"required"` and a name hold for the first answer only, or the run would never end. */
+  /**
+   * Default: the server's. `"required"` and a name hold for the first answer only, or the run would never end. With
+   * `"none"` no call runs unless `decideCall` says so.
+   */
   toolChoice?: "auto" | "none" | "required" | { name: string };
   /** The shape of the answer, for servers that can enforce it. */
   output?: OutputFormat;
