@@ -88,7 +88,7 @@ export async function runAcpClient(options: ProcessOptions, prompts: readonly st
     const { promise, resolve } = Promise.withResolvers<AcpMessage>();
     waiting.set(asked, resolve);
     send({ id: asked, method, params });
-    const answer = await Promise.race([promise, ended.then(() => ({ error: "it ended" }) as AcpMessage)]);
+    const answer = await Promise.race([promise, ended.then((): AcpMessage => ({ error: "it ended" }))]);
     if (answer.error !== undefined)
       throw new Error(`${method}: ${JSON.stringify(answer.error).slice(0, 300)}`);
     return answer.result;

@@ -43,11 +43,9 @@ test.each([false, true])("the Agents SDK runs a shell and patches a file (stream
     modelProvider: new OpenAIProvider({ openAIClient: client, useResponses: true }),
     tracingDisabled: true,
   });
-  if (stream) {
-    const result = await runner.run(agent, "Go", { stream: true });
-    await result.completed;
-    expect(result.finalOutput).toBe("All done.");
-  } else expect((await runner.run(agent, "Go")).finalOutput).toBe("All done.");
+  const result = stream ? await runner.run(agent, "Go", { stream: true }) : await runner.run(agent, "Go");
+  if ("completed" in result) await result.completed;
+  expect(result.finalOutput).toBe("All done.");
   expect(ran).toEqual(["echo hello", "a.txt: +hello"]);
   expect(server.model.requests[2]?.messages.filter(({ role }) => role === "tool")).toMatchObject([
     { content: expect.stringContaining("hello\n\n(exit code 0)") },

@@ -96,10 +96,10 @@ test("every stream follows the contract, and says what the plain response and th
       });
       expect(streamFlaws(toFrames(followed.events))).toEqual([]);
       // Calls of the server are sealed into the output only where nothing is stored.
-      if (!streamed.response.output.some(isCarrier)) {
-        expect(plainly(followed.response)).toEqual(plainly(streamed.response));
-        expect(followed.events.map(({ type }) => type)).toEqual(streamed.events.map(({ type }) => type));
-      }
+      const isSealed = streamed.response.output.some(isCarrier);
+      const said = ({ response, events }: typeof streamed) =>
+        isSealed ? undefined : { response: plainly(response), types: events.map(({ type }) => type) };
+      expect(said(followed)).toEqual(said(streamed));
 
       const service = await start(answers, asksForFinalAnswer);
       const prepared = await service.prepare("ada", { model: "test", input: "Go", ...body });

@@ -97,6 +97,6 @@ export function outputOfItem(item: JsonObject): JsonValue | undefined {
 function commandOutput({ stdout, stderr, outcome }: JsonObject): string {
   const { type, exit_code: code } = Object(outcome) as JsonObject;
   const end = type === "timeout" ? "timed out" : `exit code ${typeof code === "number" ? code : "unknown"}`;
-  const texts = [stdout, stderr].filter((text) => typeof text === "string" && text !== "");
+  const texts = [stdout, stderr].filter((text): text is string => typeof text === "string" && text !== "");
   return [...texts, `(${end})`].join("\n");
 }
