@@ -24,6 +24,8 @@ export interface AgentScope extends ThinkingOptions {
   registry?: RegistryOption;
   /** Further attempts for its turns, as of `new Agent`. They are not saved. Default: none. */
   retries?: TurnRetries;
+  /** How many turns run at once. It is not saved. Default: 1. */
+  concurrency?: number;
 }
 
 /** The contents must not have the effects of turns that are saved to run again. */
@@ -63,7 +65,7 @@ export interface SavedAgent {
 }
 
 export function readAgent(json: unknown, scope: AgentScope): SavedAgent {
-  checkOptions("options", scope, ["tools", "registry", "retries", ...thinkingOptionNames]);
+  checkOptions("options", scope, ["tools", "registry", "retries", "concurrency", ...thinkingOptionNames]);
   checkScope({ ...(scope.tools && { tools: scope.tools }) });
   const { tools: extra = [], registry: registryOption, ...settings } = scope;
   const { registry } = chooseRegistry(registryOption);

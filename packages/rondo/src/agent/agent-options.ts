@@ -35,6 +35,8 @@ export interface AgentOptions<
   tags?: Iterable<string>;
   /** Further attempts for turns whose tool throws, before it has yielded a value. Default: none, one attempt. */
   retries?: TurnRetries;
+  /** How many turns run at once. Default: 1. */
+  concurrency?: number;
   /** Where it is registered: a registry, or `false` for nowhere. Default: the process's default registry. */
   registry?: RegistryOption;
 }

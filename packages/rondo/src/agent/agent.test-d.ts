@@ -73,3 +73,10 @@ test("retries are decided by the error and the turn, at once", () => {
   expectTypeOf<ReturnType<ShouldRetry>>().toEqualTypeOf<boolean>();
   expectTypeOf<AgentOptions["retries"]>().toEqualTypeOf<TurnRetries | undefined>();
 });
+
+test("several turns at once give the same values", () => {
+  const agent = new Agent({ name, tools: [add], registry, concurrency: 2 });
+  expectTypeOf(agent.run()).toEqualTypeOf<Run<TurnValue<number>>>();
+  expectTypeOf(agent.currentTurns).toEqualTypeOf<Turn[]>();
+  expectTypeOf<AgentOptions["concurrency"]>().toEqualTypeOf<number | undefined>();
+});

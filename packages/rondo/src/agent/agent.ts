@@ -1,8 +1,9 @@
-// An agent: a queue of turns. It runs them one at a time, and routes the values that they produce.
+// An agent: a queue of turns. It runs them one at a time, or several at once, and routes the values that they produce.
 
 import { backoffMs } from "../async/backoff.ts";
 import { Bell } from "../async/bell.ts";
 import { Deque } from "../async/deque.ts";
+import { Lanes } from "../async/lanes.ts";
 import { defaultGraceMs, Run } from "../async/run.ts";
 import { sleep } from "../async/until-aborted.ts";
 import { ContextItem } from "../context/context-item.ts";
@@ -11,6 +12,7 @@ import { ContextQueue } from "../context/context-queue.ts";
 import {
   checkBoolean,
   checkGrace,
+  checkLimit,
   checkName,
   checkOptions,
   checkSignal,
@@ -18,6 +20,7 @@ import {
   requireType,
 } from "../error/check.ts";
 import { SafeExecutionError } from "../error/execution-errors.ts";
+import { warn } from "../error/logger.ts";
 import { refuseChanges } from "../error/refuse-changes.ts";
 import type { HookEvent, HookEvents } from "../hook/events.ts";
 import { fire, neverAborted } from "../hook/fire.ts";
@@ -57,6 +60,8 @@ import { attemptsOf, checkRetries, isRetried, type TurnRetryPolicy } from "./tur
 
 const defaultQueueLimit = 10;
 
+type TurnLanes = Lanes<TurnInFlight, TurnValue, boolean>;
+
 /**
  * Runs queued turns in order, and holds the context that their tools share. `T` is the union of its tools, or of their
  * names, and `M` its model; both are inferred, and tell which values `run()` yields.
@@ -69,7 +74,7 @@ export class Agent<
   implements Iterable<Turn>
 {
   static {
-    const state = ["turns", "currentTurn", "isRunning", "isPaused"];
+    const state = ["turns", "currentTurn", "currentTurns", "isRunning", "isPaused"];
     refuseChanges(Agent, ["name", "registry", "isRegistered", "tools", "modelSetup", ...state]);
   }
   readonly #name: string;
@@ -84,7 +89,8 @@ export class Agent<
   #contextPool: ContextPool;
   readonly #queue = new Deque<Turn>();
   readonly #retries: TurnRetryPolicy | null;
-  /** The turn that runs, if there is one; first those that ran when a restored agent was saved. */
+  readonly #concurrency: number;
+  /** The turns that run, and those that ran when a restored agent was saved. */
   #inFlight: TurnInFlight[] = [];
   #isRunning = false;
   #graceMs = defaultGraceMs;
@@ -103,6 +109,7 @@ export class Agent<
       "contextPool",
       "tags",
       "retries",
+      "concurrency",
       "registry",
     ]);
     const { registry, isRegistered } = chooseRegistry(options.registry);
@@ -115,6 +122,7 @@ export class Agent<
     this.#description = checkString("description", options.description ?? "");
     this.#tags = toTags("tags", options.tags);
     this.#retries = checkRetries(options.retries);
+    this.#concurrency = checkLimit("concurrency", options.concurrency ?? 1);
     this.#contextQueue = checkContextQueue(
       options.contextQueue ?? new ContextQueue({ limit: defaultQueueLimit, registry }),
     );
@@ -181,9 +189,14 @@ export class Agent<
     return [...this.#queue];
   }
 
-  /** The turn that is running, or was running when a restored agent was saved. */
+  /** The turn that is running, or was running when a restored agent was saved; of several, the first. */
   get currentTurn(): Turn | null {
     return this.#inFlight[0]?.turn ?? null;
+  }
+
+  /** All turns that are running, or were running when a restored agent was saved. */
+  get currentTurns(): Turn[] {
+    return this.#inFlight.map(({ turn }) => turn);
   }
 
   get isRunning(): boolean {
@@ -226,7 +239,8 @@ export class Agent<
    *
    * Ends when the queue is empty (unless `wait` is true), or when a completion check returns true. Leaving the
    * iteration aborts the tool and cancels its turn; an error ends the run and drops the failed turn. In each case
-   * the rest stays queued, and the agent can be run again.
+   * the rest stays queued, and the agent can be run again. With `concurrency`, an error is thrown when the other turns
+   * in flight ended.
    */
   run(options: RunOptions = {}): Run<TurnValue<YieldedBy<T, M>>> {
     checkOptions("options", options, ["signal", "wait", "graceMs"]);
@@ -268,6 +282,7 @@ export class Agent<
       contextPool: this.#contextPool.branch(),
       tags: this.#tags,
       ...(this.#retries && { retries: this.#retries }),
+      concurrency: this.#concurrency,
       registry: this.isRegistered && this.registry,
     });
     for (const turn of this.#queue) child.#queue.push(turn.copy());
@@ -319,6 +334,10 @@ export class Agent<
     this.#isRunning = true;
     this.#graceMs = graceMs;
     try {
+      if (this.#concurrency > 1) {
+        yield* this.#runSeveral(signal, wait, graceMs);
+        return;
+      }
       while (await this.#hasWork(signal, wait)) {
         await this.#announceNext(signal);
         const isDone = yield* this.#runTurn(this.#takeNext(), signal, graceMs);
@@ -326,6 +345,59 @@ export class Agent<
       }
     } finally {
       this.#isRunning = false;
+    }
+  }
+
+  /**
+   * Runs up to `concurrency` turns at once. They start in the order of the queue. After a failure no other turn starts,
+   * and the run fails when those in flight ended.
+   */
+  async *#runSeveral(
+    signal: AbortSignal,
+    wait: boolean,
+    graceMs: number,
+  ): AsyncGenerator<TurnValue, void, void> {
+    const lanes: TurnLanes = new Lanes(() => this.#bell.ring());
+    let failure: { readonly error: unknown } | undefined;
+    let isDone = false;
+    const mayStart = () => !failure && !isDone;
+    const fail = (error: unknown) => {
+      if (signal.aborted) throw error;
+      if (failure) warn("Another turn failed while the run was ending.", error);
+      failure ??= { error };
+    };
+    try {
+      while (lanes.size > 0 || (mayStart() && (await this.#hasWork(signal, wait)))) {
+        try {
+          if (mayStart()) await this.#startTurns(lanes, signal, graceMs);
+        } catch (error) {
+          fail(error);
+        }
+        const arrival = lanes.take();
+        if (!arrival) {
+          if (lanes.size > 0) await this.#bell.sleep(signal);
+        } else if ("error" in arrival) fail(arrival.error);
+        else if (arrival.step.done) isDone ||= arrival.step.value;
+        else {
+          if (arrival.key.isLastValue) this.#endTurn(arrival.key);
+          yield arrival.step.value;
+          signal.throwIfAborted();
+          lanes.pull(arrival.key);
+        }
+      }
+      if (failure) throw failure.error;
+    } finally {
+      await lanes.close(signal);
+    }
+  }
+
+  async #startTurns(lanes: TurnLanes, signal: AbortSignal, graceMs: number): Promise<void> {
+    while (lanes.size < this.#concurrency && !this.#isPaused) {
+      const next = this.#nextTurn();
+      if (!next || lanes.keys().some((flight) => flight.precedes(next))) return;
+      await this.#announceNext(signal);
+      const flight = this.#takeNext();
+      lanes.add(flight, this.#runTurn(flight, signal, graceMs));
     }
   }
 
@@ -435,7 +507,9 @@ export class Agent<
     const isRouted = await this.#route(flight, value, signal);
     await this.#fire("agent.onTurnValue", signal, turn, this, turn, value);
     // From here on the value counts as passed on: a snapshot that the caller takes must not repeat it.
-    if (isLast) this.#endTurn(flight);
+    // With several turns at once, it may have to wait for the caller first.
+    flight.isLastValue = isLast;
+    if (isLast && this.#concurrency === 1) this.#endTurn(flight);
     if (!isRouted) yield [turn, value];
   }
 

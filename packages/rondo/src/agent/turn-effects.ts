@@ -22,6 +22,8 @@ export class TurnEffects {
   #isEnded = false;
   /** What the turn added, in order. The same thing may be there twice, and others may have added it too. */
   #added: (Turn | ContextItem)[] = [];
+  /** All turns that the turn queued. */
+  readonly #turns = new Set<Turn>();
   /** The context before that: what the additions may have evicted or replaced. */
   #queue: readonly ContextItem[] = [];
   #pool: ContextItem[] = [];
@@ -41,10 +43,15 @@ export class TurnEffects {
       this.#poolIds = new Set();
     }
     this.#added.push(value);
+    if (!(value instanceof ContextItem)) this.#turns.add(value);
     if (!(value instanceof ContextItem) || value.id === null || pool.limit !== null) return;
     // Keeps the item from before the turn, not one that the turn replaced it with.
     if (!this.#poolIds.has(value.id) && pool.has(value.id)) this.#pool.push(pool.get(value.id));
     this.#poolIds.add(value.id);
+  }
+
+  hasQueued(turn: Turn): boolean {
+    return this.#turns.has(turn);
   }
 
   get since(): number {

@@ -11,6 +11,8 @@ export class TurnInFlight {
   readonly isRestoredResult: boolean;
   /** Whether another attempt may follow if this one fails. */
   mayRetry = false;
+  /** Whether the value that it yields is its result, and so its last. */
+  isLastValue = false;
   #effects: TurnEffects | undefined;
 
   constructor(turn: Turn, { isStarted }: { isStarted: boolean }) {
@@ -29,6 +31,21 @@ export class TurnInFlight {
   get isPending(): boolean {
     const { stopReason } = this.turn;
     return stopReason === null || this.isCompleted || (stopReason === "error" && this.mayRetry);
+  }
+
+  /**
+   * Whether another turn must not start before this one ended, where several run at once: itself, a turn that it
+   * queued, one that would wait for its lock; and a completion check is alone.
+   */
+  precedes(next: Turn): boolean {
+    const { tool } = this.turn;
+    return (
+      next === this.turn ||
+      tool.type === "completion_check" ||
+      next.tool.type === "completion_check" ||
+      (next.tool.lock !== null && next.tool.lock === tool.lock) ||
+      (this.#effects?.hasQueued(next) ?? false)
+    );
   }
 
   /** What it did to the agent so far, if anything. */
