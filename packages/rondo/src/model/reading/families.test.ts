@@ -302,6 +302,12 @@ const doubtful: [name: string, text: string, reason: string][] = [
     "<tool_call>add<arg_key>a</arg_key><arg_value>1</tool_call>",
     "before </tool_call>",
   ],
+  [
+    "glm, a key twice",
+    "<tool_call>add<arg_key>a</arg_key><arg_value>1</arg_value><arg_key>a</arg_key><arg_value>2</arg_value></tool_call>",
+    "twice",
+  ],
+  ["gemma, a key twice", '<|tool_call>call:add{a:<|"|>x<|"|>,b:{a:1},a:<|"|>y<|"|>}<tool_call|>', "twice"],
   ["glm, a key without a value", "<tool_call>add<arg_key>a</arg_key></tool_call>", "without an <arg_value>"],
   [
     "tags, a parameter twice",

@@ -39,27 +39,40 @@ function calls(openers: readonly string[], isWholeAnswer: boolean): Dialect {
 function* readCall(cursor: Cursor, tools: DialectTools): Reading<TextCall | undefined> {
   const name = yield* readName(cursor, tools, "{");
   if (name === undefined) return undefined;
-  const json = yield* readObject(cursor);
-  if (json === undefined) return { name, arguments: "", isCut: true };
+  const object = yield* readObject(cursor);
+  if (object === undefined) return { name, arguments: "", isCut: true };
+  const { json, hasTwice } = object;
   while ((yield* literalAfterSpace(cursor, ...closes)) !== undefined);
+  if (hasTwice) return doubtfulCall(name, "a key occurs twice");
   if (parseJson(json) === undefined)
     return doubtfulCall(name, `text must be written as ${quotes[0]}text${quotes[0]}`);
   return { name, arguments: json, isCut: false };
 }
 
-/** Reads up to the `}` that closes the object, as JSON; not JSON where it is in doubt. Undefined when the text ends. */
-function* readObject(cursor: Cursor): Reading<string | undefined> {
+/**
+ * Reads up to the `}` that closes the object, as JSON; not JSON where it is in doubt. `hasTwice`: one key has two values.
+ * Undefined when the text ends.
+ */
+function* readObject(cursor: Cursor): Reading<{ json: string; hasTwice: boolean } | undefined> {
   const open = ["{"];
+  const keys = [new Set<string>()];
   let json = "{";
+  let hasTwice = false;
+  const takeKey = (key: string) => {
+    hasTwice ||= keys.at(-1)?.has(key) === true;
+    keys.at(-1)?.add(key);
+  };
   while (open.length > 0) {
     const { text, stop } = yield* until(cursor, ...quotes, '"', "{", "}", "[", "]");
     if (stop === undefined) break;
-    json += membersOf(text, open.at(-1) === "{");
+    json += membersOf(text, open.at(-1) === "{", takeKey);
     if (stop === "{" || stop === "[") {
       open.push(stop);
+      keys.push(new Set());
       json += stop;
     } else if (stop === "}" || stop === "]") {
       open.pop();
+      keys.pop();
       json += stop;
     } else {
       const value = stop === '"' ? yield* readString(cursor) : yield* until(cursor, stop);
@@ -68,7 +81,7 @@ function* readObject(cursor: Cursor): Reading<string | undefined> {
     }
   }
   cursor.endsInValue = open.length > 0;
-  return open.length > 0 ? undefined : json;
+  return open.length > 0 ? undefined : { json, hasTwice };
 }
 
 /** After a quotation mark, which models write instead of the token. */
@@ -89,11 +102,12 @@ function* readString(cursor: Cursor): Reading<{ text: string; stop: string | und
 }
 
 /** Keys, and values that are not text, between commas. */
-function membersOf(text: string, isObject: boolean): string {
+function membersOf(text: string, isObject: boolean, takeKey: (key: string) => void): string {
   return text
     .split(",")
     .map((part) => {
       const [label = "", key] = /^\s*([\w$-]+)\s*:/.exec(part) ?? [];
+      if (key !== undefined) takeKey(key);
       const value = part.slice(label.length).trim();
       const member = key === undefined ? "" : `${JSON.stringify(key)}:`;
       if (value === "" || parseJson(value) !== undefined) return member + value;

@@ -45,7 +45,9 @@ export function* readGlmCall(cursor: Cursor, tools: DialectTools): Reading<TextC
       doubt = `an <arg_value> that no </arg_value> closes before ${value.stop}`;
       cursor.position -= value.stop.length;
     }
-    values[key.text.trim()] = value.text;
+    const label = key.text.trim();
+    if (values[label] !== undefined && values[label] !== value.text) doubt = "an <arg_key> occurs twice";
+    values[label] = value.text;
   }
 }
 
