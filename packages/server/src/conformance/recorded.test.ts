@@ -87,12 +87,17 @@ describe.each(recorded)("$name", (shape) => {
 test("a client that runs all tools itself gets an answer also where the model never calls them right", async () => {
   const wrong = { calls: [{ name: "exec_command", input: { cmd: 5 } }] };
   const server = await start({
-    script: [wrong, wrong, wrong, ({ toolChoice }) => ({ text: `Tool choice: ${String(toolChoice)}` })],
+    script: [
+      wrong,
+      wrong,
+      wrong,
+      ({ toolChoice }) => ({ text: `Tool choice: ${JSON.stringify(toolChoice)}` }),
+    ],
     config: { maxAgenticTurns: 3 },
   });
   const { body } = recorded.find(({ name }) => name === "codex") as Recorded;
   const { status, output } = await post(server, body);
   expect(status).toBe("completed");
-  expect(output.at(-1).content[0].text).toBe("Tool choice: none"); // the tools stay in the prompt, for the server's cache
+  expect(output.at(-1).content[0].text).toBe(`Tool choice: "none"`); // the tools stay in the prompt, for the server's cache
   expect(server.exchanges.flaws()).toEqual([]);
 });

@@ -16,7 +16,7 @@ type Habit = (item: JsonObject) => JsonObject[];
 
 const textOf = (value: unknown) => (typeof value === "string" ? value : JSON.stringify(value));
 
-const dropsServerItems: Habit = (item) => (/^mcp_/.test(textOf(item["type"])) ? [] : [item]);
+const dropsServerItems: Habit = (item) => (textOf(item["type"]).startsWith("mcp_") ? [] : [item]);
 
 /** As observed, with the versions of docs/compatibility.md. */
 const habits: Record<string, { body: JsonObject; sendsBack: Habit }> = {
