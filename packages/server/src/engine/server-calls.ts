@@ -30,6 +30,8 @@ const maxCarriedChars = 500_000;
 
 /** How many responses of one request are looked up: the newest. */
 const maxResponses = 200;
+/** How much of them is put back, in characters: it is stored with the request, which is much shorter. */
+const maxPutBackChars = 10_000_000;
 
 /** The `encrypted_content` of a carrier. */
 export function sealCalls(
@@ -123,10 +125,16 @@ async function storedResponses(
     return responseId !== undefined && hasServerCalls ? [responseId] : [];
   });
   const newest = [...new Set(ids.toReversed())].slice(0, maxResponses);
-  const found = await Promise.all(
-    newest.map(async (id) => [id, withoutCutAnswers(await store.output(owner, id))] as const),
-  );
-  return new Map(found.filter(([, output]) => output.length > 0));
+  const found = new Map<string, readonly StoredOutput[]>();
+  let chars = 0;
+  // One after the other: a request must not take all connections of a store, nor more memory than it may use.
+  for (const id of newest) {
+    const output = withoutCutAnswers(await store.output(owner, id));
+    chars += JSON.stringify(output).length;
+    if (chars > maxPutBackChars) break;
+    if (output.length > 0) found.set(id, output);
+  }
+  return found;
 }
 
 /** Types of items that clients send back, and that stand in one answer with the server's calls. */

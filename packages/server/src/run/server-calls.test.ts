@@ -257,6 +257,26 @@ describe("calls of the server in the store", () => {
     expect(reads).toBeLessThan(200);
   });
 
+  test("are put back up to a limit, the newest first", async () => {
+    const long = tool({ name: "long", description: "Long.", input: {}, registry: false }, async () =>
+      "x".repeat(4_000_000),
+    );
+    const round: ScriptedStep[] = [{ calls: [{ name: "long" }] }, "Done."];
+    const { service, model } = await startScripted([...round, ...round, ...round, "4."], { tools: [long] });
+    const input: JsonObject[] = [];
+    for (let turn = 0; turn < 3; turn += 1) {
+      const { output } = await plain(service, { input: "Go" });
+      input.push(
+        { role: "user", content: "Go" },
+        ...(output as unknown as JsonObject[]).flatMap(dropsServerItems),
+      );
+    }
+    await plain(service, { input: [...input, { role: "user", content: "And?" }] });
+    const roles = model.requests.at(-1)?.messages.map(({ role }) => role) ?? [];
+    expect(roles.slice(0, 3)).toEqual(["user", "assistant", "user"]);
+    expect(roles.filter((role) => role === "tool")).toHaveLength(2);
+  });
+
   test("are not given to another owner who has the ids", async () => {
     const { service, model } = await startScripted([{ calls: calls("add") }, "3.", "What?"]);
     const { output } = await plain(service, { input: "Go" });
