@@ -8,6 +8,8 @@ import { readCallsInRow, readName } from "./parts.ts";
 
 /** Around text. */
 const quotes = ['<|"|>', "<escape>"];
+/** JSON that is neither text nor a list or object. To parse each value would throw an error for each that is not. */
+const plainValue = /^(?:true|false|null|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?)$/;
 const closes = ["<tool_call|>", "<end_function_call>", "<|tool_response>", "<start_function_response>"];
 
 export const gemma = /* @__PURE__ */ calls(["<|tool_call>call:", "<start_function_call>call:"], false);
@@ -55,12 +57,13 @@ function* readCall(cursor: Cursor, tools: DialectTools): Reading<TextCall | unde
  */
 function* readObject(cursor: Cursor): Reading<{ json: string; hasTwice: boolean } | undefined> {
   const open = ["{"];
-  const keys = [new Set<string>()];
+  const keys: (Set<string> | undefined)[] = [undefined];
   let json = "{";
   let hasTwice = false;
   const takeKey = (key: string) => {
-    hasTwice ||= keys.at(-1)?.has(key) === true;
-    keys.at(-1)?.add(key);
+    const known = keys.at(-1);
+    hasTwice ||= known?.has(key) === true;
+    keys[keys.length - 1] = known?.add(key) ?? new Set([key]);
   };
   while (open.length > 0) {
     const { text, stop } = yield* until(cursor, ...quotes, '"', "{", "}", "[", "]");
@@ -68,7 +71,7 @@ function* readObject(cursor: Cursor): Reading<{ json: string; hasTwice: boolean 
     json += membersOf(text, open.at(-1) === "{", takeKey);
     if (stop === "{" || stop === "[") {
       open.push(stop);
-      keys.push(new Set());
+      keys.push(undefined);
       json += stop;
     } else if (stop === "}" || stop === "]") {
       open.pop();
@@ -110,7 +113,7 @@ function membersOf(text: string, isObject: boolean, takeKey: (key: string) => vo
       if (key !== undefined) takeKey(key);
       const value = part.slice(label.length).trim();
       const member = key === undefined ? "" : `${JSON.stringify(key)}:`;
-      if (value === "" || parseJson(value) !== undefined) return member + value;
+      if (value === "" || plainValue.test(value)) return member + value;
       // Some servers strip the tokens around text. Text with a comma or a colon in it cannot be told apart then.
       return key !== undefined || !isObject ? member + JSON.stringify(value) : value;
     })
