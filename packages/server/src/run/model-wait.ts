@@ -46,7 +46,8 @@ export class ModelWait {
   isWorthwhile(error: unknown): error is Error {
     const { limitMs, now, signal } = this.#options;
     if (signal.aborted || !isAway(error)) return false;
-    return now() - (this.#awaySinceMs ?? now()) < limitMs;
+    const awayMs = this.#awaySinceMs === undefined ? 0 : now() - this.#awaySinceMs;
+    return awayMs < limitMs;
   }
 
   /** Waits after a failure. Rejects when the run is stopped. */
