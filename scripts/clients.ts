@@ -66,7 +66,8 @@ process.exit();
 function install(): void {
   if (existsSync(modules)) return;
   console.error("Installing the clients, some 1.6 GB …");
-  const command = "npm ci --ignore-scripts --no-audit --no-fund --loglevel=error";
+  // Without a lockfile: packages for some platforms are not in the registry, and `npm ci` insists on all of them.
+  const command = "npm install --no-package-lock --ignore-scripts --no-audit --no-fund --loglevel=error";
   const { status } = spawnSync(command, { cwd: folder, shell: true, stdio: "inherit" });
   if (status !== 0) throw new Error(`The clients could not be installed in ${folder}.`);
 }
