@@ -1,5 +1,6 @@
 // The clients, and how each is set up: without telemetry and updates, with all of its tools allowed.
 
+import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import type { Client, Place } from "./client.ts";
 
@@ -155,8 +156,15 @@ const cline: Client = {
   program: ".bin/cline",
   files: clineFiles,
   env: () => ({ CLINE_TELEMETRY_DISABLED: "1", POSTHOG_TELEMETRY_ENABLED: "false" }),
-  isAcp: true,
-  args: () => ["--acp", "--provider", "openai-compatible", "--model", model, "--key", "none"],
+  // It resumes a session only in a terminal, and over ACP it accepts only its own logins: one turn is all it does here.
+  args: (prompt, isFirst, { home }) => [
+    "--json",
+    "--provider=openai-compatible",
+    `--model=${model}`,
+    "--key=none",
+    ...(isFirst ? [] : ["--id", newestIn(join(home, ".cline/data/sessions"))]),
+    prompt,
+  ],
 };
 
 function clineFiles({ url }: Place): Record<string, string> {
@@ -173,3 +181,7 @@ function clineFiles({ url }: Place): Record<string, string> {
 }
 
 export const knownClients: readonly Client[] = [codex, opencode, copilot, qwen, continueCli, cline];
+
+function newestIn(folder: string): string {
+  return readdirSync(folder).toSorted().at(-1) ?? "";
+}
