@@ -38,6 +38,15 @@ export type {
   NewConversation,
   StoredConversation,
 } from "./store/conversation-store.ts";
+export {
+  type FileStore,
+  type FileUsage,
+  fileChunkBytes,
+  inFileChunks,
+  type ListFilesOptions,
+  type NewFile,
+  type StoredFile,
+} from "./store/file-store.ts";
 export type { News, NewsListener } from "./store/news.ts";
 export { type OpenStoreOptions, openStore } from "./store/open-store.ts";
 export type { ClaimOptions, Job, Lease, RunQueue } from "./store/run-queue.ts";

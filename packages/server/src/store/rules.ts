@@ -120,6 +120,15 @@ export function unknownCursor(parameter: "after" | "before", id: string): StoreE
   );
 }
 
+/** The owner has a file of that id. */
+export function duplicateFile(id: string): StoreError {
+  return new StoreError("duplicate_id", `There is a file ${id} already. Give it a new id.`);
+}
+
+export function fileRemoved(id: string): StoreError {
+  return new StoreError("file_removed", `The file ${id} was removed while it was read.`);
+}
+
 export function storeClosed(): StoreError {
   return new StoreError("unavailable", "The store is closed. Open it again to use it.");
 }

@@ -14,6 +14,8 @@ export type StoreErrorCode =
   | "conversation_busy"
   /** The conversation changed after the response was planned. */
   | "conversation_changed"
+  /** The file was removed while it was read. */
+  | "file_removed"
   /** The disk is full, the database is locked or broken: nothing was written. */
   | "unavailable"
   /** Another process has the store open. */

@@ -10,6 +10,7 @@ import type { InputItem, OutputItem } from "../protocol/items.ts";
 import type { IncompleteReason, ResponseError, ResponseUsage } from "../protocol/response.ts";
 import type { ResponseStatus } from "../protocol/status.ts";
 import type { ConversationPlace, ConversationStore } from "./conversation-store.ts";
+import type { FileStore } from "./file-store.ts";
 import type { News } from "./news.ts";
 import type { Lease, RunQueue } from "./run-queue.ts";
 
@@ -154,6 +155,8 @@ export interface StoredRun {
 
 export interface Store extends ConversationStore {
   readonly queue: RunQueue;
+  /** Keeps uploaded files. Default: the server has no `/v1/files`, and containers take no `file_ids`. */
+  readonly files?: FileStore;
   /** Default: news of this process only. */
   readonly news?: News;
   /**

@@ -101,7 +101,7 @@ export function listConversationItems(
   return { data: data.map((row): ConversationItem => JSON.parse(row.data)), hasMore };
 }
 
-function readPage<Row>(db: SqliteConnection, options: ListOptions, query: ListQuery): Page<Row> {
+export function readPage<Row>(db: SqliteConnection, options: ListOptions, query: ListQuery): Page<Row> {
   const { limit, order, after, before } = options;
   const isFromEnd = before !== undefined && after === undefined;
   const columns = query.columns.join(", ");

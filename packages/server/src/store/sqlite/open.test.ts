@@ -27,7 +27,7 @@ beforeEach(() => {
 afterEach(() => folder[Symbol.dispose]());
 
 /** Takes away what was added after the version 3. */
-const undoLatest = `DROP TABLE idempotency_keys; ALTER TABLE responses DROP COLUMN suspicion; ALTER TABLE responses DROP COLUMN is_apart;`;
+const undoLatest = `DROP TABLE file_chunks; DROP TABLE files; DROP TABLE idempotency_keys; ALTER TABLE responses DROP COLUMN suspicion; ALTER TABLE responses DROP COLUMN is_apart;`;
 
 /** The error of a start that must fail. */
 function refusal(file = path): unknown {

@@ -158,6 +158,30 @@ const migrations: readonly string[] = [
   CREATE INDEX idempotency_keys_by_end ON idempotency_keys (until_ms);
   CREATE INDEX idempotency_keys_by_response ON idempotency_keys (response_key);
   `,
+  `
+  -- Without a size until all of the content is there.
+  CREATE TABLE files (
+    key INTEGER PRIMARY KEY,
+    owner TEXT NOT NULL,
+    id TEXT NOT NULL,
+    created_at_ms INTEGER NOT NULL,
+    expires_at_ms INTEGER,
+    filename TEXT NOT NULL,
+    purpose TEXT NOT NULL,
+    bytes INTEGER,
+    UNIQUE (owner, id)
+  ) STRICT;
+  CREATE INDEX files_by_owner ON files (owner, created_at_ms, id) WHERE bytes IS NOT NULL;
+  CREATE INDEX files_by_end ON files (expires_at_ms) WHERE expires_at_ms IS NOT NULL;
+  CREATE INDEX files_unfinished ON files (created_at_ms) WHERE bytes IS NULL;
+
+  CREATE TABLE file_chunks (
+    file_key INTEGER NOT NULL REFERENCES files (key) ON DELETE CASCADE,
+    position INTEGER NOT NULL,
+    data BLOB NOT NULL,
+    PRIMARY KEY (file_key, position)
+  ) STRICT;
+  `,
 ];
 
 export const newestVersion = migrations.length;

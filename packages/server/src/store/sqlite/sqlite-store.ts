@@ -5,6 +5,7 @@ import { isTerminal } from "../../protocol/status.ts";
 import type { ConversationItem, NewConversation } from "../conversation-store.ts";
 import { noteBeside, readCrashNote, removeCrashNote } from "../crash-note.ts";
 import { encodeItems, encodeNew, encodeWrite } from "../encode.ts";
+import type { FileStore } from "../file-store.ts";
 import { LocalNews } from "../news.ts";
 import type { Lease, RunQueue } from "../run-queue.ts";
 import type { ListOptions, ListResponsesOptions, NewResponse, RunWrite, Store } from "../store.ts";
@@ -21,6 +22,7 @@ import {
   setMetadata,
 } from "./conversations.ts";
 import { toStoreError } from "./faults.ts";
+import { SqliteFiles } from "./files.ts";
 import { GroupWriter } from "./group-writer.ts";
 import { findKey } from "./keys.ts";
 import { listConversationItems, listInput, listResponses } from "./lists.ts";
@@ -63,7 +65,10 @@ export function sqliteStore({ path, now = Date.now, onWarning }: SqliteStoreOpti
     if (warning !== undefined) connection.database.exec("PRAGMA wal_checkpoint(TRUNCATE)");
     // The file belongs to one process: the holders of leases are gone.
     const note = noteBeside(file);
-    connection.inTransaction(() => endLeases(connection, readCrashNote(note)));
+    connection.inTransaction(() => {
+      endLeases(connection, readCrashNote(note));
+      connection.change("DELETE FROM files WHERE bytes IS NULL"); // their uploads are gone too
+    });
     removeCrashNote(note);
     return new SqliteStore(connection, { now, onClose: unlock });
   } catch (error) {
@@ -86,6 +91,7 @@ const expireBatch = 100;
 export class SqliteStore implements Store {
   readonly keepsNothing: boolean;
   readonly queue: RunQueue;
+  readonly files: FileStore;
   readonly news = new LocalNews();
   readonly #db: SqliteConnection;
   readonly #chains: Chains;
@@ -106,6 +112,7 @@ export class SqliteStore implements Store {
     this.#onClose = onClose;
     this.#writer = new GroupWriter(db.database, db.path);
     this.queue = new SqliteQueue(db, this.#writer, now);
+    this.files = new SqliteFiles(db, this.#writer, now);
   }
 
   async get(owner: string, id: string) {

@@ -5,6 +5,7 @@ import { commitTests } from "./suite/commit-tests.ts";
 import { type OpenStore, useStore } from "./suite/context.ts";
 import { conversationTests } from "./suite/conversation-tests.ts";
 import { createTests } from "./suite/create-tests.ts";
+import { fileTests } from "./suite/file-tests.ts";
 import { keyTests } from "./suite/key-tests.ts";
 import { leaseTests } from "./suite/lease-tests.ts";
 import { lifeTests } from "./suite/life-tests.ts";
@@ -30,5 +31,6 @@ export function describeStore(name: string, { open }: { open: OpenStore }): void
     readTests(context);
     lifeTests(context);
     conversationTests(context);
+    fileTests(context);
   });
 }

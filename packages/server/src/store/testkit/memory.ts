@@ -36,6 +36,7 @@ import {
   removeItem,
   toConversation,
 } from "./memory-conversations.ts";
+import { MemoryFiles } from "./memory-files.ts";
 import { MemoryQueue } from "./memory-queue.ts";
 import {
   byAge,
@@ -63,6 +64,7 @@ export function memoryStore({ now = Date.now }: MemoryStoreOptions = {}): Store 
 
 class MemoryStore implements Store {
   readonly queue: MemoryQueue;
+  readonly files: MemoryFiles;
   readonly news = new LocalNews();
   readonly #owners = new Map<string, OwnerRecord>();
   readonly #secrets = new Map<string, string>();
@@ -70,6 +72,7 @@ class MemoryStore implements Store {
 
   constructor(now: () => number) {
     this.queue = new MemoryQueue(now);
+    this.files = new MemoryFiles(now);
   }
 
   async get(owner: string, id: string): Promise<StoredResponse | undefined> {
