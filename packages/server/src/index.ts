@@ -39,6 +39,7 @@ export type {
   StoredConversation,
 } from "./store/conversation-store.ts";
 export {
+  type FileDetails,
   type FileStore,
   type FileUsage,
   fileChunkBytes,

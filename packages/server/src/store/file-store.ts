@@ -20,7 +20,10 @@ export interface StoredFile {
 }
 
 /** A file before its content is there. */
-export type NewFile = Omit<StoredFile, "bytes">;
+export type NewFile = Pick<StoredFile, "id" | "owner" | "createdAtMs">;
+
+/** What is known of a file once all of its content is there: a form may say it after the file. */
+export type FileDetails = Pick<StoredFile, "filename" | "purpose" | "expiresAtMs">;
 
 export interface ListFilesOptions extends Omit<ListOptions, "limit"> {
   /** 1 to 10,000. */
@@ -37,10 +40,11 @@ export interface FileUsage {
 /** All limited to an owner: what belongs to another, or has expired, does not exist. */
 export interface FileStore {
   /**
-   * Keeps a file with its content, durably. If `content` throws, nothing is kept, and the error is thrown. Throws a
-   * `StoreError` with the code `duplicate_id` if the owner has a file of that id.
+   * Keeps a file with its content, durably. `details` is called once, after the last of the content. If one of them
+   * throws, nothing is kept, and the error is thrown. Throws a `StoreError` with the code `duplicate_id` if the owner has
+   * a file of that id.
    */
-  create(file: NewFile, content: AsyncIterable<Uint8Array>): Promise<StoredFile>;
+  create(file: NewFile, content: AsyncIterable<Uint8Array>, details: () => FileDetails): Promise<StoredFile>;
   get(owner: string, id: string): Promise<StoredFile | undefined>;
   /** Ordered by age. An unknown cursor is a `StoreError` with the code `unknown_cursor`. */
   list(owner: string, options: ListFilesOptions): Promise<Page<StoredFile>>;

@@ -3,6 +3,7 @@
 
 import type { SQLInputValue } from "node:sqlite";
 import {
+  type FileDetails,
   type FileStore,
   inFileChunks,
   type ListFilesOptions,
@@ -40,7 +41,11 @@ export class SqliteFiles implements FileStore {
     this.#now = now;
   }
 
-  async create(file: NewFile, content: AsyncIterable<Uint8Array>): Promise<StoredFile> {
+  async create(
+    file: NewFile,
+    content: AsyncIterable<Uint8Array>,
+    details: () => FileDetails,
+  ): Promise<StoredFile> {
     const key = await this.#write(() => this.#begin(file), { isDurable: false });
     try {
       let bytes = 0;
@@ -50,9 +55,18 @@ export class SqliteFiles implements FileStore {
         await this.#write(() => this.#addChunk(key, at, data, file.id), { isDurable: false });
         bytes += data.length;
       }
-      const finish = () => this.#db.change("UPDATE files SET bytes = ? WHERE key = ?", bytes, key);
+      const { filename, purpose, expiresAtMs } = details();
+      const finish = () =>
+        this.#db.change(
+          "UPDATE files SET bytes = ?, filename = ?, purpose = ?, expires_at_ms = ? WHERE key = ?",
+          bytes,
+          filename,
+          purpose,
+          expiresAtMs,
+          key,
+        );
       if ((await this.#write(finish, { isDurable: true })) === 0) throw fileRemoved(file.id);
-      return { ...file, bytes };
+      return { ...file, filename, purpose, expiresAtMs, bytes };
     } catch (error) {
       // A store that is closed or broken removes it at the next start.
       await this.#write(() => this.#db.change("DELETE FROM files WHERE key = ?", key), {
@@ -143,17 +157,14 @@ export class SqliteFiles implements FileStore {
     return this.#db.all<FileRow>(sql, id, owner, this.#now())[0];
   }
 
-  #begin({ owner, id, createdAtMs, expiresAtMs, filename, purpose }: NewFile): number {
+  #begin({ owner, id, createdAtMs }: NewFile): number {
     if (this.#db.all("SELECT 1 FROM files WHERE owner = ? AND id = ?", owner, id).length > 0)
       throw duplicateFile(id);
     return this.#db.insert(
-      "INSERT INTO files (owner, id, created_at_ms, expires_at_ms, filename, purpose) VALUES (?, ?, ?, ?, ?, ?)",
+      "INSERT INTO files (owner, id, created_at_ms, filename, purpose) VALUES (?, ?, ?, '', '')",
       owner,
       id,
       createdAtMs,
-      expiresAtMs,
-      filename,
-      purpose,
     );
   }
 

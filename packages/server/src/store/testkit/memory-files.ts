@@ -1,6 +1,7 @@
 // The files of the reference store.
 
 import {
+  type FileDetails,
   type FileStore,
   inFileChunks,
   type ListFilesOptions,
@@ -23,11 +24,15 @@ export class MemoryFiles implements FileStore {
     this.#now = now;
   }
 
-  async create(file: NewFile, content: AsyncIterable<Uint8Array>): Promise<StoredFile> {
+  async create(
+    file: NewFile,
+    content: AsyncIterable<Uint8Array>,
+    details: () => FileDetails,
+  ): Promise<StoredFile> {
     const key = keyOf(file.owner, file.id);
     if (this.#records.has(key)) throw duplicateFile(file.id);
     const chunks = await Array.fromAsync(inFileChunks(content));
-    const stored = { ...file, bytes: chunks.reduce((sum, chunk) => sum + chunk.length, 0) };
+    const stored = { ...file, ...details(), bytes: chunks.reduce((sum, chunk) => sum + chunk.length, 0) };
     this.#records.set(key, { file: stored, chunks });
     return stored;
   }
