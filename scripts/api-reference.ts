@@ -30,6 +30,7 @@ const entries: readonly Entry[] = [
   { name: "rondo/sessions", source: "packages/rondo/src/sessions.ts" },
   { name: "rondo/errors", source: "packages/rondo/src/errors.ts" },
   { name: "rondo/mcp", source: "packages/rondo/src/mcp/index.ts" },
+  { name: "rondo/sandbox", source: "packages/rondo/src/sandbox/index.ts" },
   { name: "rondo/testing", source: "packages/rondo/src/testing/index.ts" },
   { name: "rondo/demo", source: "packages/rondo/src/demo/index.ts" },
   { name: "@rondo/server", source: "packages/server/src/index.ts" },

@@ -30,6 +30,7 @@ const library: Package = {
     "demo/index",
     "testing/index",
     "mcp/index",
+    "sandbox/index",
     "model/http/http-node",
     "model/http/http-fetch",
     "session/folder/default-store",

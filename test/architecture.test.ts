@@ -32,6 +32,7 @@ const libraryLayers = {
     client: [...foundation, "tool", "turn", "agent", "model", "loop", "session"],
     demo: ["error", "async", "json", "tool", "model"],
     testing: ["error", "async", "json", "tool", "model"],
+    sandbox: ["error", "json", "async", "tool", "turn"],
     // From the models, only the type of a fetch function.
     mcp: ["error", "json", "async", "tool", "turn", "model"],
   },
@@ -80,7 +81,7 @@ describe("the server", () => {
 
   test("uses only what the library exports", () => {
     const inside = globSync("**/*.ts", { cwd: serverTree }).filter((file) =>
-      /["'](\.\.\/)+rondo|["']rondo\/(?!(?:budget|demo|errors|loop|mcp|models|sessions|testing)["'])/.test(
+      /["'](\.\.\/)+rondo|["']rondo\/(?!(?:budget|demo|errors|loop|mcp|models|sandbox|sessions|testing)["'])/.test(
         readFileSync(join(serverTree, file), "utf8"),
       ),
     );

@@ -6,6 +6,7 @@ import * as rondo from "rondo";
 import * as budget from "rondo/budget";
 import * as errors from "rondo/errors";
 import * as mcp from "rondo/mcp";
+import * as sandbox from "rondo/sandbox";
 import * as testing from "rondo/testing";
 import { describe, expect, test } from "vitest";
 import { brokenLinks } from "./support/links.ts";
@@ -13,7 +14,7 @@ import { repoRoot } from "./support/repo.ts";
 
 type ErrorClass = abstract new (...args: never) => Error;
 
-const errorClasses = [rondo, errors, budget, mcp, testing]
+const errorClasses = [rondo, errors, budget, mcp, sandbox, testing]
   .flatMap((entry): unknown[] => Object.values(entry))
   .filter((value): value is ErrorClass => typeof value === "function" && value.prototype instanceof Error)
   .filter((value, index, all) => all.indexOf(value) === index);
