@@ -26,6 +26,7 @@ export type { ToolIdentity } from "./executor/tool-identity.ts";
 export { ListenError } from "./http/listen-error.ts";
 export type { LogFields, Logger } from "./http/log.ts";
 export { type RunningServer, type StartOptions, startServer } from "./http/server.ts";
+export { type RunningWorker, startWorker } from "./http/worker.ts";
 export type { ExtensionEvent } from "./protocol/events.ts";
 export type { ExtensionItem, ExtensionType, OutputItem } from "./protocol/items.ts";
 export type { ToolDefinition } from "./protocol/tools.ts";

@@ -1,7 +1,7 @@
 // The command as a process of its own.
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import type { AddressInfo } from "node:net";
 import { createServer } from "node:net";
 import { text } from "node:stream/consumers";
@@ -49,6 +49,27 @@ test("shows its version, and its help when there is no command", async () => {
   expect(help.exitCode).toBe(2);
   expect(help.err).toContain("serve [options]");
 });
+
+test.runIf(existsSync("/proc/self/cmdline"))(
+  "shows no password of its store in the list of processes",
+  async () => {
+    // Any argument counts: a store would have to exist.
+    const args = ["serve", "--model-url", "http://127.0.0.1:9/v1", "--port", "0"];
+    const { child, ended } = start([
+      ...args,
+      "--store",
+      "memory",
+      "--default-model",
+      "postgres://a:hunter2@db/x",
+    ]);
+    await firstLine(child);
+    const shown = readFileSync(`/proc/${child.pid}/cmdline`, "utf8");
+    child.kill();
+    await ended;
+    expect(shown).toContain("postgres://a@db/x");
+    expect(shown).not.toContain("hunter2");
+  },
+);
 
 test("on an old Node it says what to do before it imports anything", async () => {
   const old = `Object.defineProperty(process.versions, "node", { value: "20.19.0" });

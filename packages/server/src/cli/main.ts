@@ -9,8 +9,12 @@ if (Number.parseInt(found, 10) < oldest) {
   console.error("Install a newer one from https://nodejs.org or with your version manager, and try again.");
   process.exitCode = 1;
 } else {
+  const args = process.argv.slice(2);
+  const typed = ["rondo", ...args].join(" ");
+  // `ps` shows to everyone on the machine what was typed.
+  if (typed.includes("://")) process.title = (await import("../store/store-label.ts")).hidePasswords(typed);
   const [{ runCli }, { processIo }] = await Promise.all([import("./program.ts"), import("./cli-io.ts")]);
-  process.exitCode = await runCli(process.argv.slice(2), processIo());
+  process.exitCode = await runCli(args, processIo());
   // Handles that are still open must not keep the process alive.
   setTimeout(() => process.exit(), 1000).unref();
 }

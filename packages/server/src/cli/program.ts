@@ -12,6 +12,7 @@ import { mcpCommand } from "./mcp/mcp.ts";
 import { responsesCommand } from "./responses/responses.ts";
 import { runCommand } from "./run/run.ts";
 import { serveCommand } from "./serve.ts";
+import { workerCommand } from "./worker.ts";
 
 /** Runs one command. Prints what went wrong, and resolves with the exit code. */
 export async function runCli(args: readonly string[], io: CliIo): Promise<number> {
@@ -47,6 +48,7 @@ export function createProgram(io: CliIo): Command {
   const commands = [
     initCommand,
     serveCommand,
+    workerCommand,
     chatCommand,
     runCommand,
     responsesCommand,

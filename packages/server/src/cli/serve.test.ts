@@ -70,6 +70,21 @@ auth: { keys: [{ owner: a, hash: "sha256:${"0".repeat(64)}" }] }
   await done;
 });
 
+test("takes the flags of several servers, and shows no password", async () => {
+  const store = "postgres://rondo:s%40cret@db/rondo?sslmode=disable";
+  const { io, configs, closing, done } = serving([
+    ...["--model-url", url, "--store", store, "--no-worker", "--no-migrate", "--concurrency", "2"],
+  ]);
+  await io.written;
+  expect(configs).toMatchObject([
+    { store, runs: { enabled: false, concurrency: 2 }, postgres: { migrate: false } },
+  ]);
+  expect(io.out).toContain("(store: postgres://rondo@db/rondo; no key needed; background runs: elsewhere).");
+  closing.resolve();
+  io.stop();
+  await done;
+});
+
 describe("a model server of the config", () => {
   const started = async (modelUrl: string, args: readonly string[] = ["--model-url", modelUrl], env = {}) => {
     const { io, configs, closing, done } = serving(args, testIo({ env }), [], checkEndpoints);
@@ -179,7 +194,7 @@ test("its help has every flag with its variable and default", async () => {
   const io = testIo();
   expect(await runCli(["serve", "--help"], io)).toBe(0);
   const help = io.out.replace(/\s+/g, " ");
-  const flags = settings.flatMap(({ flag }) => flag ?? []);
+  const flags = settings.flatMap(({ flag, command }) => (command === "worker" ? [] : (flag ?? [])));
   expect(flags).toContain("--port <number>");
   expect([...flags, "--model-url <url>", "--config <file>"].filter((flag) => !help.includes(flag))).toEqual(
     [],

@@ -7,14 +7,15 @@ import type { FoundServer } from "../config/discover.ts";
 import { checkExposure } from "../config/exposure.ts";
 import { loadConfig } from "../config/load.ts";
 import { labelOf } from "../config/models.ts";
-import type { Environment } from "../config/overrides.ts";
 import type { ServerConfig } from "../config/schema.ts";
-import { defaultText, modelUrl, settings } from "../config/settings.ts";
+import { checkRunsElsewhere } from "../config/shared-store.ts";
 import { ListenError } from "../http/listen-error.ts";
+import { storeLabel } from "../store/store-label.ts";
 import { type CheckEndpoints, checkEndpoints } from "./check-endpoints.ts";
-import { type CliIo, exitCodes } from "./cli-io.ts";
-import { configFlag } from "./flag-values.ts";
-import { type Discover, fillModels, withDemo } from "./found-models.ts";
+import type { CliIo } from "./cli-io.ts";
+import { addConfigFlags, settingFlags, type TypedFlags } from "./config-flags.ts";
+import { type Discover, findModels, modelsOf } from "./found-models.ts";
+import { gracefulStop } from "./graceful-stop.ts";
 import { type CommandName, welcome } from "./welcome.ts";
 
 interface RunningServer {
@@ -38,42 +39,35 @@ export function serveCommand(io: CliIo, options: ServeOptions = {}): Command {
   const command = new Command("serve").description(
     "Serve the Responses API. Without a config and --model-url, serves the models of this machine.",
   );
-  command.option(modelUrl.flag, plain(`${modelUrl.description} (${modelUrl.env})`));
-  for (const setting of settings) {
-    const { flag, description, env } = setting;
-    if (flag === undefined) continue;
-    // The default is only shown, not set: commander's would look like a given flag.
-    const value = defaultText(setting);
-    const byDefault = value === undefined ? "" : `; default: ${value}`;
-    command.option(flag, plain(`${description} (${env}${byDefault})`));
-  }
-  return command
-    .option(...configFlag)
+  return addConfigFlags(command, "serve")
     .option("--free-port", "Use another port if that one is taken.")
     .option("--demo", "Serve the demo model too: not a language model, but good for trying things out.")
     .addHelpText("after", examples)
     .action((flags: Flags) => serve(io, options, flags));
 }
 
-type Flags = Record<string, string | undefined> & { config?: string; freePort?: true; demo?: true };
+type Flags = TypedFlags & { config?: string; freePort?: true; demo?: true };
 
 const examples = `
 Examples:
   rondo serve
   rondo serve --model-url http://localhost:11434/v1 --store memory
-  rondo serve --config rondo.config.ts --port 8123`;
+  rondo serve --config rondo.config.ts --port 8123
+  rondo serve --store postgres://rondo@db.example.org/rondo`;
 
 async function serve(
   io: CliIo,
   { start = startHttpServer, discover, check = checkEndpoints }: ServeOptions,
-  { config: file, freePort, demo, ...flags }: Flags,
+  { config: file, freePort, demo, ...typed }: Flags,
 ): Promise<void> {
-  const loaded = await loadConfig({ file, flags, env: io.env, cwd: io.cwd });
+  const loaded = await loadConfig({ file, flags: settingFlags(typed), env: io.env, cwd: io.cwd });
   checkExposure(loaded);
-  const { config: reached, warnings } = await check(loaded);
-  const given = demo ? withDemo(reached) : reached;
-  const { config, found } = await fillModels(given, environmentFor(reached, loaded, io.env), discover);
-  const stop = stopRequest(io, config.shutdownMs);
+  checkRunsElsewhere(loaded);
+  const { config, given, found, warnings } = await findModels(loaded, demo === true, io.env, {
+    check,
+    discover,
+  });
+  const stop = gracefulStop(io, config.shutdownMs);
   try {
     const server = await start(config).catch((error: unknown) => {
       const isTaken = error instanceof ListenError && error.code === "EADDRINUSE";
@@ -93,12 +87,6 @@ async function serve(
   }
 }
 
-/** The environment, with the path of its model server as corrected. */
-function environmentFor(reached: ServerConfig, loaded: ServerConfig, env: Environment): Environment {
-  const index = loaded.endpoints.findIndex(({ url }) => url === env[modelUrl.env]?.trim());
-  return index < 0 ? env : { ...env, [modelUrl.env]: reached.endpoints[index]?.url };
-}
-
 /** The server that the environment names, if it lists no models. */
 function silentUrl({ endpoints: [named] }: ServerConfig, found: readonly FoundServer[]): string | undefined {
   const answers = found.some(({ url, models }) => url === named?.url && models.length > 0);
@@ -115,37 +103,10 @@ async function startHttpServer(config: ServerConfig): Promise<RunningServer> {
   return startServer(config, { hasWatchdog: true });
 }
 
-/** The first signal shuts down gracefully, the second ends the process at once. */
-function stopRequest(io: CliIo, shutdownMs: number): { requested: Promise<void>; release: () => void } {
-  const { promise: requested, resolve } = Promise.withResolvers<void>();
-  let isAsked = false;
-  const release = io.onStop(() => {
-    if (isAsked) {
-      io.leave(exitCodes.failure);
-      return;
-    }
-    isAsked = true;
-    const seconds = shutdownMs / 1000;
-    io.writeError(
-      `Stopping: running requests get up to ${seconds} s. Press Ctrl-C again to leave at once.\n`,
-    );
-    resolve();
-  });
-  return { requested, release };
-}
-
 /** The line that is printed when the server listens. */
-function announcement(url: string, { endpoints, models, store, auth }: ServerConfig): string {
-  const names = Object.keys(models);
-  const served = [
-    ...(names.length === 0 ? [] : [names.join(", ")]),
-    ...endpoints.map((endpoint) => `all models of ${labelOf(endpoint.url)}`),
-  ];
+function announcement(url: string, config: ServerConfig): string {
+  const { store, auth, runs } = config;
   const access = auth === undefined ? "no key needed" : "key needed";
-  return `Rondo serves ${served.join(" and ")} at ${url}/v1 (store: ${typeof store === "string" ? store : "your own"}; ${access}).`;
-}
-
-/** Descriptions are Markdown, and a terminal is not. */
-function plain(text: string): string {
-  return text.replaceAll("`", "");
+  const elsewhere = runs.enabled ? "" : "; background runs: elsewhere";
+  return `Rondo serves ${modelsOf(config)} at ${url}/v1 (store: ${storeLabel(store)}; ${access}${elsewhere}).`;
 }

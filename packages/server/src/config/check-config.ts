@@ -1,6 +1,7 @@
 // Checks values against the schema, and words what is wrong.
 
 import type { z } from "zod";
+import { isPostgresUrl } from "../store/store-label.ts";
 import { ConfigError, type ConfigProblem } from "./config-error.ts";
 import { type ConfigPath, keyOf, keysOf, schemasAlong, valueAt } from "./config-path.ts";
 import { notesOn } from "./fields.ts";
@@ -62,7 +63,8 @@ function shown(value: unknown, path: ConfigPath): string {
   if (typeof value === "object" && value !== null) return "a group of keys";
   const isSecret = schemasAlong(path).some((schema) => notesOn(schema).isSecret);
   // A URL may hold a password.
-  if (isSecret || (typeof value === "string" && value.includes("@"))) return "(hidden)";
+  if (isSecret || (typeof value === "string" && (value.includes("@") || isPostgresUrl(value))))
+    return "(hidden)";
   const text = typeof value === "string" ? JSON.stringify(value) : String(value);
   return text.length > 80 ? `${text.slice(0, 80)}…` : text;
 }

@@ -7,8 +7,10 @@ export interface FieldNotes {
   /** What is allowed, as it stands after "expected": `a whole number from 0`. */
   expected?: string;
   description?: string;
-  /** The flag of `rondo serve`, with its argument: `--port <number>`. */
+  /** The flag of `rondo serve` and `rondo worker`, with its argument: `--port <number>`. */
   flag?: string;
+  /** The only command that has the flag. Default: both have it. */
+  command?: "serve" | "worker";
   /** Never shown in a message. */
   isSecret?: boolean;
 }
@@ -63,7 +65,7 @@ export function text(
 ) {
   const schema = z
     .string({ error: ({ input }) => explain(input) })
-    .refine((value) => value.trim() !== "" && isAllowed(value), { error: expected });
+    .refine((value) => value.trim() !== "" && isAllowed(value), { error: ({ input }) => explain(input) });
   return withExpected(schema, expected);
 }
 

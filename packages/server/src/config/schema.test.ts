@@ -92,7 +92,7 @@ describe("is refused:", () => {
     ],
     [
       { store: "redis:" },
-      'store (the config): expected memory, none, sqlite:PATH or a store of your own, got "redis:".',
+      'store (the config): expected memory, none, sqlite:PATH, postgres://USER@HOST/DATABASE or a store of your own, got "redis:".',
     ],
     [
       { store: { get() {} } },
@@ -100,7 +100,7 @@ describe("is refused:", () => {
     ],
     [
       { runs: 4 },
-      "runs (the config): expected a group with the keys concurrency, leaseMs, maxAttempts, modelWaitMs, got 4.",
+      "runs (the config): expected a group with the keys enabled, concurrency, leaseMs, maxAttempts, modelWaitMs, got 4.",
     ],
     [{ tools: [{}] }, "tools[0] (the config): expected a tool made with tool(), got a group of keys."],
     [{ executors: [() => 1] }, "executors[0] (the config): expected an executor, got a function."],

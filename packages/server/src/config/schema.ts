@@ -7,6 +7,7 @@ import { z } from "zod";
 import type { ToolExecutor } from "../executor/executor.ts";
 import { defaultUrlRules } from "../protocol/input-urls.ts";
 import type { Store } from "../store/store.ts";
+import { isPostgresUrl, isValidPostgresUrl } from "../store/store-label.ts";
 import { authSchema } from "./auth-schema.ts";
 import {
   amountAbove0,
@@ -26,25 +27,49 @@ import {
 import { mcpSchema } from "./mcp-schema.ts";
 import { endpointSchema, modelSchema } from "./model-schema.ts";
 
-const storeExpected = "memory, none, sqlite:PATH or a store of your own";
+const storeExpected = "memory, none, sqlite:PATH, postgres://USER@HOST/DATABASE or a store of your own";
 
 const storeSchema = z.union([
   made<Store>("a store", (value) => missingMethods(value, storeMethods).length === 0),
   text(
     storeExpected,
-    (value) => /^(memory|none|sqlite:.+)$/.test(value),
-    (value) =>
-      typeof value === "object"
-        ? `${storeExpected} with the methods of Store (missing: ${missingMethods(value, storeMethods).join(", ")})`
-        : storeExpected,
+    (value) => (isPostgresUrl(value) ? isValidPostgresUrl(value) : /^(memory|none|sqlite:.+)$/.test(value)),
+    (value) => {
+      if (isPostgresUrl(value))
+        return "a URL such as postgres://USER:PASSWORD@HOST:5432/DATABASE, in which special characters of the password are percent-encoded (@ is %40, / is %2F, % is %25)";
+      if (typeof value !== "object") return storeExpected;
+      return `${storeExpected} with the methods of Store (missing: ${missingMethods(value, storeMethods).join(", ")})`;
+    },
   ),
 ]);
+
+const postgresSchema = section("The PostgreSQL store (docs/scaling.md).", {
+  connections: wholeNumber(2, 1000)
+    .default(10)
+    .describe(
+      "How many connections this process opens to PostgreSQL at most, besides two for news and locks.",
+    ),
+  migrate: flagValue().default(true).meta({
+    description:
+      "Whether the start creates and changes the tables. If not, `rondo migrate` has to be run before, and a start without it is refused.",
+    flag: "--no-migrate",
+  }),
+});
 
 const count = (value: number, min = 1) => wholeNumber(min).default(value);
 const duration = (ms: number, min = 1) => milliseconds(min).default(ms);
 
 const runsSchema = section("Background runs.", {
-  concurrency: count(8).describe("How many background runs work at once."),
+  enabled: flagValue().default(true).meta({
+    description:
+      "Whether this process works on background runs. If not, others have to: `rondo worker`, or a server with the same store. Only with a store that several processes share.",
+    flag: "--no-worker",
+    command: "serve",
+  }),
+  concurrency: count(8).meta({
+    description: "How many background runs work at once, in this process.",
+    flag: "--concurrency <number>",
+  }),
   leaseMs: duration(30_000, 1000).describe(
     "How long a worker may miss heartbeats before its run is taken over.",
   ),
@@ -90,14 +115,23 @@ export const configSchema = group({
     description: "The address to listen on. All but loopback (127.0.0.1, ::1, localhost) require `auth`.",
     flag: "--host <address>",
   }),
-  port: wholeNumber(0, 65_535)
-    .default(4500)
-    .meta({ description: "The port to listen on; 0 takes any free one.", flag: "--port <number>" }),
+  port: wholeNumber(0, 65_535).default(4500).meta({
+    description: "The port to listen on; 0 takes any free one.",
+    flag: "--port <number>",
+    command: "serve",
+  }),
+  healthPort: wholeNumber(0, 65_535).optional().meta({
+    description:
+      "The port on which `rondo worker` serves `/healthz`, `/readyz` and `/metrics`, and nothing else. None if not set.",
+    flag: "--health-port <number>",
+    command: "worker",
+  }),
   store: storeSchema.default("sqlite:./rondo.db").meta({
     description:
-      "Where responses are kept: `sqlite:PATH`, relative to the working directory; `memory`, until the server stops; `none`, not at all, so that only requests with `store: false` are served; or a `Store` of your own, only in code. The server closes it.",
+      "Where responses are kept: `sqlite:PATH`, relative to the working directory; `postgres://USER:PASSWORD@HOST:5432/DATABASE`, for several servers (docs/scaling.md); `memory`, until the server stops; `none`, not at all, so that only requests with `store: false` are served; or a `Store` of your own, only in code. The server closes it.",
     flag: "--store <store>",
   }),
+  postgres: postgresSchema,
   keepDays: amountAbove0("days").optional().describe("How long responses are kept. For ever if not set."),
   endpoints: listOf(endpointSchema, "a list of endpoints")
     .default([])

@@ -15,8 +15,10 @@ export interface Setting {
   readonly default: unknown;
   /** The environment variable; undefined if there is none. */
   readonly env: string | undefined;
-  /** The flag with its argument: `--port <number>`. */
+  /** The flag with its argument: `--port <number>`. One that begins with `--no-` has none, and means false. */
   readonly flag: string | undefined;
+  /** The only command that has the flag; undefined if both have it. */
+  readonly command: "serve" | "worker" | undefined;
 }
 
 /** A variable or flag that sets more than one setting. */
@@ -83,12 +85,12 @@ function* settingsIn(
 
 function settingOf(schema: z.core.$ZodType, key: string, path: readonly string[] | undefined): Setting {
   const kind = inner(schema);
-  const { description = "", flag } = notesOn(schema);
+  const { description = "", flag, command } = notesOn(schema);
   const { expected = "" } = notesOn(kind);
   const def = definitionOf(schema);
   const byDefault = def.type === "default" ? def.defaultValue : undefined;
   const env = path && isText(kind) ? variableOf(path) : undefined;
-  return { key, path, description, expected, default: byDefault, env, flag };
+  return { key, path, description, expected, default: byDefault, env, flag, command };
 }
 
 /** Whether a value of this kind can be written as text. */

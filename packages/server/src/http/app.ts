@@ -33,6 +33,8 @@ export interface AppOptions extends Omit<RoutesOptions, "keepAliveMs" | "exchang
   exchanges?: Exchanges;
   /** Limits of what an owner may have in flight. Default: none. */
   ownerLimits?: OwnerLimits;
+  /** Whether clients can use it. If not, it has only the routes of health and metrics. Default: true. */
+  servesApi?: boolean;
 }
 
 type App = Hono<{ Bindings: HttpBindings }>;
@@ -41,7 +43,7 @@ type App = Hono<{ Bindings: HttpBindings }>;
 export function createApp(options: AppOptions): App {
   const { bodyBytes = 10_000_000, keepAliveMs = 15_000, exchanges = new Exchanges() } = options;
   const settled = { ...options, bodyBytes, keepAliveMs, exchanges };
-  const routes = allRoutes(settled);
+  const routes = allRoutes(settled).filter((route) => options.servesApi !== false || isHealthRoute(route));
   const guard = browserGuard(options);
   const wrap = wrapper(settled, guard);
   const app: App = new Hono({ strict: false });
@@ -54,8 +56,12 @@ export function createApp(options: AppOptions): App {
         if (reply !== undefined) exchange.json(200, reply);
       }),
     );
-  app.notFound(wrap({ path: "other", isPublic: true }, otherRequests(routes, guard)));
+  app.notFound(wrap({ path: "other", isPublic: true }, otherRequests(routes, guard, options.servesApi)));
   return app;
+}
+
+function isHealthRoute({ isPublic, path }: Route): boolean {
+  return isPublic === true && path !== "/openapi.json";
 }
 
 type Handle = (exchange: Exchange, request: HonoRequest) => void | Promise<void>;
@@ -149,14 +155,14 @@ function finished(exchange: Exchange, isPublic: boolean, logger: Logger, metrics
 }
 
 /** Handles what no route does: preflights, wrong methods and unknown paths. */
-function otherRequests(routes: readonly Route[], guard: BrowserGuard): Handle {
+function otherRequests(routes: readonly Route[], guard: BrowserGuard, servesApi = true): Handle {
   const known = routes.map(({ method, path }) => ({
     method,
     pattern: new RegExp(`^${path.replace(/:\w+\{\.\+\}/g, ".+").replace(/:\w+/g, "[^/]+")}/?$`),
   }));
   return (exchange, request) => {
     const methods = known.filter(({ pattern }) => pattern.test(request.path)).map(({ method }) => method);
-    if (methods.length === 0) throw noSuchPath(request.method, request.path);
+    if (methods.length === 0) throw noSuchPath(request.method, request.path, servesApi);
     const all = new Set<string>([...methods, ...(methods.includes("GET") ? ["HEAD"] : []), "OPTIONS"]);
     const allow = [...all].join(", ");
     if (request.method === "OPTIONS") {
@@ -172,7 +178,12 @@ function otherRequests(routes: readonly Route[], guard: BrowserGuard): Handle {
   };
 }
 
-function noSuchPath(method: string, path: string): ApiError {
+function noSuchPath(method: string, path: string, servesApi: boolean): ApiError {
+  if (!servesApi)
+    return notFound(
+      `There is no ${method} ${path} here: this is a worker, with /healthz, /readyz and /metrics only. Send requests to a server (rondo serve).`,
+      "unknown_path",
+    );
   const hint = /^\/(?:responses|conversations|models|chat|completions|embeddings)\b/.test(path)
     ? ` Did you mean /v1${path}? The base URL ends with /v1.`
     : " GET /openapi.json describes all paths.";

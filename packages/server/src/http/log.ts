@@ -102,6 +102,8 @@ const secrets = new RegExp(
   [
     /((?:api[-_]?key|token|secret|password|authorization)\\?["']?\s*[=:]\s*\\?["']?(?:(?:bearer|basic)\s+)?)[^\s"'&,}\\]{4,}/,
     /((?:bearer|basic)\s+)[\w.~+/=-]{6,}/,
+    // To the last @: a password of PostgreSQL that was not encoded may have one too.
+    /(postgres(?:ql)?:\/\/)[^\s"'`]{0,1000}(?=@)/,
     /(:\/\/)[^/\s"@]+(?=@)/,
     /()\b(?:(?:sk|rk|hf|ghp)[-_][\w-]{12,}|rondo_[\w-]{40,})/,
     /()\beyJ[\w-]+\.[\w-]+\.[\w-]*/,
@@ -114,7 +116,7 @@ const secrets = new RegExp(
 /** The text with everything that looks like a secret redacted. */
 export function redact(text: string): string {
   return text.replace(secrets, (_match, ...parts: (string | undefined)[]) => {
-    const kept = parts.slice(0, 5).find((part) => part !== undefined) ?? "";
+    const kept = parts.slice(0, 6).find((part) => part !== undefined) ?? "";
     return `${kept}[redacted]`;
   });
 }

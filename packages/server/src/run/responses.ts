@@ -40,6 +40,8 @@ export interface ResponsesOptions extends Omit<PlannerOptions, "secrets" | "prom
   /** Secrets from which the sealing keys are made, the newest first. Default: a secret of the store. */
   readonly sealKeys?: readonly string[];
   readonly runs: {
+    /** Whether this process works on background runs. Default: true. */
+    readonly enabled?: boolean;
     readonly concurrency: number;
     readonly leaseMs: number;
     readonly maxAttempts: number;
@@ -86,7 +88,7 @@ export class Responses {
     const secret = await options.store.keepSecret("seal", randomUUID() + randomUUID());
     // What was sealed before there were keys in the config stays readable.
     const responses = new Responses(options, [...(options.sealKeys ?? []), secret]);
-    responses.#worker.start();
+    if (options.runs.enabled !== false) responses.#worker.start();
     return responses;
   }
 

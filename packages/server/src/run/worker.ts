@@ -39,6 +39,8 @@ export class Worker {
   /** Set before the promise above is settled, so that no wake-up in between is lost. */
   #isClaiming = false;
   #mustClaimAgain = false;
+  /** Without a start, it only ends jobs that are cancelled here. */
+  #isStarted = false;
   #isStopped = false;
   /** The run that works alone, if there is one: no other is begun meanwhile. */
   #onProbation: string | undefined;
@@ -50,6 +52,7 @@ export class Worker {
   }
 
   start(): void {
+    this.#isStarted = true;
     this.#unsubscribe = this.#options.news.subscribe(jobsTopic, () => this.wake());
     this.#mustClaimAgain = true;
     this.#isClaiming = true;
@@ -58,6 +61,7 @@ export class Worker {
 
   /** Claims jobs, if there are any. */
   wake(): void {
+    if (!this.#isStarted) return;
     this.#mustClaimAgain = true;
     if (this.#isClaiming) return;
     this.#isClaiming = true;

@@ -52,5 +52,7 @@ test("a store of the user's own is used by the server, followed without news, an
 
 test("a setting that is not a store is refused", async () => {
   const store = { get: async () => undefined } as unknown as Store;
-  await expect(startServer({ store })).rejects.toThrow("memory, none, sqlite:PATH or a store of your own");
+  await expect(startServer({ store })).rejects.toThrow(
+    "memory, none, sqlite:PATH, postgres://USER@HOST/DATABASE or a store of your own",
+  );
 });

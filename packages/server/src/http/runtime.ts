@@ -1,0 +1,118 @@
+// What a server and a worker have in common: the store, the models, the tools and the runs, started and closed together.
+
+import { ConfiguredModels } from "../config/models.ts";
+import type { ServerConfig } from "../config/schema.ts";
+import { Executors } from "../executor/executors.ts";
+import { McpExecutor } from "../executor/mcp/mcp-executor.ts";
+import { Responses } from "../run/responses.ts";
+import { startWatchdog } from "../run/watchdog/watchdog.ts";
+import { crashNotePath } from "../store/crash-note.ts";
+import { openStore } from "../store/open-store.ts";
+import type { Store } from "../store/store.ts";
+import { expireOld } from "./expiry.ts";
+import { createLogger, type Logger } from "./log.ts";
+import { Metrics } from "./metrics.ts";
+import { runObserver } from "./run-observer.ts";
+
+export interface StartOptions {
+  /** Receives the log. Default: lines on stderr, as configured by `config.log`. */
+  logger?: Logger;
+  /**
+   * Whether the process exits when a run blocks its event loop for `watchdog.blockedMs`, and names the runs that made
+   * it exit: for a process that does nothing else. Default: false; `rondo serve` and `rondo worker` set it.
+   */
+  hasWatchdog?: boolean;
+}
+
+export interface Runtime {
+  readonly store: Store;
+  readonly models: ConfiguredModels;
+  readonly executors: Executors;
+  readonly responses: Responses;
+  readonly logger: Logger;
+  readonly metrics: Metrics;
+  /** Starts the executors. Before anyone can connect: one that throws ends the start. */
+  startExecutors(): void;
+  /** Claims no more jobs, and gives the active runs this long to end. */
+  drain(graceMs: number): Promise<void>;
+  /** Closes everything else. After `drain()`. */
+  close(): Promise<void>;
+}
+
+/** Throws when the store cannot be opened (`StoreError`). */
+export async function startRuntime(config: ServerConfig, options: StartOptions): Promise<Runtime> {
+  const logger = options.logger ?? createLogger(config.log);
+  const onWarning = (message: string) => logger.warn(message);
+  const metrics = new Metrics();
+  const store = await openStore(config.store, { onWarning });
+  const executors = new Executors({
+    tools: config.tools,
+    offerTools: config.offerTools,
+    executors: config.executors,
+    mcp: new McpExecutor({ ...config.mcp, onWarning }),
+  });
+  let stopWatchdog: (() => Promise<void>) | undefined;
+  let stopExpiry = () => {};
+  const close = async () => {
+    stopExpiry();
+    // One that fails must not keep the store open.
+    await executors
+      .close()
+      .catch((error: unknown) => logger.error("An executor could not be closed.", {}, error));
+    await stopWatchdog?.();
+    await store.close();
+  };
+  try {
+    // Before the first run: one of them may have crashed the last process.
+    if (options.hasWatchdog)
+      stopWatchdog = startWatchdog({ ...config.watchdog, notePath: crashNotePath(config.store) });
+    const models = new ConfiguredModels(config, { onWarning });
+    const observer = runObserver(logger, metrics);
+    const responses = await Responses.start({ ...runSettings(config), store, models, executors, observer });
+    metrics.watchQueue(() => store.queue.count());
+    return {
+      store,
+      models,
+      executors,
+      responses,
+      logger,
+      metrics,
+      startExecutors: () => {
+        executors.start();
+        stopExpiry = expireOld(store, config.keepDays, logger);
+      },
+      drain: (graceMs) => responses.drain(graceMs),
+      close,
+    };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+/** The settings of runs. */
+function runSettings(config: ServerConfig) {
+  const { conversations, maxAgenticTurns, maxRepeats, onLimit, onPromptCut, limits, compat, runs } = config;
+  return {
+    maxAgenticTurns,
+    maxRepeats,
+    onPromptCut,
+    maxResultTokens: config.maxResultTokens,
+    maxOfferedTools: config.maxOfferedTools,
+    asksForFinalAnswer: onLimit === undefined ? undefined : onLimit === "final_answer",
+    limits: {
+      maxItems: limits.items,
+      maxTools: limits.tools,
+      maxSchemaBytes: limits.schemaBytes,
+      maxToolBytes: limits.toolBytes,
+    },
+    urls: config.urls,
+    sealKeys: config.sealKeys,
+    isStrict: compat.strict,
+    thoughts: compat.thoughts,
+    conversations,
+    runs,
+    idempotencyMs: config.idempotencyMs,
+    waitingRunsPerOwner: limits.waitingRunsPerOwner,
+  };
+}
