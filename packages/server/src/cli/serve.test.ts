@@ -72,9 +72,8 @@ auth: { keys: [{ owner: a, hash: "sha256:${"0".repeat(64)}" }] }
 
 test("takes the flags of several servers, and shows no password", async () => {
   const store = "postgres://rondo:s%40cret@db/rondo?sslmode=disable";
-  const { io, configs, closing, done } = serving([
-    ...["--model-url", url, "--store", store, "--no-worker", "--no-migrate", "--concurrency", "2"],
-  ]);
+  const args = ["--model-url", url, "--store", store, "--no-worker", "--no-migrate", "--concurrency", "2"];
+  const { io, configs, closing, done } = serving(args);
   await io.written;
   expect(configs).toMatchObject([
     { store, runs: { enabled: false, concurrency: 2 }, postgres: { migrate: false } },

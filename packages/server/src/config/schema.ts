@@ -44,7 +44,7 @@ const storeSchema = z.union([
 ]);
 
 const postgresSchema = section("The PostgreSQL store (docs/scaling.md).", {
-  connections: wholeNumber(2, 1000)
+  connections: wholeNumber(2)
     .default(10)
     .describe(
       "How many connections this process opens to PostgreSQL at most, besides two for news and locks.",

@@ -1,6 +1,6 @@
 // Refuses roles that need a store which several processes share, with a store that belongs to one.
 
-import { isPostgresUrl } from "../store/store-label.ts";
+import { isPostgresUrl, storeLabel } from "../store/store-label.ts";
 import { ConfigError } from "./config-error.ts";
 import type { ServerConfig } from "./schema.ts";
 
@@ -11,7 +11,7 @@ export function checkRunsElsewhere({ runs, store }: Pick<ServerConfig, "runs" | 
     {
       key: "runs.enabled",
       source: "not possible with this store",
-      message: `no other process can work on the background runs of ${store}. Leave out --no-worker, or use a store that servers and workers share, such as postgres://USER@HOST/DATABASE.`,
+      message: `no other process can work on the background runs of ${storeLabel(store)}. Leave out --no-worker, or use a store that servers and workers share, such as postgres://USER@HOST/DATABASE.`,
     },
   ]);
 }
@@ -23,7 +23,7 @@ export function checkWorkerStore({ store }: Pick<ServerConfig, "store">): void {
     {
       key: "store",
       source: "not possible for a worker",
-      message: `${store} belongs to one process, and \`rondo serve\` works on its background runs itself. Name a store that servers and workers share with --store postgres://USER@HOST/DATABASE or RONDO_STORE.`,
+      message: `${storeLabel(store)} belongs to one process, and \`rondo serve\` works on its background runs itself. Name a store that servers and workers share with --store postgres://USER@HOST/DATABASE or RONDO_STORE.`,
     },
   ]);
 }
