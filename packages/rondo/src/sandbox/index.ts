@@ -9,6 +9,11 @@ export type {
   RunCodeOptions,
 } from "./interpreter.ts";
 export { completeLimits, defaultLimits } from "./limits.ts";
+export { type NarrowedHosts, narrowAllowedHosts } from "./network/allowed-hosts.ts";
+export { EgressProxy, type EgressProxyOptions } from "./network/egress-proxy.ts";
+export type { ResolveHost } from "./network/guarded-connect.ts";
+export { isPrivateAddress } from "./network/private-address.ts";
+export { defaultNetworkLimits, type NetworkLimits } from "./network/traffic.ts";
 export type {
   Container,
   ContainerFile,

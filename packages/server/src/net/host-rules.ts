@@ -2,7 +2,7 @@
 // inside a network. Public names are not resolved.
 
 import { isIP } from "node:net";
-import { isPrivateAddress } from "./private-address.ts";
+import { isPrivateAddress } from "rondo/sandbox";
 
 /** Suffixes of names that are never public. */
 const privateSuffixes = [

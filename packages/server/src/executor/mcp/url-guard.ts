@@ -3,8 +3,8 @@
 import { type LookupAddress, type LookupOptions, lookup as systemLookup } from "node:dns";
 import { isIP, type LookupFunction } from "node:net";
 import { callbackify } from "node:util";
+import { isPrivateAddress } from "rondo/sandbox";
 import { bareHost, hasHost } from "../../net/host-rules.ts";
-import { isPrivateAddress } from "../../net/private-address.ts";
 
 /** All addresses of a name. */
 export type Resolve = (host: string) => Promise<readonly LookupAddress[]>;

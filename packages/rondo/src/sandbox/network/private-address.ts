@@ -1,4 +1,4 @@
-// Tells private addresses from public ones: a request must not make this server connect to private ones.
+// Tells private addresses from public ones: a request must not make a program connect to private ones.
 
 import { BlockList, isIP } from "node:net";
 
