@@ -12,7 +12,7 @@ import {
 } from "rondo/errors";
 import { ApiError } from "../protocol/api-error.ts";
 import type { ResponseError } from "../protocol/response.ts";
-import { StoreError } from "../store/store-error.ts";
+import { publicReason, StoreError, storeRetryMs } from "../store/store-error.ts";
 
 /** Any error as an API error. Internal errors reveal nothing. */
 export function toApiError(error: unknown): ApiError {
@@ -43,12 +43,11 @@ export function toApiError(error: unknown): ApiError {
   if (error instanceof ModelError) return make(502, "server_error", error.code);
   if (error instanceof TimeoutError) return make(504, "server_error", error.code);
   if (error instanceof StoreError)
-    // Only the first sentence: the rest names files, which are for the operator.
-    return new ApiError(`The response could not be kept: ${error.message.split(/[.:](?:\s|$)/, 1)[0]}.`, {
+    return new ApiError(`The response could not be kept: ${publicReason(error) ?? firstSentence(error)}.`, {
       status: 503,
       type: "server_error",
       code: "store_unavailable",
-      retryAfterMs: 1000,
+      retryAfterMs: storeRetryMs(error),
       cause: error,
     });
   return new ApiError("Something went wrong in this server; its log says what.", {
@@ -57,6 +56,11 @@ export function toApiError(error: unknown): ApiError {
     code: "server_error",
     cause: error,
   });
+}
+
+/** The rest names files, which are for the operator. */
+function firstSentence({ message }: Error): string | undefined {
+  return message.split(/[.:](?:\s|$)/, 1)[0];
 }
 
 export function toResponseError({ type, code, message, param }: ApiError): ResponseError {

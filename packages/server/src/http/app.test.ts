@@ -2,6 +2,8 @@ import fc from "fast-check";
 import { expect, test, vi } from "vitest";
 import { ApiError, notFound } from "../protocol/api-error.ts";
 import { StoreError } from "../store/store-error.ts";
+import { createLogger } from "./log.ts";
+import { Readiness } from "./readiness.ts";
 import { fakeResponse } from "./testkit/fake-responses.ts";
 import { RawClient } from "./testkit/raw-http.ts";
 import { testServer } from "./testkit/test-server.ts";
@@ -278,15 +280,57 @@ test("readyz and the list of models tell that a model server is down", async () 
   });
 });
 
-test("readyz is 503 while the store is unavailable, and the reason is only in the log", async () => {
+test("readyz is 503 while the store is unavailable, says why without details, and recovers by itself", async () => {
+  let broken: StoreError | undefined = new StoreError("unavailable", "disk full at /var/db");
   await using server = await testServer({
-    check: () => Promise.reject(new StoreError("unavailable", "disk full")),
+    check: async () => {
+      if (broken) throw broken;
+    },
   });
-  const response = await server.fetch("/readyz");
-  expect(response.status).toBe(503);
-  expect(await response.json()).toEqual({ status: "unavailable" });
-  expect(server.log()[0]).toMatchObject({ level: "error", error: expect.stringContaining("disk full") });
+  const asked = async () => {
+    const response = await server.fetch("/readyz");
+    return { status: response.status, body: await response.json() };
+  };
+  const unavailable = (reason: string) => ({ status: 503, body: { status: "unavailable", reason } });
+  expect(await asked()).toEqual(
+    unavailable("The server's store is unavailable: the reason is in the server's log."),
+  );
+  broken = new StoreError("unavailable", "connect ECONNREFUSED 10.0.0.7", { fault: "unreachable" });
+  expect(await asked()).toEqual(
+    unavailable("The server's store is unavailable: its database cannot be reached."),
+  );
   expect((await server.fetch("/healthz")).status).toBe(200);
+  broken = undefined;
+  expect(await asked()).toMatchObject({ status: 200, body: { status: "ready" } });
+  const lines = server.log().filter(({ message }) => message !== "request");
+  expect(lines).toMatchObject([
+    { level: "error", message: "The server is not ready.", error: expect.stringContaining("disk full") },
+    { level: "warn", message: "The server is ready again." },
+  ]);
+});
+
+test("readyz is 503 while the store does not answer", async () => {
+  const readiness = new Readiness({
+    check: () => new Promise(() => {}),
+    logger: createLogger({ level: "silent" }),
+    limitMs: 1,
+  });
+  expect(await Promise.all([readiness.notReadyReason(), readiness.notReadyReason()])).toEqual([
+    "The server's store is unavailable: its database does not answer in time.",
+    "The server's store is unavailable: its database does not answer in time.",
+  ]);
+});
+
+test("an unavailable store is a 503 that says what is the matter, and when to try again", async () => {
+  const away = new StoreError("unavailable", "connect ECONNREFUSED 10.0.0.7", { fault: "unreachable" });
+  await using server = await testServer({ get: () => Promise.reject(away) });
+  const response = await server.fetch("/v1/responses/resp_1");
+  expect(response.status).toBe(503);
+  expect(response.headers.get("retry-after")).toBe("5");
+  const { error } = (await response.json()) as { error: { message: string; code: string } };
+  expect(error.code).toBe("store_unavailable");
+  expect(error.message).toContain("its database cannot be reached. What was acknowledged before is safe.");
+  expect(error.message).not.toContain("10.0.0.7");
 });
 
 test("any bytes as a request get a 4xx or no reply, and the server stays up", async () => {

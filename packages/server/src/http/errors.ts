@@ -1,7 +1,7 @@
 // Turns anything thrown into an error reply: `{ error: { message, type, param, code } }`.
 
 import { ApiError, invalidRequest } from "../protocol/api-error.ts";
-import { StoreError } from "../store/store-error.ts";
+import { publicReason, StoreError, storeRetryMs } from "../store/store-error.ts";
 import { ClientGone } from "./body.ts";
 import type { Exchange } from "./exchange.ts";
 import type { Logger } from "./log.ts";
@@ -24,9 +24,10 @@ export function toApiError(error: unknown, exchange: Exchange, logger: Logger): 
     if (error.code === "unknown_cursor") return invalidRequest(null, error.message, error.code);
     if (error.code === "unavailable") {
       logger.error("The store is unavailable.", { requestId: exchange.id }, error);
+      const reason = publicReason(error);
       return new ApiError(
-        "The server's store is unavailable at the moment. What was acknowledged before is safe. Try again; if that does not help, the reason is in the server's log.",
-        { status: 503, code: "store_unavailable", retryAfterMs: 1000, cause: error },
+        `The server's store is unavailable at the moment${reason === undefined ? "" : `: ${reason}`}. What was acknowledged before is safe. Try again; if that does not help, the reason is in the server's log.`,
+        { status: 503, code: "store_unavailable", retryAfterMs: storeRetryMs(error), cause: error },
       );
     }
   }

@@ -143,7 +143,7 @@ test("readyz is 503 while the server stops", async () => {
   server.exchanges.drain();
   const response = await server.fetch("/readyz");
   expect(response.status).toBe(503);
-  expect(await response.json()).toEqual({ status: "stopping" });
+  expect(await response.json()).toEqual({ status: "stopping", reason: "The server is stopping." });
   expect((await server.fetch("/healthz")).status).toBe(200);
 });
 

@@ -7,6 +7,7 @@ import { modelListSchema, modelSchema, readySchema } from "../protocol/replies.t
 import type { Exchanges } from "./exchange.ts";
 import type { Logger } from "./log.ts";
 import type { Metrics } from "./metrics.ts";
+import { Readiness } from "./readiness.ts";
 import { type ResponsesApi, type Route, route } from "./route.ts";
 
 export interface ServerRoutesOptions {
@@ -38,6 +39,7 @@ export function serverRoutes(
     const health = await responses.modelServerHealth().catch(() => undefined);
     return health === undefined ? {} : { model_servers: { up: health.up, down: health.down } };
   };
+  const readiness = new Readiness({ check: () => responses.check(), logger });
   let document: string | undefined;
 
   return [
@@ -86,14 +88,11 @@ export function serverRoutes(
       reply: readySchema,
       errors: { "503": "It does not: the store is unavailable, or the server is stopping." },
       async handle({ exchange }) {
-        if (exchanges.isDraining) return exchange.json(503, { status: "stopping" });
-        try {
-          await responses.check();
-          return { status: "ready", ...(await modelServers()) };
-        } catch (error) {
-          logger.error("The server is not ready.", { requestId: exchange.id }, error);
-          return exchange.json(503, { status: "unavailable" });
-        }
+        if (exchanges.isDraining)
+          return exchange.json(503, { status: "stopping", reason: "The server is stopping." });
+        const reason = await readiness.notReadyReason();
+        if (reason !== undefined) return exchange.json(503, { status: "unavailable", reason });
+        return { status: "ready", ...(await modelServers()) };
       },
     }),
     route({

@@ -3,6 +3,7 @@ import { expect, test } from "vitest";
 import type { EventSink } from "../engine/event-sink.ts";
 import { LocalNews } from "../store/news.ts";
 import type { RunWrite, Store, StoredEvent } from "../store/store.ts";
+import { StoreError } from "../store/store-error.ts";
 import { newResponse, write } from "../store/testing/build.ts";
 import { memoryStore } from "../store/testkit/memory.ts";
 import { storeAround } from "../store/testkit/store-around.ts";
@@ -171,4 +172,28 @@ test("a client ends with its signal, and with the response", async () => {
   await run.store.remove("ann", "resp_1");
   run.news.publish("resp_1");
   await expect(followers[1]).resolves.toBeUndefined();
+});
+
+test("a follower waits for a store that is away for a moment, and goes on without a gap", async () => {
+  const run = await startRun();
+  let failures = 0;
+  const store = storeAround(run.store, async (method, call) => {
+    if (method === "events" && failures > 0) {
+      failures -= 1;
+      throw new StoreError("unavailable", "The database restarts.");
+    }
+    return call();
+  });
+  const got: string[] = [];
+  const sink = { drained: undefined, send: (_type: string, json: string) => void got.push(json) };
+  const { signal } = new AbortController();
+  const options = { store, news: run.news, owner: "ann", id: "resp_1", after: -1, sink, signal };
+  await run.commit(2);
+  failures = 2;
+  const followed = followLog(options);
+  await run.commit(2, { isPublished: false, isLast: true });
+  await followed;
+  expect(got.map((json) => (JSON.parse(json) as { sequence: number }).sequence)).toEqual([0, 1, 2, 3]);
+  failures = 1;
+  await expect(followLog({ ...options, outageMs: 0 })).rejects.toThrow("The database restarts.");
 });

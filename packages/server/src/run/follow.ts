@@ -5,6 +5,7 @@ import type { EventSink } from "../engine/event-sink.ts";
 import { isTerminal } from "../protocol/status.ts";
 import type { Store, StoredEvent } from "../store/store.ts";
 import { NewsReader, type NewsSource } from "./news-reader.ts";
+import { readThroughOutage } from "./outage.ts";
 
 export interface FollowOptions extends NewsSource {
   readonly store: Store;
@@ -14,6 +15,8 @@ export interface FollowOptions extends NewsSource {
   readonly after: number;
   readonly sink: EventSink;
   readonly signal: AbortSignal;
+  /** How long the store may be unavailable meanwhile. Default: 30,000. */
+  readonly outageMs?: number;
 }
 
 const pageSize = 500;
@@ -21,12 +24,14 @@ const pageSize = 500;
 /** Ends after the terminal event, when the response is deleted, or with the signal. */
 export async function followLog(options: FollowOptions): Promise<void> {
   const { store, owner, id, after, sink, signal } = options;
+  const outage = { signal, limitMs: options.outageMs };
   using reader = new NewsReader(options, id, signal);
   let last = after;
   let isOver = false;
   let received: readonly StoredEvent[] | undefined;
   while (!signal.aborted) {
-    const events = received ?? (await store.events(owner, id, last, pageSize));
+    const events =
+      received ?? (await readThroughOutage(() => store.events(owner, id, last, pageSize), outage));
     for (const { sequence, data } of events) {
       const type = typeOf(data);
       sink.send(type, data);
@@ -37,7 +42,7 @@ export async function followLog(options: FollowOptions): Promise<void> {
     if (!received && events.length === pageSize) continue;
     if (!received && events.length === 0) {
       // The client has it all, or the response was deleted.
-      const response = isOver ? undefined : await store.get(owner, id);
+      const response = isOver ? undefined : await readThroughOutage(() => store.get(owner, id), outage);
       if (!response) return;
       isOver = isTerminal(response.status);
       if (isOver) continue; // its last events may have come in between

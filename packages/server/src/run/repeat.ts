@@ -5,6 +5,7 @@ import type { ResponseError } from "../protocol/response.ts";
 import { isTerminal } from "../protocol/status.ts";
 import type { RepeatKey, Store, StoredResponse } from "../store/store.ts";
 import { NewsReader, type NewsSource } from "./news-reader.ts";
+import { readThroughOutage } from "./outage.ts";
 
 export type { RepeatKey };
 
@@ -33,7 +34,7 @@ export async function waitForEnd(
   while (true) {
     signal.throwIfAborted();
     using reader = new NewsReader(source, id, signal);
-    const response = await source.store.get(owner, id);
+    const response = await readThroughOutage(() => source.store.get(owner, id), { signal });
     if (!response || isTerminal(response.status)) return response;
     await reader.arrived;
   }

@@ -1,6 +1,6 @@
 // Errors of SQLite, with advice.
 
-import { StoreError } from "../store-error.ts";
+import { StoreError, type StoreFault } from "../store-error.ts";
 
 /** An error as `node:sqlite` throws it. The low byte of `errcode` is SQLite's primary result code. */
 interface SqliteError extends Error {
@@ -26,6 +26,8 @@ const advice: Readonly<Record<number, string>> = {
   26: "The file is not a SQLite database. Name another file, or move this one away",
 };
 
+const faultOf: Readonly<Record<number, StoreFault>> = { 3: "denied", 8: "read_only", 13: "full" };
+
 /** Whether the whole database fails, and not only one statement. */
 export function isFault(error: unknown): error is SqliteError {
   return isSqliteError(error) && (error.errcode & 0xff) in advice;
@@ -42,6 +44,7 @@ export function toStoreError(error: unknown, path: string): unknown {
   const reason = advice[error.errcode & 0xff] ?? "The database has refused a statement";
   return new StoreError("unavailable", `${reason}: ${path} (SQLite says: ${error.message}).`, {
     cause: error,
+    fault: faultOf[error.errcode & 0xff],
   });
 }
 
