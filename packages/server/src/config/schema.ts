@@ -94,6 +94,9 @@ const limitsSchema = section("Limits for clients.", {
   bodyBytesPerOwner: count(200_000_000).describe("Total size of these requests' bodies and replies."),
   waitingRunsPerOwner: count(10_000).describe("How many runs of an owner may be queued; others get 429."),
   toolBytes: count(2_000_000).describe("Total size of a request's tools, in bytes of JSON."),
+  fileBytes: count(100_000_000).describe("The largest file that may be uploaded."),
+  filesPerOwner: count(10_000).describe("How many files an owner may keep."),
+  fileBytesPerOwner: count(2_000_000_000).describe("Total size of an owner's files."),
   schemaBytes: count(262_144).describe("The largest JSON Schema of a tool or of `text.format`."),
 });
 

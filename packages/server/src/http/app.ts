@@ -13,6 +13,7 @@ import { replyWithError, stopping } from "./errors.ts";
 import { Exchange, Exchanges } from "./exchange.ts";
 import type { Logger } from "./log.ts";
 import type { Metrics } from "./metrics.ts";
+import { isForm } from "./multipart.ts";
 import type { OwnerLimits } from "./owner-limits.ts";
 import { requestId } from "./request-id.ts";
 import type { Route, RouteRequest } from "./route.ts";
@@ -101,7 +102,10 @@ async function toRouteRequest(
   const { incoming } = exchange;
   const params: Record<string, string> = request.param();
   if (route.params?.["id"] === "response_id") exchange.responseId = params["id"];
-  const takesBody = route.body !== undefined && (!route.isBodyOptional || hasBody(incoming));
+  const takesBody =
+    route.body !== undefined &&
+    (!route.isBodyOptional || hasBody(incoming)) &&
+    !(route.form && isForm(incoming));
   return {
     exchange,
     params,
@@ -184,7 +188,9 @@ function noSuchPath(method: string, path: string, servesApi: boolean): ApiError 
       `There is no ${method} ${path} here: this is a worker, with /healthz, /readyz and /metrics only. Send requests to a server (rondo serve).`,
       "unknown_path",
     );
-  const hint = /^\/(?:responses|conversations|models|chat|completions|embeddings)\b/.test(path)
+  const hint = /^\/(?:responses|conversations|containers|files|models|chat|completions|embeddings)\b/.test(
+    path,
+  )
     ? ` Did you mean /v1${path}? The base URL ends with /v1.`
     : " GET /openapi.json describes all paths.";
   return notFound(`There is no ${method} ${path} here.${hint}`, "unknown_path");

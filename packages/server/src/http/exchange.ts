@@ -3,6 +3,7 @@
 
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
+import { pipeline } from "node:stream/promises";
 import type { RequestSlot } from "./owner-limits.ts";
 
 export interface ExchangeOptions {
@@ -16,7 +17,20 @@ export interface ExchangeOptions {
   headers: Record<string, string>;
 }
 
+export interface BinaryReply {
+  readonly content: AsyncIterable<Uint8Array>;
+  readonly bytes: number;
+  readonly filename: string;
+  /** Whether only the headers are sent. Default: false. */
+  readonly isHead?: boolean;
+}
+
 const smallBytes = 65_536;
+
+/** As headers have it (RFC 8187). */
+function encodeFilename(name: string): string {
+  return encodeURIComponent(name).replace(/['()*]/g, (it) => `%${it.charCodeAt(0).toString(16)}`);
+}
 
 export class Exchange {
   readonly incoming: IncomingMessage;
@@ -99,6 +113,28 @@ export class Exchange {
    */
   json(status: number, body: unknown, headers?: Readonly<Record<string, string>>): void {
     this.text(status, JSON.stringify(body), "application/json", headers);
+  }
+
+  /**
+   * Replies with the content of a file, as the client reads it. It is never shown by a browser: anyone may have made
+   * it. What fails after the reply has begun cuts the connection, so that no part passes for the whole.
+   */
+  async binary({ content, bytes, filename, isHead = false }: BinaryReply): Promise<void> {
+    const { outgoing } = this;
+    if (outgoing.headersSent || outgoing.destroyed) return;
+    outgoing.writeHead(200, {
+      ...this.headers,
+      "content-type": "application/octet-stream",
+      "content-length": bytes,
+      "content-disposition": `attachment; filename*=UTF-8''${encodeFilename(filename)}`,
+      "x-content-type-options": "nosniff",
+      "content-security-policy": "sandbox",
+    });
+    if (isHead) {
+      outgoing.end();
+      return;
+    }
+    await pipeline(content, outgoing, { signal: this.signal }).catch(() => outgoing.destroy());
   }
 
   /** As `json`, with any text. */

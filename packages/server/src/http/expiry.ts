@@ -1,4 +1,4 @@
-// Deletes responses that are older than `keepDays`.
+// Deletes responses that are older than `keepDays`, and files that expired.
 
 import type { Store } from "../store/store.ts";
 import type { Logger } from "./log.ts";
@@ -6,19 +6,22 @@ import type { Logger } from "./log.ts";
 const everyMs = 3_600_000;
 const dayMs = 86_400_000;
 
-/** Deletes old responses now and every hour. Does nothing without `keepDays`. Returns a function that stops it. */
+/** Deletes what is too old now and every hour: responses only with `keepDays`. Returns a function that stops it. */
 export function expireOld(
-  store: Pick<Store, "expire">,
+  store: Pick<Store, "expire" | "files">,
   keepDays: number | undefined,
   logger: Logger,
 ): () => void {
-  if (keepDays === undefined) return () => {};
+  if (keepDays === undefined && !store.files) return () => {};
   const expire = async () => {
     try {
-      const count = await store.expire(Date.now() - keepDays * dayMs);
+      const count = keepDays === undefined ? 0 : await store.expire(Date.now() - keepDays * dayMs);
       if (count > 0) logger.info("Old responses were deleted.", { count, keepDays });
+      // No upload takes a day.
+      const files = (await store.files?.expire(Date.now() - dayMs)) ?? 0;
+      if (files > 0) logger.info("Expired files were deleted.", { count: files });
     } catch (error) {
-      logger.error("Old responses could not be deleted.", {}, error);
+      logger.error("Old responses or files could not be deleted.", {}, error);
     }
   };
   void expire();

@@ -16,13 +16,16 @@ import {
 } from "../protocol/conversation.ts";
 import { createRequestSchema, inputTokensSchema } from "../protocol/create-request-schema.ts";
 import { streamEventSchema } from "../protocol/events.ts";
+import { fileSchema } from "../protocol/file-object.ts";
 import { inputItem } from "../protocol/input-items.ts";
 import { json, outputItemSchema } from "../protocol/items.ts";
 import {
   compactedResponseSchema,
   deletedConversationSchema,
+  deletedFileSchema,
   deletedResponseSchema,
   errorReplySchema,
+  fileListSchema,
   inputTokensReplySchema,
   itemListSchema,
   itemSchema,
@@ -59,6 +62,9 @@ const components: Readonly<Record<string, z.ZodType>> = {
   DeletedResponse: deletedResponseSchema,
   CompactedResponse: compactedResponseSchema,
   InputTokens: inputTokensReplySchema,
+  File: fileSchema,
+  FileList: fileListSchema,
+  DeletedFile: deletedFileSchema,
   Model: modelSchema,
   ModelList: modelListSchema,
   Error: errorReplySchema,
@@ -105,14 +111,17 @@ function nameOf({ path, params = {} }: Route, param: string): string {
 }
 
 function operation(route: Route): JsonObject {
-  const { operationId, summary, query, headers = {}, body, reply, events, isPublic = false } = route;
+  const { operationId, summary, query, headers = {}, body, form, events, isPublic = false } = route;
   const parameters = [
     ...queryParameters(query),
     ...Object.entries(headers).map(([name, header]) => ({ name, in: "header", required: false, ...header })),
   ];
   const errors = Object.entries({
-    ...((body || query) && { "400": "The request is invalid." }),
-    ...(body && { "413": "The body is too large.", "415": "The body is not JSON." }),
+    ...((body || form || query) && { "400": "The request is invalid." }),
+    ...((body || form) && {
+      "413": "The body is too large.",
+      "415": `The body is not ${body ? "JSON" : "a form"}.`,
+    }),
     ...(!isPublic && { "429": "The owner has too much in flight. `Retry-After` says when to try again." }),
     ...route.errors,
     default: "Any other error.",
@@ -121,13 +130,21 @@ function operation(route: Route): JsonObject {
     operationId,
     summary,
     ...(parameters.length > 0 && { parameters }),
-    ...(body && { requestBody: { required: !route.isBodyOptional, content: contentOf(body) } }),
+    ...((body || form) && {
+      requestBody: {
+        required: !route.isBodyOptional,
+        content: {
+          ...(body && contentOf(body)),
+          ...(form && { "multipart/form-data": { schema: schemaOf(form) } }),
+        },
+      },
+    }),
     responses: {
       "200": {
         description: "Success.",
         // A stream of `event: TYPE`, `data: JSON` with this schema, and `data: [DONE]` at the end.
         content: {
-          ...contentOf(reply),
+          ...replyOf(route),
           ...(events && { "text/event-stream": { schema: schemaOf(events) } }),
         },
       },
@@ -147,6 +164,11 @@ function queryParameters(query: z.ZodObject | undefined): JsonObject[] {
     const { description, ...schema } = property as JsonObject;
     return { name, in: "query", required: false, schema, ...(description && { description }) };
   });
+}
+
+function replyOf({ reply, isBinary }: Route): JsonObject {
+  if (isBinary) return { "application/octet-stream": { schema: { type: "string", format: "binary" } } };
+  return reply ? contentOf(reply) : {};
 }
 
 function contentOf(schema: z.ZodType): JsonObject {

@@ -2,6 +2,7 @@
 
 import type { z } from "zod";
 import type { Conversations } from "../run/conversations.ts";
+import type { Files } from "../run/files.ts";
 import type { Responses } from "../run/responses.ts";
 import type { JsonText } from "./body.ts";
 import type { Exchange } from "./exchange.ts";
@@ -9,6 +10,7 @@ import type { Exchange } from "./exchange.ts";
 /** What clients can do with responses; only the server drains them. */
 export type ResponsesApi = Omit<Responses, "drain">;
 export type ConversationsApi = Omit<Conversations, never>;
+export type FilesApi = Omit<Files, never>;
 
 /** A request to a route, validated as far as the route describes it. */
 export interface RouteRequest<Query = unknown, Param extends string = string> {
@@ -37,10 +39,14 @@ interface RouteDescription<Query extends z.ZodObject, Param extends string> {
   readonly body?: z.ZodType;
   /** Default: false. */
   readonly isBodyOptional?: boolean;
+  /** The form that it takes, in place of `body` or of nothing. `handle` reads it. */
+  readonly form?: z.ZodType;
   /** The headers that it reads. */
   readonly headers?: Readonly<Record<string, { description: string; schema: { type: string } }>>;
-  /** The body of a 200 reply. A string is plain text. */
-  readonly reply: z.ZodType;
+  /** The body of a 200 reply. A string is plain text. Default: none. */
+  readonly reply?: z.ZodType;
+  /** Whether a 200 reply is the content of a file, which `handle` sends. Default: false. */
+  readonly isBinary?: boolean;
   /** The events of a 200 reply that is a stream. Default: it never is. */
   readonly events?: z.ZodType;
   /** Error replies besides the common ones, by status. */

@@ -2,12 +2,17 @@
 
 import { type ChatRoutesOptions, chatRoutes } from "./chat/chat-routes.ts";
 import { conversationRoutes } from "./conversation-routes.ts";
+import { type FileRoutesOptions, fileRoutes } from "./file-routes.ts";
 import { openapiDocument } from "./openapi.ts";
 import { type ResponseRoutesOptions, responseRoutes } from "./response-routes.ts";
 import type { ConversationsApi, Route } from "./route.ts";
 import { type ServerRoutesOptions, serverRoutes } from "./server-routes.ts";
 
-export interface RoutesOptions extends ResponseRoutesOptions, ChatRoutesOptions, ServerRoutesOptions {
+export interface RoutesOptions
+  extends ResponseRoutesOptions,
+    ChatRoutesOptions,
+    FileRoutesOptions,
+    ServerRoutesOptions {
   conversations: ConversationsApi;
   /** The server's version, for the OpenAPI document. */
   version: string;
@@ -17,6 +22,7 @@ export function allRoutes(options: RoutesOptions): Route[] {
   const routes: Route[] = [
     ...responseRoutes(options),
     ...conversationRoutes(options),
+    ...fileRoutes(options),
     ...chatRoutes(options),
     ...serverRoutes(options, () => openapiDocument(routes, options.version)),
   ];

@@ -4,6 +4,7 @@ import { ConfiguredModels } from "../config/models.ts";
 import type { ServerConfig } from "../config/schema.ts";
 import { Executors } from "../executor/executors.ts";
 import { McpExecutor } from "../executor/mcp/mcp-executor.ts";
+import { Files } from "../run/files.ts";
 import { Responses } from "../run/responses.ts";
 import { startWatchdog } from "../run/watchdog/watchdog.ts";
 import { crashNotePath } from "../store/crash-note.ts";
@@ -29,6 +30,7 @@ export interface Runtime {
   readonly models: ConfiguredModels;
   readonly executors: Executors;
   readonly responses: Responses;
+  readonly files: Files;
   readonly logger: Logger;
   readonly metrics: Metrics;
   /** Starts the executors. Before anyone can connect: one that throws ends the start. */
@@ -45,6 +47,7 @@ export async function startRuntime(config: ServerConfig, options: StartOptions):
   const onWarning = (message: string) => logger.warn(message);
   const metrics = new Metrics();
   const store = await openStore(config.store, { onWarning });
+  const files = new Files({ store, limits: config.limits });
   const executors = new Executors({
     tools: config.tools,
     offerTools: config.offerTools,
@@ -75,6 +78,7 @@ export async function startRuntime(config: ServerConfig, options: StartOptions):
       models,
       executors,
       responses,
+      files,
       logger,
       metrics,
       startExecutors: () => {

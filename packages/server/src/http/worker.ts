@@ -61,13 +61,14 @@ export async function startWorker(input: ConfigInput, options: StartOptions = {}
 
 /** Needs no key: what it shows, a server shows to everyone too. */
 function listenForHealth(config: ServerConfig, port: number, runtime: Runtime): Promise<Listening> {
-  const { store, models, executors, responses, logger, metrics } = runtime;
+  const { store, models, executors, responses, files, logger, metrics } = runtime;
   const { host } = config;
   const exchanges = new Exchanges();
   const app = createApp({
     servesApi: false,
     responses,
     conversations: new Conversations({ store, executors, limits: { maxItems: config.limits.items } }),
+    files,
     models,
     logger,
     metrics,

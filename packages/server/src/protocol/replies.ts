@@ -1,6 +1,7 @@
 // The bodies of replies that are neither a response nor a conversation.
 
 import { z } from "zod";
+import { fileSchema } from "./file-object.ts";
 import { inputItem } from "./input-items.ts";
 import { outputItemSchema } from "./items.ts";
 import { responseSchema, usageSchema } from "./response.ts";
@@ -22,6 +23,8 @@ function deleted(object: string) {
 export const itemSchema = z.union([outputItemSchema, inputItem]);
 export const itemListSchema = listOf(itemSchema);
 export const responseListSchema = listOf(responseSchema);
+export const fileListSchema = listOf(fileSchema);
+export const deletedFileSchema = deleted("file");
 export const deletedResponseSchema = deleted("response");
 export const deletedConversationSchema = deleted("conversation.deleted");
 

@@ -1,6 +1,7 @@
 // The app on a free port of loopback, with a service that a test gives, and a log that it can read.
 
 import { Conversations } from "../../run/conversations.ts";
+import { Files } from "../../run/files.ts";
 import { memoryStore } from "../../store/testkit/memory.ts";
 import { type AppOptions, createApp } from "../app.ts";
 import { Exchanges } from "../exchange.ts";
@@ -33,6 +34,11 @@ export function testOptions(
   return {
     responses: fakeResponses(methods),
     conversations: new Conversations({ store: memoryStore(), limits: { maxItems: 1000 } }),
+    files: new Files({
+      store: memoryStore(),
+      limits: { filesPerOwner: 3, fileBytesPerOwner: 3_000_000 },
+    }),
+    fileBytes: 1_000_000,
     models: { resolve: () => Promise.reject(new Error("This test has no models.")) },
     authenticate: async () => ({ owner: "local" }),
     logger: createLogger({ level, write }),
