@@ -19,6 +19,7 @@ function valuesFor({ key, path = [] }: Setting): [string, string, string] {
   if (key === "cors.origins") return ["https://a.example", "https://b.example,https://c.example", "*"];
   if (key.endsWith(".allowPrivate")) return ["mcp.lan", "localhost:3001,[::1]", "*"];
   if (key === "urls.schemes") return ["https", "https,file", "data"];
+  if (key === "postgres.schema") return ["in_file", "in_env", "in_flag"];
   if (definition?.type === "number") return ["2001", "3001", "4001"];
   if (definition?.type === "boolean") return ["true", "false", "1"];
   if (definition?.type === "enum") {
