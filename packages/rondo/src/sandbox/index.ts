@@ -1,5 +1,6 @@
 // The entry `rondo/sandbox`: code of a model, run where it can do no harm. It needs Node.
 
+export { type BwrapOptions, bwrap } from "./bwrap/bwrap.ts";
 export type {
   CodeCall,
   CodeOutcome,
@@ -7,13 +8,17 @@ export type {
   Interpreter,
   Language,
   RunCodeOptions,
-} from "./interpreter.ts";
+} from "./interpreter/interpreter.ts";
+export { type OpenInterpreterOptions, openInterpreter } from "./interpreter/open-interpreter.ts";
+export { limitMessage } from "./limit-messages.ts";
 export { completeLimits, defaultLimits } from "./limits.ts";
 export { type NarrowedHosts, narrowAllowedHosts } from "./network/allowed-hosts.ts";
 export { EgressProxy, type EgressProxyOptions } from "./network/egress-proxy.ts";
 export type { ResolveHost } from "./network/guarded-connect.ts";
 export { isPrivateAddress } from "./network/private-address.ts";
 export { defaultNetworkLimits, type NetworkLimits } from "./network/traffic.ts";
+export { plainText } from "./plain-text.ts";
+export { type FinishedExecution, readExecution } from "./read-execution.ts";
 export type {
   Container,
   ContainerFile,

@@ -55,6 +55,11 @@ export interface OpenOptions {
    * container is new; `setRecord()` changes it. Default: `{}`.
    */
   readonly record?: ContainerRecord;
+  /**
+   * Whether a new container is removed with all its files when it is closed, or when this process ends, however it
+   * does. `setRecord()` makes it a lasting one. `containers()` does not list it before. Default: false.
+   */
+  readonly isTemporary?: boolean;
   readonly signal?: AbortSignal;
 }
 
@@ -114,7 +119,7 @@ export interface Container {
   readonly isNew: boolean;
   readonly limits: SandboxLimits;
   readonly record: ContainerRecord;
-  /** Replaces the record. */
+  /** Replaces the record. A temporary container becomes a lasting one. */
   setRecord(record: ContainerRecord): Promise<void>;
   /**
    * Starts a process in `/mnt/data`. Processes of one container share files and limits, but may not see each other.

@@ -1,6 +1,6 @@
 // The contract of an interpreter: a process in a container that keeps its variables from one call to the next.
 
-import type { LimitName } from "./sandbox.ts";
+import type { LimitName } from "../sandbox.ts";
 
 export type Language = "python" | "javascript";
 

@@ -1,0 +1,214 @@
+// A container of the bwrap tier: a folder on this machine, and the processes that work on it.
+
+import { renameSync, statSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { limitMessage, limitOutcome } from "../limit-messages.ts";
+import type {
+  Container,
+  ContainerFile,
+  ContainerRecord,
+  ExecRequest,
+  SandboxLimits,
+  SandboxMount,
+} from "../sandbox.ts";
+import { SandboxClosedError, SandboxLimitError } from "../sandbox-errors.ts";
+import type { CgroupPlace, ContainerGroup } from "./cgroup.ts";
+import { diskUsage, trimToLimits } from "./disk-usage.ts";
+import type { DiskWatch } from "./disk-watch.ts";
+import { BwrapExecution } from "./execution.ts";
+import { ContainerFolder } from "./folder.ts";
+import { launchArguments, ownProcesses } from "./launch.ts";
+import { checkRecord, readRecord, type StoredRecord, writeRecord } from "./record.ts";
+
+/** What a container needs of its tier. */
+export interface ContainerHost {
+  readonly bwrap: string;
+  readonly filterFile: string;
+  readonly systemArgs: readonly string[];
+  readonly groups: CgroupPlace | undefined;
+  readonly diskWatch: DiskWatch;
+  /** Where lasting containers are. */
+  readonly folder: string;
+  onClose(container: BwrapContainer): void;
+  removeFolder(folder: string): Promise<void>;
+}
+
+export interface ContainerSetup {
+  readonly id: string;
+  readonly isNew: boolean;
+  /** Has `data`, `tmp` and `container.json`. */
+  readonly folder: string;
+  readonly limits: SandboxLimits;
+  readonly mounts: readonly SandboxMount[];
+}
+
+export class BwrapContainer implements Container {
+  readonly id: string;
+  readonly isNew: boolean;
+  readonly limits: SandboxLimits;
+  readonly #host: ContainerHost;
+  readonly #setup: ContainerSetup;
+  /** Whom its processes run as, where this process is root. */
+  readonly #user: number | undefined;
+  readonly #running = new Set<BwrapExecution>();
+  readonly #files: ContainerFolder;
+  #folder: string;
+  #stored: StoredRecord;
+  #group: ContainerGroup | undefined;
+  #stopWatch: (() => void) | undefined;
+  #closing: Promise<void> | undefined;
+  #trimming: Promise<void> | undefined;
+
+  constructor(host: ContainerHost, setup: ContainerSetup) {
+    this.#host = host;
+    this.#setup = setup;
+    this.id = setup.id;
+    this.isNew = setup.isNew;
+    this.limits = setup.limits;
+    this.#folder = setup.folder;
+    this.#stored = storedRecord(setup.folder);
+    this.#user = process.getuid?.() === 0 ? statSync(setup.folder).uid : undefined;
+    this.#files = new ContainerFolder(() => join(this.#folder, "data"), this.#user);
+  }
+
+  get record(): ContainerRecord {
+    return this.#stored.record;
+  }
+
+  /** Where its files are on this machine. */
+  get folder(): string {
+    return this.#folder;
+  }
+
+  async setRecord(record: ContainerRecord): Promise<void> {
+    this.#checkOpen();
+    const stored = { ...this.#stored, record: checkRecord(record) };
+    writeRecord(this.#folder, stored);
+    this.#stored = stored;
+    const lasting = join(this.#host.folder, this.id);
+    if (this.#folder === lasting) return;
+    // Mounts follow the folder, not its path, so processes go on.
+    renameSync(this.#folder, lasting);
+    this.#folder = lasting;
+  }
+
+  async exec(request: ExecRequest, signal?: AbortSignal): Promise<BwrapExecution> {
+    signal?.throwIfAborted();
+    await this.#trimming;
+    this.#checkOpen();
+    const { limits } = this;
+    this.#group ??= this.#host.groups?.group(this.id, {
+      memoryBytes: limits.memoryBytes,
+      processes: limits.processes + ownProcesses,
+    });
+    const execution = new BwrapExecution(
+      {
+        bwrap: this.#host.bwrap,
+        filterFile: this.#host.filterFile,
+        user: this.#user,
+        limits,
+        request,
+        group: this.#group,
+        launch: launchArguments({
+          systemArgs: this.#host.systemArgs,
+          folder: this.#folder,
+          mounts: this.#setup.mounts,
+          limits,
+          request,
+          countsMemory: this.#group === undefined,
+        }),
+      },
+      signal,
+    );
+    this.#running.add(execution);
+    this.#stopWatch ??= this.#host.diskWatch.add(this.#folders(), limits, () => this.#onDiskFull());
+    void execution.outcome.then(() => {
+      this.#running.delete(execution);
+      if (this.#running.size > 0) return;
+      this.#stopWatch?.();
+      this.#stopWatch = undefined;
+    });
+    return execution;
+  }
+
+  read(path: string, signal?: AbortSignal): AsyncIterable<Uint8Array> {
+    this.#checkOpen();
+    return this.#files.read(path, signal);
+  }
+
+  async write(
+    path: string,
+    content: Uint8Array | AsyncIterable<Uint8Array>,
+    signal?: AbortSignal,
+  ): Promise<ContainerFile> {
+    this.#checkOpen();
+    await this.#trimming;
+    const used = await diskUsage(this.#folders(), this.limits);
+    let bytes = used.bytes;
+    const check = (more: number) => {
+      bytes += more;
+      if (used.isOver || bytes > this.limits.diskBytes || used.files + 1 > this.limits.files)
+        throw new SandboxLimitError("disk", limitMessage("disk", this.limits));
+    };
+    check(0);
+    return this.#files.write(path, content, check, signal);
+  }
+
+  async list(signal?: AbortSignal): Promise<readonly ContainerFile[]> {
+    this.#checkOpen();
+    await this.#trimming;
+    return this.#files.list(this.limits.files, signal);
+  }
+
+  async remove(path: string, signal?: AbortSignal): Promise<boolean> {
+    this.#checkOpen();
+    signal?.throwIfAborted();
+    return this.#files.remove(path);
+  }
+
+  close({ removesFiles = false }: { readonly removesFiles?: boolean } = {}): Promise<void> {
+    const isTemporary = dirname(this.#folder) !== this.#host.folder;
+    this.#closing ??= this.#endProcesses();
+    return this.#closing.then(async () => {
+      if (removesFiles || isTemporary) await this.#host.removeFolder(this.#folder);
+    });
+  }
+
+  async #endProcesses(): Promise<void> {
+    const lost = { type: "lost", message: "The container was closed." } as const;
+    for (const execution of this.#running) execution.end(lost);
+    await Promise.all([...this.#running].map(({ outcome }) => outcome));
+    await this.#trimming;
+    this.#group?.remove();
+    this.#host.onClose(this);
+  }
+
+  /** Which of the processes wrote it cannot be told, so all end. Then nothing can turn a path into a link. */
+  #onDiskFull(): void {
+    for (const execution of this.#running) execution.end(limitOutcome("disk", this.limits));
+    const ended = [...this.#running].map(({ outcome }) => outcome);
+    this.#trimming ??= Promise.all(ended)
+      .then(() => trimToLimits(this.#folders(), this.limits))
+      .then(
+        () => undefined,
+        () => undefined,
+      )
+      .finally(() => {
+        this.#trimming = undefined;
+      });
+  }
+
+  #folders(): string[] {
+    return [join(this.#folder, "data"), join(this.#folder, "tmp")];
+  }
+
+  #checkOpen(): void {
+    if (this.#closing !== undefined) throw new SandboxClosedError(`The container '${this.id}'`);
+  }
+}
+
+function storedRecord(folder: string): StoredRecord {
+  const stored = readRecord(folder);
+  if (stored !== undefined) return stored;
+  throw new Error(`The folder ${folder} is not a container, or one of a newer version.`);
+}
