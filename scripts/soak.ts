@@ -1,11 +1,12 @@
-// `npm run soak`: long trials of the server, with kills at random moments, 1,000 concurrent streams, and 10,000
-// stored responses. `--kills`, `--streams` and `--responses` change the numbers (0 skips a trial), `--seed`
-// repeats one.
+// `npm run soak`: long trials of the server, with kills at random moments, 1,000 concurrent streams, 10,000 stored
+// responses, and 5,000 simulated schedules of several nodes. `--kills`, `--streams`, `--responses` and `--simulations`
+// change the numbers (0 skips a trial), `--seed` repeats one.
 import { randomInt } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
+import { simulate } from "../packages/server/src/simulation/testkit/simulate.ts";
 import { runKillTrial } from "../packages/server/src/soak/testkit/kill-trial.ts";
 import { runLoad } from "../packages/server/src/soak/testkit/load.ts";
 import { startMeasuredServer } from "../packages/server/src/soak/testkit/start-measured-server.ts";
@@ -17,12 +18,14 @@ const { values } = parseArgs({
     kills: { type: "string", default: "500" },
     streams: { type: "string", default: "1000" },
     responses: { type: "string", default: "10000" },
+    simulations: { type: "string", default: "5000" },
     seed: { type: "string" },
   },
 });
 const kills = wholeNumber("kills", values.kills);
 const streams = wholeNumber("streams", values.streams);
 const responses = wholeNumber("responses", values.responses);
+const simulations = wholeNumber("simulations", values.simulations);
 const seed = values.seed === undefined ? randomInt(2 ** 31) : wholeNumber("seed", values.seed);
 // The kills that share one database and one set of clients, so that a failure is found soon.
 const killsPerTrial = 50;
@@ -35,6 +38,7 @@ process.once("exit", () => {
   for (const folder of folders) rmSync(folder, { recursive: true, force: true });
 });
 
+if (simulations > 0) await simulationTrial();
 if (kills > 0) await killTrials();
 if (streams > 0) await loadTrial();
 if (responses > 0) await storeTrial();
@@ -43,6 +47,21 @@ if (flaws.length > 0) {
   console.log(`\n${flaws.length} failures (seed ${seed}):\n${flaws.slice(0, 20).join("\n")}`);
   process.exitCode = 1;
 } else console.log("\nAll trials passed.");
+
+async function simulationTrial(): Promise<void> {
+  console.log(`${simulations} simulated schedules of three nodes, seeds from ${seed}`);
+  const totals: Record<string, number> = {};
+  const start = performance.now();
+  for (let index = 0; index < simulations; index++) {
+    const report = await simulate(seed + index);
+    for (const [name, value] of Object.entries(report.figures)) totals[name] = (totals[name] ?? 0) + value;
+    for (const flaw of report.flaws) flaws.push(`simulation with the seed ${seed + index}: ${flaw}`);
+    if (index % 50 === 0) progress(`  ${index} schedules, ${flaws.length} failures`);
+  }
+  progress("");
+  for (const [name, value] of Object.entries(totals)) console.log(`  ${name.padEnd(24)}${value}`);
+  console.log(`  ${"seconds".padEnd(24)}${secondsSince(start)}\n`);
+}
 
 async function killTrials(): Promise<void> {
   console.log(`${kills} kills, seed ${seed}`);
