@@ -1,6 +1,7 @@
 // Replies to a request with a stream of events.
 
 import type { ApiError } from "../protocol/api-error.ts";
+import { isStoreError } from "../store/store-error.ts";
 import { toApiError } from "./errors.ts";
 import type { Exchange } from "./exchange.ts";
 import type { Logger } from "./log.ts";
@@ -34,6 +35,14 @@ export async function replyWithStream(
   } catch (error) {
     if (!writer.isStarted) throw error;
     if (outgoing.destroyed) return;
+    // The run goes on, but this process cannot read it: the client has to come back, to any process.
+    if (exchange.isFollowing && isStoreError(error, "unavailable")) {
+      logger.warn("A follower was disconnected, because the store cannot be read.", {
+        reason: error.message,
+      });
+      writer.cut();
+      return;
+    }
     sendError(writer, toApiError(error, exchange, logger));
     writer.end();
   } finally {

@@ -17,6 +17,8 @@ export class RunStopped extends Error {
 
 interface HeldRun {
   readonly lease: Lease;
+  /** Until when the lease lasts for certain, by the clock of this process. */
+  heldUntilMs: number;
   readonly controller: AbortController;
   readonly ended: Promise<void>;
 }
@@ -28,6 +30,9 @@ export interface ActiveRunsOptions {
   /** Called when leases could not be renewed. */
   readonly onError: (error: unknown) => void;
 }
+
+/** How long a process that was frozen may take to find out whether its leases are still held. */
+const longestDoubtMs = 2000;
 
 export class ActiveRuns {
   readonly #options: ActiveRunsOptions;
@@ -44,7 +49,8 @@ export class ActiveRuns {
   async hold<T>(lease: Lease, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
     const controller = new AbortController();
     const { promise: ended, resolve } = Promise.withResolvers<void>();
-    const held = { lease, controller, ended };
+    const heldUntilMs = performance.now() + this.#options.leaseMs;
+    const held: HeldRun = { lease, heldUntilMs, controller, ended };
     // A lease that could not be renewed in time may have come back to this process, while its run still works.
     this.#runs.get(lease.responseId)?.controller.abort(new RunStopped("lost"));
     this.#runs.set(lease.responseId, held);
@@ -97,23 +103,39 @@ export class ActiveRuns {
     };
   }
 
+  /**
+   * Stops the runs of which nobody knows any more whether they are held: the store does not answer, so that another
+   * process may continue them. Their tools must not work at the same time.
+   */
+  #stopDoubtful(runs: readonly HeldRun[]): void {
+    const now = performance.now();
+    for (const run of runs)
+      if (run.heldUntilMs <= now && this.#runs.get(run.lease.responseId) === run)
+        run.controller.abort(new RunStopped("lost"));
+  }
+
   async #renew(): Promise<void> {
     const { queue, leaseMs, onError } = this.#options;
     const runs = [...this.#runs.values()];
-    this.#renewedAtMs = performance.now();
+    const askedAtMs = performance.now();
+    this.#renewedAtMs = askedAtMs;
+    const firstEndMs = runs.reduce((first, { heldUntilMs }) => Math.min(first, heldUntilMs), Infinity);
+    const doubtMs = Math.max(longestDoubtMs, firstEndMs - askedAtMs);
+    if (runs.length > 0) setTimeout(() => this.#stopDoubtful(runs), doubtMs).unref();
     try {
       const held = await queue.renew(
         runs.map(({ lease }) => lease),
         leaseMs,
       );
       const byId = new Map(held.map((lease) => [lease.responseId, lease]));
-      for (const { lease, controller } of runs) {
-        const found = byId.get(lease.responseId);
-        if (!found) controller.abort(new RunStopped("lost"));
-        else if (found.isCancelRequested) controller.abort(new RunStopped("cancelled"));
+      for (const run of runs) {
+        const found = byId.get(run.lease.responseId);
+        if (found) run.heldUntilMs = askedAtMs + leaseMs;
+        if (!found) run.controller.abort(new RunStopped("lost"));
+        else if (found.isCancelRequested) run.controller.abort(new RunStopped("cancelled"));
       }
     } catch (error) {
-      // The next renewal may succeed; if not, the fence refuses the run's next write.
+      // The next renewal may succeed.
       onError(error);
     }
   }

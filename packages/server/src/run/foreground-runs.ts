@@ -6,7 +6,7 @@ import { Journal } from "../engine/journal.ts";
 import { planParts } from "../engine/response-parts.ts";
 import { type RunEnd, runResponse } from "../engine/run-response.ts";
 import { noUsage } from "../engine/usage.ts";
-import { type ApiError, notFound } from "../protocol/api-error.ts";
+import { ApiError, notFound } from "../protocol/api-error.ts";
 import type { OutputItem } from "../protocol/items.ts";
 import { responseObject } from "../protocol/response-object.ts";
 import { jobsTopic } from "../store/news.ts";
@@ -141,7 +141,7 @@ export class ForegroundRuns {
       observer.runEnded(end.response, end.failure);
       return end;
     } catch (error) {
-      return this.#abandon(prepared, journal, error);
+      return this.#abandon(prepared, journal, await this.#toFailure(prepared, error));
     } finally {
       journal.close();
       if (prepared.repeatKey) news.publish(prepared.id);
@@ -159,13 +159,20 @@ export class ForegroundRuns {
     return [toStoredEvent({ type: "response.created", response }, 0)];
   }
 
+  /** Why a run cannot be kept: it was deleted, another process took it over, or the store fails. */
+  async #toFailure({ id, owner }: PreparedRun, cause: unknown): Promise<ApiError> {
+    const isLost = cause instanceof RunStopped || isStoreError(cause, "lost_lease");
+    if (!isLost) return toApiError(cause);
+    const isThere = await this.#options.store.get(owner, id).then(
+      (response) => response !== undefined,
+      () => true,
+    );
+    return isThere ? interrupted() : notFound("The response was deleted while it ran.", "response_deleted");
+  }
+
   /** The run cannot be kept any more: its client receives a failure, after all that was sent before. */
-  #abandon({ planned: { plan } }: PreparedRun, journal: Journal, cause: unknown): RunEnd {
+  #abandon({ planned: { plan } }: PreparedRun, journal: Journal, failure: ApiError): RunEnd {
     const { observer, news, now } = this.#options;
-    const isRemoved = cause instanceof RunStopped || isStoreError(cause, "lost_lease");
-    const failure: ApiError = isRemoved
-      ? notFound("The response was deleted while it ran.", "response_deleted")
-      : toApiError(cause);
     const error = toResponseError(failure);
     const completedAtMs = now();
     const failed = (items: OutputItem[]) =>
@@ -181,4 +188,12 @@ export class ForegroundRuns {
     news.publish(jobsTopic);
     return { response, failure };
   }
+}
+
+/** Another process took the run over, because this one was frozen or could not reach the store. */
+function interrupted(): ApiError {
+  return new ApiError(
+    "This server was out of touch with its store for too long, so the response was ended. Send the request again.",
+    { status: 500, type: "server_error", code: "interrupted" },
+  );
 }

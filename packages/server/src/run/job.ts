@@ -1,9 +1,8 @@
 // Runs one job to its end, from where the last process left it.
 
 import type { LoopEvent } from "rondo/loop";
-import { toApiError } from "../engine/failure.ts";
+import { toApiError, toResponseError } from "../engine/failure.ts";
 import { Journal } from "../engine/journal.ts";
-import { storedParts } from "../engine/response-parts.ts";
 import { readProgress } from "../engine/resume.ts";
 import { endResponse, runResponse } from "../engine/run-response.ts";
 import { sealer } from "../engine/seal.ts";
@@ -12,7 +11,6 @@ import { emptyOffer } from "../executor/offer.ts";
 import { ApiError } from "../protocol/api-error.ts";
 import { withCredentials } from "../protocol/credentials.ts";
 import type { EventBody } from "../protocol/events.ts";
-import { responseObject } from "../protocol/response-object.ts";
 import { fromStoredRequest } from "../protocol/stored-request.ts";
 import type { Job } from "../store/run-queue.ts";
 import type { Store, StoredEvent, StoredResponse, StoredRun } from "../store/store.ts";
@@ -46,13 +44,15 @@ export async function runJob(job: Job, options: JobOptions): Promise<void> {
   const steps = stepsOf(job, stored, planner);
   const isReadable = !(steps instanceof ApiError);
   const progress = readProgress(response.id, isReadable ? steps : [], stored.output, events);
+  const isHandedOver = () => signal.reason instanceof RunStopped && signal.reason.why !== "cancelled";
+  // It may have been stopped while all this was read.
+  if (isHandedOver()) throw signal.reason;
   const journal = new Journal({
     kept: { store, lease: job },
     logsEvents: true,
     sequence: stored.lastSequence + 1,
     onCommit: (events) => news.publish(response.id, events),
   });
-  const isHandedOver = () => signal.reason instanceof RunStopped && signal.reason.why !== "cancelled";
   // Nothing more is written when the process ends: the next worker continues from there.
   const onStop = () => {
     if (isHandedOver()) journal.close();
@@ -101,26 +101,20 @@ export async function runJob(job: Job, options: JobOptions): Promise<void> {
 }
 
 /** Fails a foreground run whose process died: its client is gone. */
-export async function failInterrupted(job: Job, { store, now }: RunParts): Promise<void> {
-  const error = {
-    type: "server_error",
-    code: "interrupted",
-    message:
-      "The server stopped while it worked on this response. Only background responses go on after that.",
-    param: null,
-  };
-  const update = { status: "failed", completedAtMs: now(), error } as const;
-  const { lastSequence, output } = await store.resume(job);
-  const response = responseObject(storedParts({ ...job.response, ...update }, output));
-  const { code, message, param } = error;
-  const ends: EventBody[] = [
-    { type: "error", code, message, param, error },
-    { type: "response.failed", response },
-  ];
-  // A stream that can be repeated has its events in the log, and needs an end there.
-  const events =
-    lastSequence < 0 ? [] : ends.map((body, index) => toStoredEvent(body, lastSequence + 1 + index));
-  await store.commit(job, { update, events, isDurable: true });
+export async function failInterrupted(job: Job, options: JobOptions): Promise<void> {
+  const { store, now } = options;
+  const { lastSequence } = await store.resume(job);
+  // A stream that can be repeated has its events in the log: what it began is ended there too.
+  if (lastSequence >= 0) return runJob(job, options);
+  const update = { status: "failed", completedAtMs: now(), error: toResponseError(interrupted()) } as const;
+  await store.commit(job, { update, isDurable: true });
+}
+
+function interrupted(): ApiError {
+  return new ApiError(
+    "The server stopped while it worked on this response. Only background responses go on after that.",
+    { status: 500, type: "server_error", code: "interrupted" },
+  );
 }
 
 /** The steps of a run, or why it cannot continue: no attempt would change that. */
@@ -162,6 +156,7 @@ function storedRequest(
 
 /** Why a claimed job is not run. */
 function refusal({ response, attempts }: Job, maxAttempts: number): ApiError | "cancelled" | undefined {
+  if (!response.background) return interrupted();
   if (response.isCancelRequested) return "cancelled";
   if (attempts <= maxAttempts) return undefined;
   return new ApiError(

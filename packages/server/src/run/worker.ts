@@ -251,14 +251,12 @@ export class Worker {
     const { responseId, response } = job;
     try {
       await active.hold(job, async (signal) => {
-        if (!response.background) await failInterrupted(job, this.#options);
-        else
-          await runJob(job, {
-            ...this.#options,
-            signal,
-            park: (wait) => this.#park(wait, signal),
-            onProgress: () => this.#trust(job, true),
-          });
+        await (response.background ? runJob : failInterrupted)(job, {
+          ...this.#options,
+          signal,
+          park: (wait) => this.#park(wait, signal),
+          onProgress: () => this.#trust(job, true),
+        });
       });
     } catch (error) {
       // Another worker has it, it was deleted, or this process ends: there is nothing left to do here.
