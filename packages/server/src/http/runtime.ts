@@ -46,7 +46,7 @@ export async function startRuntime(config: ServerConfig, options: StartOptions):
   const logger = options.logger ?? createLogger(config.log);
   const onWarning = (message: string) => logger.warn(message);
   const metrics = new Metrics();
-  const store = await openStore(config.store, { onWarning });
+  const store = await openStore(config.store, { postgres: config.postgres, onWarning });
   const files = new Files({ store, limits: config.limits });
   const executors = new Executors({
     tools: config.tools,

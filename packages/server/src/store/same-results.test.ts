@@ -5,7 +5,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { sqliteStore } from "./sqlite/sqlite-store.ts";
 import { memoryStore } from "./testkit/memory.ts";
-import { allOf, allWrites, runTogether, type Subject, writesOf } from "./testkit/operations.ts";
+import { allOf, allWrites, runTogether, type Subject, ticks, writesOf } from "./testkit/operations.ts";
 import { tempFolder } from "./testkit/temp-folder.ts";
 
 /** Gives a new store of each kind to `use`, and closes them. */
@@ -23,15 +23,6 @@ async function withStores(
     await sqlite.store.close();
   }
 }
-
-const ticks = <T>(operation: fc.Arbitrary<T>) =>
-  fc.array(
-    fc.record({
-      afterMs: fc.constantFrom(0, 0, 0, 60),
-      operations: fc.array(operation, { minLength: 1, maxLength: 4 }),
-    }),
-    { minLength: 5, maxLength: 25 },
-  );
 
 test("SQLite and the reference store give the same results for the same calls", {
   timeout: 60_000,

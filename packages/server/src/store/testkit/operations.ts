@@ -237,6 +237,16 @@ export function allWrites(owners: readonly string[]): fc.Arbitrary<Operation> {
   );
 }
 
+/** Calls that are made in one tick each, some of them a while after the one before. */
+export const ticks = <T>(operation: fc.Arbitrary<T>) =>
+  fc.array(
+    fc.record({
+      afterMs: fc.constantFrom(0, 0, 0, 60),
+      operations: fc.array(operation, { minLength: 1, maxLength: 4 }),
+    }),
+    { minLength: 5, maxLength: 25 },
+  );
+
 /** Starts all calls in one tick, and gives what became of each. */
 export async function runTogether(subject: Subject, operations: readonly Operation[]): Promise<Outcome[]> {
   const results = await Promise.allSettled(operations.map((each) => each.run(subject)));
