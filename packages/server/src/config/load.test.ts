@@ -16,7 +16,6 @@ function valuesFor({ key, path = [] }: Setting): [string, string, string] {
   const definition = schema && definitionOf(inner(schema));
   if (key === "host") return ["127.0.0.2", "::1", "localhost"];
   if (key === "store") return ["memory", "sqlite:a.db", "sqlite:b.db"];
-  if (key === "postgres.schema") return ["one", "two", "three"];
   if (key === "cors.origins") return ["https://a.example", "https://b.example,https://c.example", "*"];
   if (key.endsWith(".allowPrivate")) return ["mcp.lan", "localhost:3001,[::1]", "*"];
   if (key === "urls.schemes") return ["https", "https,file", "data"];
