@@ -31,6 +31,7 @@ const entries: readonly Entry[] = [
   { name: "rondo/errors", source: "packages/rondo/src/errors.ts" },
   { name: "rondo/mcp", source: "packages/rondo/src/mcp/index.ts" },
   { name: "rondo/sandbox", source: "packages/rondo/src/sandbox/index.ts" },
+  { name: "rondo/sandbox-suite", source: "packages/rondo/src/sandbox/testing/sandbox-suite.ts" },
   { name: "rondo/testing", source: "packages/rondo/src/testing/index.ts" },
   { name: "rondo/demo", source: "packages/rondo/src/demo/index.ts" },
   { name: "@rondo/server", source: "packages/server/src/index.ts" },

@@ -31,6 +31,7 @@ const library: Package = {
     "testing/index",
     "mcp/index",
     "sandbox/index",
+    "sandbox/testing/sandbox-suite",
     "model/http/http-node",
     "model/http/http-fetch",
     "session/folder/default-store",
@@ -45,6 +46,7 @@ const library: Package = {
     agent: /^(agent\/(?!check-prompt)|client\/thinking-agent)/,
     client: /^(agent|client|loop|model\/(?!http\/http-)|session\/[^/]+$)/,
     folder: /^session\/folder\//,
+    sandbox: /^sandbox\/(?!testing\/)/,
   },
 };
 

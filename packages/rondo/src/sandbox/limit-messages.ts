@@ -19,7 +19,7 @@ export function limitMessage(limit: LimitName, limits: SandboxLimits, value?: nu
       return `It started more than the limit of ${limits.processes} processes and threads.`;
     case "disk":
       return `It wrote more than the limits of ${size(limits.diskBytes)} and ${limits.files.toLocaleString("en-US")} files for the container.`;
-    case "output":
+    default:
       return `It printed more than the output limit of ${size(value ?? limits.outputBytes)}.`;
   }
 }

@@ -122,12 +122,7 @@ export class BwrapContainer implements Container {
     );
     this.#running.add(execution);
     this.#stopWatch ??= this.#host.diskWatch.add(this.#folders(), limits, () => this.#onDiskFull());
-    void execution.outcome.then(() => {
-      this.#running.delete(execution);
-      if (this.#running.size > 0) return;
-      this.#stopWatch?.();
-      this.#stopWatch = undefined;
-    });
+    void this.#follow(execution);
     return execution;
   }
 
@@ -166,12 +161,19 @@ export class BwrapContainer implements Container {
     return this.#files.remove(path);
   }
 
-  close({ removesFiles = false }: { readonly removesFiles?: boolean } = {}): Promise<void> {
+  async close({ removesFiles = false }: { readonly removesFiles?: boolean } = {}): Promise<void> {
     const isTemporary = dirname(this.#folder) !== this.#host.folder;
     this.#closing ??= this.#endProcesses();
-    return this.#closing.then(async () => {
-      if (removesFiles || isTemporary) await this.#host.removeFolder(this.#folder);
-    });
+    await this.#closing;
+    if (removesFiles || isTemporary) await this.#host.removeFolder(this.#folder);
+  }
+
+  async #follow(execution: BwrapExecution): Promise<void> {
+    await execution.outcome;
+    this.#running.delete(execution);
+    if (this.#running.size > 0) return;
+    this.#stopWatch?.();
+    this.#stopWatch = undefined;
   }
 
   async #endProcesses(): Promise<void> {
@@ -187,15 +189,16 @@ export class BwrapContainer implements Container {
   #onDiskFull(): void {
     for (const execution of this.#running) execution.end(limitOutcome("disk", this.limits));
     const ended = [...this.#running].map(({ outcome }) => outcome);
-    this.#trimming ??= Promise.all(ended)
-      .then(() => trimToLimits(this.#folders(), this.limits))
-      .then(
-        () => undefined,
-        () => undefined,
-      )
-      .finally(() => {
-        this.#trimming = undefined;
-      });
+    this.#trimming ??= this.#trim(ended);
+  }
+
+  async #trim(ended: readonly Promise<unknown>[]): Promise<void> {
+    try {
+      await Promise.all(ended);
+      await trimToLimits(this.#folders(), this.limits);
+    } finally {
+      this.#trimming = undefined;
+    }
   }
 
   #folders(): string[] {

@@ -30,24 +30,23 @@ export function launchArguments({ systemArgs, folder, mounts, limits, request, c
   command: readonly string[];
 } {
   const environment = { ...baseEnvironment, ...checkEnvironment(request.env ?? {}) };
+  const cwd = request.cwd === undefined ? workFolder : `${workFolder}/${folderInside(request.cwd)}`;
   const options = [
-    ...namespaces,
-    ...["--die-with-parent", "--new-session", "--cap-drop", "ALL", "--clearenv"],
-    ...["--uid", "1000", "--gid", "1000", "--hostname", "sandbox"],
-    ...systemArgs,
-    ...["--bind", `${folder}/tmp`, "/tmp", "--bind", `${folder}/tmp`, "/dev/shm", "--remount-ro", "/dev"],
-    ...["--bind", `${folder}/data`, workFolder],
-    ...mounts.flatMap(({ source, target, isWritable }) => [
-      isWritable ? "--bind" : "--ro-bind",
-      source,
-      target,
-    ]),
-    ...["--remount-ro", "/"],
-    ...["--chdir", request.cwd === undefined ? workFolder : `${workFolder}/${folderInside(request.cwd)}`],
-    ...Object.entries(environment).flatMap(([name, value]) => ["--setenv", name, value]),
-  ];
+    namespaces,
+    ["--die-with-parent", "--new-session", "--cap-drop", "ALL", "--clearenv"],
+    ["--uid", "1000", "--gid", "1000", "--hostname", "sandbox"],
+    systemArgs,
+    ["--bind", `${folder}/tmp`, "/tmp", "--bind", `${folder}/tmp`, "/dev/shm", "--remount-ro", "/dev"],
+    ["--bind", `${folder}/data`, workFolder],
+    ...mounts.map(({ source, target, isWritable }) => [isWritable ? "--bind" : "--ro-bind", source, target]),
+    ["--remount-ro", "/", "--chdir", cwd],
+    ...Object.entries(environment).map(([name, value]) => ["--setenv", name, value]),
+  ].flat();
   const command = [
-    ...["/usr/bin/prlimit", "--core=0", `--nofile=${openFiles}`, `--fsize=${limits.diskBytes}`],
+    "/usr/bin/prlimit",
+    "--core=0",
+    `--nofile=${openFiles}`,
+    `--fsize=${limits.diskBytes}`,
     "--memlock=65536",
     // A group counts processes too, and says so when there are too many, so it must be the first to refuse one.
     `--nproc=${(limits.processes + ownProcesses) * (countsMemory ? 1 : 2)}`,

@@ -108,7 +108,7 @@ export class RunningCall implements CodeCall {
   /** The process ended. */
   lose(outcome: Outcome): void {
     if (this.#stop !== undefined) this.#settle({ ...this.#stop, isLost: true });
-    else if ("message" in outcome) this.#settle({ ...outcome, isLost: true } as CodeOutcome);
+    else if ("message" in outcome) this.#settle({ ...outcome, isLost: true });
     else if (outcome.type === "cancelled")
       this.#settle({ type: "lost", isLost: true, message: "The interpreter was closed." });
     else {

@@ -2,9 +2,10 @@
 
 /**
  * It speaks as the driver of Python does. Code runs in the main thread as in the console of a browser: variables stay
- * and can be declared again, and await works. A second thread reads the standard input, so that it can stop the first.
+ * and can be declared again, and await works. Nothing of the driver is global. A second thread reads the standard input, so that it can stop the first.
  */
 export const javascriptDriver = String.raw`
+(() => {
 const { Worker } = require("node:worker_threads");
 const { Session } = require("node:inspector");
 const { writeSync } = require("node:fs");
@@ -138,4 +139,5 @@ globalThis.require = Module.createRequire("/mnt/data/");
 process.on("uncaughtException", (error) => console.error(error));
 process.on("unhandledRejection", (error) => console.error(error));
 new Worker("(" + listen + ")()", { eval: true }).on("message", onMessage);
+})();
 `;

@@ -1,0 +1,183 @@
+// The bwrap tier passes the tests of all tiers, and leaves nothing behind however the server ends.
+import { type ChildProcess, spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
+import {
+  chmodSync,
+  existsSync,
+  globSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+import { afterAll, describe, expect, test } from "vitest";
+import { readExecution } from "../read-execution.ts";
+import type { Container } from "../sandbox.ts";
+import { describeSandbox } from "../testing/sandbox-suite.ts";
+import { bwrap } from "./bwrap.ts";
+import { findProgram } from "./host.ts";
+
+const hasBwrap = findProgram("bwrap") !== undefined;
+const hasPython = existsSync("/usr/bin/python3");
+const isRoot = process.getuid?.() === 0;
+const folder = mkdtempSync(join(tmpdir(), "rondo-bwrap-"));
+// Users of containers pass through it, where this process is root.
+chmodSync(folder, 0o711);
+
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+describe.skipIf(!hasBwrap)(
+  `${hasBwrap ? "on" : "skipped, because bwrap is not installed on"} this machine`,
+  () => {
+    describeSandbox("bwrap", {
+      runner: { describe, test, afterAll },
+      open: () => bwrap({ folder: join(folder, "suite") }),
+      languages: hasPython ? ["python", "javascript"] : ["javascript"],
+    });
+
+    describe("without control groups", () => {
+      const sandbox = bwrap({ folder: join(folder, "plain"), usesCgroups: false });
+      afterAll(() => sandbox.close());
+
+      test.each([
+        ["memory", { memoryBytes: 96 * 1024 * 1024 }, "for i in 1 2 3 4; do tail /dev/zero & done; wait"],
+        ["processes", { processes: 20 }, "(while :; do sleep 1000 & done) & exec sleep 1000"],
+      ] as const)("the limit '%s' holds, and check() says how", async (type, limits, line) => {
+        const { isAvailable, probes } = await sandbox.check();
+        expect(isAvailable).toBe(true);
+        expect(probes.find(({ name }) => name === "cgroup")).toMatchObject({
+          holds: false,
+          isRequired: false,
+        });
+        const container = await sandbox.open({ isTemporary: true, limits });
+        const { outcome } = await run(container, line);
+        expect(outcome.type).toBe(type);
+        await container.close();
+      });
+
+      test.skipIf(!hasPython)("memory that only a group would count cannot be had", async () => {
+        const container = await sandbox.open({ isTemporary: true });
+        const code = "import os; os.memfd_create('x')";
+        const { stderr } = await readExecution(await container.exec({ command: ["python3", "-c", code] }));
+        expect(stderr).toContain("Function not implemented");
+        await container.close();
+      });
+    });
+
+    test("after kill -9 of the server there is no process, group or temporary file, but the lasting files", async () => {
+      const marker = `rondo-doomed-${process.pid}`;
+      const state = join(folder, "doomed");
+      const server = startDoomed(state, marker);
+      await once(server.stdout as NodeJS.ReadableStream, "data");
+      const prefix = `rondo-sandbox-${server.pid}-`;
+      expect(processesWith(marker)).not.toEqual([]);
+      expect(readdirSync(state).filter((name) => name.startsWith("temporary-"))).toHaveLength(1);
+      expect(groupsOf(prefix).length > 0).toBe(isRoot);
+      server.kill("SIGKILL");
+      await until(
+        () =>
+          processesWith(marker).length === 0 &&
+          groupsOf(prefix).length === 0 &&
+          readdirSync(state).join() === "containers",
+      );
+      expect(mountsOf(state)).toEqual([]);
+      const restarted = bwrap({ folder: state });
+      const container = await restarted.open({ id: "lasting" });
+      expect(container.isNew).toBe(false);
+      expect((await run(container, "cat kept; ls")).stdout).toBe("keptkept\n");
+      await restarted.close();
+      expect(readdirSync(state)).toEqual(["containers"]);
+    });
+
+    test("it refuses with what to do where bwrap is missing, cannot make namespaces, or may not enter the folder", async () => {
+      for (const [options, message] of [
+        [{ folder, program: "/no/such/bwrap" }, "Install it: apt install bubblewrap"],
+        [{ folder, program: "/bin/false" }, "Allow user namespaces"],
+      ] as const) {
+        const sandbox = bwrap(options);
+        await expect(sandbox.open({})).rejects.toMatchObject({
+          code: "sandbox_unavailable",
+          message: expect.stringContaining(message),
+        });
+        await sandbox.close();
+      }
+    });
+
+    test.skipIf(!isRoot)("root needs a folder that the users of containers may enter", async () => {
+      const closed = join(folder, "closed");
+      mkdirSync(closed, { mode: 0o700 });
+      const sandbox = bwrap({ folder: join(closed, "sandbox") });
+      await expect(sandbox.open({})).rejects.toThrow(`chmod o+x ${closed}`);
+      await sandbox.close();
+    });
+
+    test.skipIf(!isRoot)(
+      "it works for an ordinary user, and for root as another user of each container",
+      async () => {
+        const home = join(folder, "home");
+        mkdirSync(home, { mode: 0o777 });
+        chmodSync(home, 0o777);
+        const program = `
+      import { bwrap, readExecution } from ${JSON.stringify(fileURLToPath(new URL("../index.ts", import.meta.url)))};
+      const sandbox = bwrap({ folder: ${JSON.stringify(join(home, "sandbox"))} });
+      const container = await sandbox.open({ isTemporary: true });
+      const { stdout, outcome } = await readExecution(await container.exec({ command: ["sh", "-c", "id -u; echo x > f; cat f"] }));
+      console.log(JSON.stringify([process.getuid(), stdout, outcome]));
+      await sandbox.close();`;
+        const args = ["--conditions=rondo-source", "--input-type=module", "--eval", program];
+        const { stdout, stderr } = spawnSync(process.execPath, args, {
+          uid: 65_534,
+          gid: 65_534,
+          encoding: "utf8",
+        });
+        expect([stdout, stderr]).toEqual([
+          `${JSON.stringify([65_534, "1000\nx\n", { type: "exit", code: 0 }])}\n`,
+          "",
+        ]);
+      },
+    );
+  },
+);
+
+function startDoomed(state: string, marker: string): ChildProcess {
+  const program = fileURLToPath(new URL("../testkit/doomed-server.ts", import.meta.url));
+  return spawn(process.execPath, ["--conditions=rondo-source", program, state, marker], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+}
+
+async function run(container: Container, line: string) {
+  return readExecution(await container.exec({ command: ["sh", "-c", line] }));
+}
+
+/** Processes in a container, which have it in their command line; the program itself has it there too. */
+function processesWith(marker: string): string[] {
+  return readdirSync("/proc").filter((pid) => {
+    if (!/^\d+$/.test(pid)) return false;
+    try {
+      const commandLine = readFileSync(`/proc/${pid}/cmdline`, "utf8");
+      return commandLine.includes(marker) && !commandLine.includes("doomed-server");
+    } catch {
+      return false;
+    }
+  });
+}
+
+function groupsOf(prefix: string): string[] {
+  return globSync(`/sys/fs/cgroup/**/${prefix}*`);
+}
+
+function mountsOf(path: string): string[] {
+  return readFileSync("/proc/self/mounts", "utf8")
+    .split("\n")
+    .filter((line) => line.includes(path));
+}
+
+async function until(condition: () => boolean): Promise<void> {
+  while (!condition()) await delay(20);
+}
