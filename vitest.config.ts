@@ -1,11 +1,16 @@
+import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
 
 export default defineConfig({
   ssr: { resolve: { conditions: ["rondo-source", "module", "node"] } },
   test: {
     include: ["packages/*/src/**/*.test.ts", "test/**/*.test.ts"],
-    // Said aloud, because the default registry belongs to the process: test files must not share one.
-    isolate: true,
+    // A process for each file costs more than most files' tests. They share processes, but no modules: test files must
+    // not share a default registry.
+    isolate: false,
+    setupFiles: ["test/support/fresh-modules.ts"],
+    // For the workers and the many processes that tests start: what one has compiled, the others need not.
+    env: { NODE_COMPILE_CACHE: fileURLToPath(new URL("node_modules/.cache/compile", import.meta.url)) },
     // Starts nothing by itself: PostgreSQL only when a test asks for it.
     globalSetup: ["packages/server/src/store/postgres/testkit/vitest-postgres.ts"],
     // Only against what hangs: on a busy machine everything takes longer.
