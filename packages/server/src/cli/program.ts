@@ -9,6 +9,7 @@ import { doctorCommand } from "./doctor/doctor.ts";
 import { initCommand } from "./init/init.ts";
 import { keyCommand } from "./key.ts";
 import { mcpCommand } from "./mcp/mcp.ts";
+import { migrateCommand } from "./migrate.ts";
 import { responsesCommand } from "./responses/responses.ts";
 import { runCommand } from "./run/run.ts";
 import { serveCommand } from "./serve.ts";
@@ -49,6 +50,7 @@ export function createProgram(io: CliIo): Command {
     initCommand,
     serveCommand,
     workerCommand,
+    migrateCommand,
     chatCommand,
     runCommand,
     responsesCommand,

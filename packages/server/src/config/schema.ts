@@ -49,9 +49,6 @@ const postgresSchema = section("The PostgreSQL store (docs/scaling.md).", {
     .describe(
       "How many connections this process opens to PostgreSQL at most, besides one for news and locks.",
     ),
-  schema: text("a name of at most 40 letters, digits and _", (value) => /^[a-z_][a-z0-9_]{0,39}$/.test(value))
-    .default("rondo")
-    .describe("The schema of the tables. The queue has its own beside it, with `_queue` after the name."),
   migrate: flagValue().default(true).meta({
     description:
       "Whether the start creates and changes the tables. If not, `rondo migrate` has to be run before, and a start without it is refused.",

@@ -6,7 +6,7 @@ import type { Store } from "./store.ts";
 const postgresScheme = /^postgres(?:ql)?:\/\//i;
 
 /** Whether a store is the URL of a PostgreSQL database. */
-export function isPostgresUrl(store: unknown): store is string {
+export function isPostgresUrl(store: unknown): store is `postgres${string}` {
   return typeof store === "string" && postgresScheme.test(store);
 }
 

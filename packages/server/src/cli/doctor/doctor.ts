@@ -1,9 +1,11 @@
 // `rondo doctor`: checks what is installed and reachable, whether it works, and says what to do where it does not.
 
 import { Command, InvalidArgumentError } from "commander";
+import { resolveConfig } from "../../config/check-config.ts";
 import { candidates, type UsualPorts } from "../../config/discover.ts";
 import { labelOf } from "../../config/models.ts";
 import { modelApiKey } from "../../config/settings.ts";
+import { isPostgresUrl, storeLabel } from "../../store/store-label.ts";
 import { type CliIo, Exit, exitCodes } from "../cli-io.ts";
 import { configFlag, wholeNumber } from "../flag-values.ts";
 import { advice, type CheckOptions, checkServer, sectionTitles } from "./check-server.ts";
@@ -56,8 +58,8 @@ export function doctorCommand(io: CliIo, places: UsualPlaces = {}): Command {
     .option("--timeout <seconds>", "How long each step with a model may take.", seconds, 120)
     .option("--max-models <number>", "How many models of each server to check.", wholeNumber(1), 3)
     .option(
-      "--store [file]",
-      "Check only the store, thoroughly: this file, or that of the config. Changes nothing.",
+      "--store [store]",
+      "Check only the store, thoroughly: this file or postgres:// URL, or that of the config. Changes nothing.",
     )
     .option(
       "--learn <url>",
@@ -72,7 +74,7 @@ Examples:
   rondo doctor --model-url http://localhost:8000/v1     one model server
   rondo doctor --model qwen3:8b --timeout 600           one model that loads slowly
   rondo doctor --server http://localhost:4500           a Rondo server, through its API
-  rondo doctor --store                                  every page of the store's file
+  rondo doctor --store                                  every page of the store's file, or the database
   rondo doctor --learn http://localhost:8080/v1         a profile for one model
   rondo doctor --json | jq .ok                          for scripts
 
@@ -155,7 +157,7 @@ async function checkAll(
   const rondo =
     modelUrl === undefined || rondoUrl !== undefined ? [rondoServer(env, rondoUrl, rondoPort)] : [];
   const { check, config } = await checkConfig({ cwd, env, file, flags: { modelUrl } });
-  const installed = [checkNode(), checkPackages(), check, checkStore(config, cwd)];
+  const installed = [checkNode(), checkPackages(), check, await checkStore(config, cwd)];
   printer.title("Installed");
   for (const found of installed) printer.finding(found);
 
@@ -200,14 +202,16 @@ async function checkOnlyStore(
   file: string | undefined,
   printer: Printer,
 ): Promise<DoctorReport> {
-  let url = named === true ? undefined : `sqlite:${named.replace(/^sqlite:/, "")}`;
+  let url: string | undefined =
+    named === true ? undefined : isPostgresUrl(named) ? named : `sqlite:${named.replace(/^sqlite:/, "")}`;
+  const { check: configCheck, config } = await checkConfig({ cwd, env, file });
   if (named === true) {
-    const { check, config } = await checkConfig({ cwd, env, file });
-    if (config === undefined) printer.finding(check);
+    if (config === undefined) printer.finding(configCheck);
     if (typeof config?.store === "string") url = config.store;
   }
-  printer.title(`Store ${url ?? ""}`);
-  const installed = url === undefined ? [] : checkStoreThoroughly(url, cwd);
+  printer.title(`Store ${url === undefined ? "" : storeLabel(url)}`);
+  const postgres = config?.postgres ?? resolveConfig({}).postgres;
+  const installed = url === undefined ? [] : await checkStoreThoroughly(url, cwd, postgres);
   for (const check of installed) printer.finding(check);
   const result = storeSummary(installed);
   return { ok: result.status === "ok", installed, servers: [], result };
@@ -216,6 +220,7 @@ async function checkOnlyStore(
 function storeSummary(checks: readonly InstallCheck[]): Finding {
   const bad = checks.find(({ status }) => status === "failed");
   if (bad) return { status: "failed", code: bad.code, message: "The store is damaged or cannot be used." };
+  if (checks.some(({ name }) => name === "connection")) return ok("The store can be used.");
   if (checks.length > 0) return ok("The store is intact.");
   return failed(
     "invalid_config",

@@ -20,24 +20,24 @@ describe("the store", () => {
   test("is fine in memory, and while another server has it open", async () => {
     using folder = folderWith();
     const store = await openStore(`sqlite:${join(folder.path, "rondo.db")}`);
-    expect(look("memory", folder.path)).toMatchObject({ status: "ok", code: "memory" });
-    expect(look("sqlite:./rondo.db", folder.path)).toMatchObject({
+    expect(await look("memory", folder.path)).toMatchObject({ status: "ok", code: "memory" });
+    expect(await look("sqlite:./rondo.db", folder.path)).toMatchObject({
       status: "ok",
       code: "in_use",
       message: "store sqlite:./rondo.db: in use by a running server, and left alone",
     });
     await store.close();
-    expect(look("sqlite:./rondo.db", folder.path)).toMatchObject({ status: "ok", code: "ready" });
+    expect(await look("sqlite:./rondo.db", folder.path)).toMatchObject({ status: "ok", code: "ready" });
   });
 
-  test("may be none, or an object of the config", () => {
-    expect(look("none", "/")).toMatchObject({ status: "ok", code: "none" });
-    expect(checkStore(resolveConfig({ store: memoryStore() }), "/")).toMatchObject({ code: "custom" });
+  test("may be none, or an object of the config", async () => {
+    expect(await look("none", "/")).toMatchObject({ status: "ok", code: "none" });
+    expect(await checkStore(resolveConfig({ store: memoryStore() }), "/")).toMatchObject({ code: "custom" });
   });
 
-  test("that is not a database is reported with what to do", () => {
+  test("that is not a database is reported with what to do", async () => {
     using folder = folderWith({ "rondo.db": "a letter to my aunt ".repeat(100) });
-    expect(look("sqlite:./rondo.db", folder.path)).toMatchObject({
+    expect(await look("sqlite:./rondo.db", folder.path)).toMatchObject({
       status: "failed",
       code: "unusable",
       message: expect.stringContaining("not a SQLite database"),

@@ -8,6 +8,7 @@ import { readManifest } from "../../config/package-version.ts";
 import type { ServerConfig } from "../../config/schema.ts";
 import { checkStoreFile } from "../../store/check-store.ts";
 import { inspectStore } from "../../store/inspect-store.ts";
+import { isPostgresUrl, storeLabel } from "../../store/store-label.ts";
 import { storeAdvice } from "./advice.ts";
 import { type Finding, failed, type InstallCheck, ok } from "./report.ts";
 
@@ -48,7 +49,15 @@ export async function checkConfig(
   }
 }
 
-export function checkStore(config: ServerConfig | undefined, cwd: string): InstallCheck {
+export async function checkStore(config: ServerConfig | undefined, cwd: string): Promise<InstallCheck> {
+  if (config && isPostgresUrl(config.store)) {
+    const checks = await checkPostgres(config.store, config.postgres);
+    const bad = checks.find(({ status }) => status === "failed");
+    const label = `store ${storeLabel(config.store)}`;
+    return bad
+      ? { ...bad, name: "store", message: `${label}: ${bad.message}` }
+      : { name: "store", ...ok(`${label}: reachable and usable (rondo doctor --store has more)`) };
+  }
   return { name: "store", ...storeFinding(config?.store, cwd) };
 }
 
@@ -71,8 +80,20 @@ const storeStates = {
   ready: "readable and writable",
 };
 
-/** `rondo doctor --store`: every page of the store's file. */
-export function checkStoreThoroughly(url: string, cwd: string): InstallCheck[] {
+/** What is checked of a PostgreSQL store. */
+async function checkPostgres(url: string, options: ServerConfig["postgres"]): Promise<InstallCheck[]> {
+  // Loaded only here: whoever uses SQLite pays nothing for it.
+  const { inspectPostgres } = await import("../../store/postgres/inspect.ts");
+  return (await inspectPostgres(url, options)).map(({ check, ...finding }) => ({ name: check, ...finding }));
+}
+
+/** `rondo doctor --store`: every page of the store's file, or what can be seen of a database. */
+export async function checkStoreThoroughly(
+  url: string,
+  cwd: string,
+  postgres: ServerConfig["postgres"],
+): Promise<InstallCheck[]> {
+  if (isPostgresUrl(url)) return checkPostgres(url, postgres);
   if (url === "none") return [{ name: "file", ...ok("nothing is kept: there is no file to check", "none") }];
   return checkStoreFile(url, cwd).map(({ check, isGood, code, message }) => ({
     name: check,

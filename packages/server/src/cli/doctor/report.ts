@@ -1,6 +1,7 @@
 // What the doctor found, as data: `--json` prints it, and the printer shows it to people.
 
 import type { StoreFinding } from "../../store/check-store.ts";
+import type { PostgresFinding } from "../../store/postgres/inspect.ts";
 import { adviceByCode } from "./advice.ts";
 
 /** `warning`: works, but not as well as it could; `skipped`: not checked. */
@@ -31,7 +32,7 @@ export function warning(code: string, message: string): Finding {
 }
 
 export interface InstallCheck extends Finding {
-  readonly name: "node" | "packages" | "config" | "store" | StoreFinding["check"];
+  readonly name: "node" | "packages" | "config" | "store" | StoreFinding["check"] | PostgresFinding["check"];
 }
 
 export type StepName = "answer" | "stream" | "tool";

@@ -4,6 +4,7 @@ import type { Store } from "../store.ts";
 import { PostgresConnection } from "./connection.ts";
 import { toStoreError } from "./faults.ts";
 import { GroupWriter } from "./group-writer.ts";
+import { checkMoved } from "./moved.ts";
 import { PostgresStore } from "./postgres-store.ts";
 import { checkMigrated, checkVersion, migrate, readSchemaState } from "./schema.ts";
 
@@ -36,6 +37,7 @@ export async function postgresStore(options: PostgresStoreOptions): Promise<Stor
       checkVersion(state, db.place);
       checkMigrated(state, db.place);
     }
+    await checkMoved(db);
   } catch (error) {
     await db.close().catch(() => {});
     throw toStoreError(error, db.place);

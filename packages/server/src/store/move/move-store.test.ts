@@ -1,0 +1,203 @@
+// Moves a real SQLite file to a real PostgreSQL, with everything that a store keeps.
+
+import { createHash } from "node:crypto";
+import { join } from "node:path";
+import pg from "pg";
+import { expect, test } from "vitest";
+import { migratePostgres, moveToPostgres } from "../migrate-store.ts";
+import { openStore } from "../open-store.ts";
+import { testDatabase } from "../postgres/testkit/test-database.ts";
+import { sqliteStore } from "../sqlite/sqlite-store.ts";
+import type { Store } from "../store.ts";
+import { events, inputItem, message, newResponse, output, write } from "../testing/build.ts";
+import { tempFolder } from "../testkit/temp-folder.ts";
+
+const oddId = "é\u{1F600}\\'; -- nul\u0000";
+const leaseMs = 30_000;
+
+async function fill(store: Store): Promise<void> {
+  await store.keepSecret("seal", "the secret of this store");
+  await store.createConversation({
+    id: "conv_1",
+    owner: "ann",
+    createdAtMs: 5,
+    metadata: { a: "ä" },
+    items: [inputItem("msg_c1"), inputItem(oddId)],
+  });
+  for (let n = 0; n < 30; n += 1) {
+    const lease = await store.create(
+      newResponse(`resp_${n}`, {
+        createdAtMs: 1000 + n,
+        previousResponseId: n === 0 ? null : `resp_${n - 1}`,
+        input: [inputItem(n === 3 ? oddId : `msg_in${n}`, "x".repeat(n * 3000))],
+        events: events(0, 0),
+        ...(n === 4 && { idempotency: { key: `key ${oddId}`, fingerprint: "f", keepMs: 86_400_000 } }),
+        ...(n === 5 && { conversation: { id: "conv_1", mustBeFree: true } }),
+      }),
+      "worker",
+      leaseMs,
+    );
+    await store.commit(lease, write({ events: events(1, 40), steps: [{ type: "round", n }, { n: 2 }] }));
+    await store.commit(
+      lease,
+      write({
+        events: events(41, 80),
+        steps: [{ n: 3 }],
+        output: [output(0, message(`msg_out${n}`, "completed", `Text \\u0000 "${n}" é`))],
+        update: { status: "completed", completedAtMs: 2000 + n },
+      }),
+    );
+  }
+  // One that waits, and one that a process left when it died.
+  const waiting = newResponse("resp_waiting", { status: "queued", credentials: "sealed", createdAtMs: 9000 });
+  await store.create(waiting, "worker", leaseMs);
+  const died = await store.create(newResponse("resp_died", { createdAtMs: 9001 }), "worker", leaseMs);
+  await store.commit(died, write({ events: events(0, 2), steps: [{ n: 1 }] }));
+  async function* content() {
+    yield Buffer.alloc(600_000, "é");
+    yield Buffer.from([0, 1, 255]);
+  }
+  await store.files?.create({ id: "file_1", owner: "ann", createdAtMs: 7 }, content(), () => ({
+    filename: "päß.csv",
+    purpose: "user_data",
+    expiresAtMs: null,
+  }));
+}
+
+/** Everything that clients can see, and what a worker gets. */
+async function shown(store: Store) {
+  const page = await store.list("ann", { limit: 100, order: "asc" });
+  const ids = page.data.map(({ id }) => id);
+  const content = await store.files?.content("ann", "file_1");
+  return {
+    responses: page.data,
+    outputs: await Promise.all(ids.map((id) => store.output("ann", id))),
+    inputs: await Promise.all(ids.map((id) => store.input("ann", id, { limit: 100, order: "asc" }))),
+    events: await Promise.all(ids.map((id) => store.events("ann", id, -1, 1000))),
+    chain: await store.chain("ann", "resp_29"),
+    items: (await store.items("ann", [oddId, "msg_in7"])).toSorted((a, b) =>
+      String(a.id) < String(b.id) ? -1 : 1,
+    ),
+    conversation: await store.readConversation("ann", "conv_1"),
+    head: await store.getConversation("ann", "conv_1"),
+    key: await store.findByKey("ann", `key ${oddId}`),
+    secret: await store.keepSecret("seal", "another"),
+    file: await store.files?.get("ann", "file_1"),
+    content: content && hashOf(await Array.fromAsync(content)),
+    counts: await store.queue.count(),
+  };
+}
+
+function hashOf(pieces: readonly Uint8Array[]): string {
+  return createHash("sha256").update(Buffer.concat(pieces)).digest("hex");
+}
+
+async function filledFile(path: string) {
+  const store = sqliteStore({ path });
+  await fill(store);
+  await store.close();
+  // As a crash left it, seen by the next process.
+  const reopened = sqliteStore({ path });
+  const before = await shown(reopened);
+  await reopened.close();
+  return before;
+}
+
+test("a file is moved with all it has, in parts, and its runs go on", { timeout: 60_000 }, async () => {
+  using folder = tempFolder();
+  const path = join(folder.path, "rondo.db");
+  const before = await filledFile(path);
+  const to = await testDatabase();
+  const controller = new AbortController();
+  const move = (signal: AbortSignal, onProgress?: Parameters<typeof moveToPostgres>[0]["onProgress"]) =>
+    moveToPostgres({ from: "rondo.db", to, cwd: folder.path, signal, ...(onProgress && { onProgress }) });
+  // Interrupted after each batch, until all is there.
+  let parts = 0;
+  let counts: Awaited<ReturnType<typeof move>> | undefined;
+  for (; counts === undefined; parts += 1) {
+    const part = new AbortController();
+    counts = await move(
+      part.signal,
+      ({ phase }) => phase === "copy" && part.abort(new Error("Interrupted.")),
+    ).catch((error: unknown) => {
+      expect(error).toMatchObject({ message: "Interrupted." });
+      return undefined;
+    });
+    if (parts === 1) await expect(openStore(to)).rejects.toThrow(/move of a store to .* is not finished/);
+  }
+  expect(parts).toBeGreaterThan(10);
+  const rows = Object.fromEntries(counts.map(({ table, rows: count }) => [table, count]));
+  expect(rows).toMatchObject({
+    secrets: 1,
+    responses: 32,
+    items: 60,
+    events: 30 * 81 + 3,
+    steps: 91,
+    idempotency_keys: 1,
+    conversations: 1,
+    files: 1,
+  });
+  expect(counts.every(({ sha256 }) => /^[0-9a-f]{64}$/.test(sha256))).toBe(true);
+
+  const store = await openStore(to);
+  try {
+    const withoutFiles = { ...before, file: undefined, content: undefined };
+    expect(await shown(store)).toEqual(store.files ? before : withoutFiles);
+    const jobs = await store.queue.claim("new", { leaseMs, limit: 10 });
+    expect(jobs.map(({ responseId }) => responseId).toSorted()).toEqual(["resp_died", "resp_waiting"]);
+    const [died, waiting] = jobs.toSorted((a, b) => (a.responseId < b.responseId ? -1 : 1));
+    expect(died && (await store.resume(died))).toMatchObject({ lastSequence: 2, steps: [{ n: 1 }] });
+    expect(waiting && (await store.resume(waiting))).toMatchObject({ credentials: "sealed" });
+    // New rows get keys of their own.
+    await store.create(newResponse("resp_new", { input: [inputItem("msg_new")] }), "w", leaseMs);
+    await store.addConversationItems("ann", "conv_1", [inputItem("msg_added")]);
+  } finally {
+    await store.close();
+  }
+  await expect(move(controller.signal)).rejects.toThrow(
+    /was moved to .* before, and servers may have used it/,
+  );
+});
+
+test("is refused if the file is open in a server, or missing, or the database is not empty", async () => {
+  using folder = tempFolder();
+  const path = join(folder.path, "rondo.db");
+  const to = await testDatabase();
+  const { signal } = new AbortController();
+  const options = { from: path, to, cwd: folder.path, signal };
+  await expect(moveToPostgres(options)).rejects.toThrow(`There is no file ${path} to move.`);
+  const open = sqliteStore({ path });
+  await expect(moveToPostgres(options)).rejects.toThrow("is open in another server");
+  await open.close();
+  const target = await openStore(to);
+  await target.keepSecret("seal", "of the target");
+  await target.close();
+  await expect(moveToPostgres(options)).rejects.toThrow("has data of its own (secrets)");
+});
+
+test("a difference in the end is found", async () => {
+  using folder = tempFolder();
+  const path = join(folder.path, "rondo.db");
+  const store = sqliteStore({ path });
+  await store.keepSecret("seal", "s");
+  await store.create(newResponse("resp_1", { input: [inputItem("msg_1")] }), "w", leaseMs);
+  await store.close();
+  const to = await testDatabase();
+  const client = new pg.Client(to);
+  await migratePostgres(to);
+  await client.connect();
+  try {
+    // Changed while it is moved.
+    await client.query(
+      `CREATE FUNCTION public.twist() RETURNS trigger LANGUAGE plpgsql AS
+        $$ BEGIN NEW.data := replace(NEW.data, 'Text', 'Tent'); RETURN NEW; END $$;
+       CREATE TRIGGER twist BEFORE INSERT ON rondo.items FOR EACH ROW EXECUTE FUNCTION public.twist()`,
+    );
+    const { signal } = new AbortController();
+    await expect(moveToPostgres({ from: path, to, cwd: folder.path, signal })).rejects.toThrow(
+      /row 1 of items in postgres:.* is not what .*rondo\.db has/,
+    );
+  } finally {
+    await client.end();
+  }
+});
