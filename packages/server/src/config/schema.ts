@@ -26,6 +26,7 @@ import {
 } from "./fields.ts";
 import { mcpSchema } from "./mcp-schema.ts";
 import { endpointSchema, modelSchema } from "./model-schema.ts";
+import { sandboxSchema } from "./sandbox-schema.ts";
 
 const storeExpected = "memory, none, sqlite:PATH, postgres://USER@HOST/DATABASE or a store of your own";
 
@@ -158,6 +159,7 @@ export const configSchema = group({
     .default([])
     .describe("Executors of other kinds of tools. The first that can execute a tool does. Only in code."),
   mcp: mcpSchema.prefault({}).describe("Tools of MCP servers (docs/mcp.md)."),
+  sandbox: sandboxSchema,
   maxAgenticTurns: count(10).describe("How many rounds (model requests) a response may take."),
   maxRepeats: count(3).describe(
     "How many times in a row the server runs the same call with the same result, and how many answers in a row may contain no call that can run (docs/server.md). A large number lifts the limit.",

@@ -3,7 +3,7 @@
 import type { Announcement, CallEvent, CallItems, CallOutcome, ShownCall } from "../executor/executor.ts";
 import type { ExtensionEvent } from "../protocol/events.ts";
 import { newItemId, roundMark } from "../protocol/ids.ts";
-import type { McpApprovalRequestItem, OutputItem } from "../protocol/items.ts";
+import type { Annotation, McpApprovalRequestItem, OutputItem } from "../protocol/items.ts";
 import type { Journal } from "./journal.ts";
 import {
   messageItem,
@@ -36,6 +36,8 @@ export interface OutputOptions {
   readonly sealThought?: ((thought: string) => string) | undefined;
   /** Seals calls of the server, for clients that keep the conversation and leave them out. */
   readonly sealCalls?: ((items: readonly OutputItem[], isWithinAnswer: boolean) => string) | undefined;
+  /** Annotations for a text of the model, once it is whole. Default: none. */
+  readonly annotate?: ((text: string) => readonly Annotation[]) | undefined;
   /** The items of an earlier start of the run, and the text item that was open then. */
   readonly items?: readonly (OutputItem | undefined)[] | undefined;
   readonly openText?: OpenText | undefined;
@@ -49,6 +51,7 @@ export class Output {
   readonly #thoughtParts: readonly PartForm[];
   readonly #sealThought: ((thought: string) => string) | undefined;
   readonly #sealCalls: OutputOptions["sealCalls"];
+  readonly #annotate: OutputOptions["annotate"];
   /** Calls of the server that are not sealed yet. */
   #unsealed: OutputItem[] = [];
   /** How many calls the server has shown. */
@@ -66,6 +69,7 @@ export class Output {
       thoughts = "summary",
       sealThought,
       sealCalls,
+      annotate,
       items = [],
       openText,
       answer = -1,
@@ -75,6 +79,7 @@ export class Output {
     this.#thoughtParts = thoughtParts(thoughts);
     this.#sealThought = sealThought;
     this.#sealCalls = sealCalls;
+    this.#annotate = annotate;
     this.#items = [...items];
     // Too many rather than too few: an id that promises calls in vain costs one look into the store.
     this.#serverCalls = items.length;
@@ -108,9 +113,10 @@ export class Output {
     if (!open) return;
     this.#openText = undefined;
     const { id, index, text, parts } = open;
+    const annotations = open.type === "message" ? this.#annotate?.(text) : undefined;
     for (const part of parts)
-      for (const event of partEnded(part, placeOf(open), text)) this.#journal.emit(event);
-    if (open.type === "message") this.#finish(index, messageItem(id, status, text));
+      for (const event of partEnded(part, placeOf(open), text, annotations)) this.#journal.emit(event);
+    if (open.type === "message") this.#finish(index, messageItem(id, status, text, annotations));
     else {
       const sealed = this.#sealThought && { encrypted_content: this.#sealThought(text) };
       this.#finish(index, { ...thoughtItem(id, status, parts, text), ...sealed });
@@ -132,6 +138,8 @@ export class Output {
     const item = ownItem(items, shown, outcome);
     this.#finish(shown.index, item);
     if (shown.callId === undefined && this.#sealCalls) this.#unsealed.push(item);
+    const more = items.followUp?.(shown, outcome);
+    if (more) this.announce(more);
   }
 
   /** Shows a thought without words that holds the calls since the last one. `isWithinAnswer`: the client's follow. */

@@ -106,6 +106,7 @@ async function record(
     thoughts: plan.thoughts,
     sealThought: plan.sealThought,
     sealCalls: plan.sealCalls,
+    annotate: plan.offer.annotate,
     items: progress?.items,
     openText: progress?.openText,
     answer: progress?.answer,

@@ -2,7 +2,7 @@
 // content, or as both.
 
 import type { EventBody } from "../protocol/events.ts";
-import type { MessageItem, OutputText, ReasoningItem } from "../protocol/items.ts";
+import type { Annotation, MessageItem, OutputText, ReasoningItem } from "../protocol/items.ts";
 import type { ItemStatus } from "../protocol/status.ts";
 
 /** How clients see thoughts. */
@@ -42,7 +42,12 @@ export function partGrown(form: PartForm, at: Place, delta: string): EventBody {
     : { type: "response.reasoning_summary_text.delta", ...at, summary_index: 0, delta };
 }
 
-export function partEnded(form: PartForm, at: Place, text: string): readonly EventBody[] {
+export function partEnded(
+  form: PartForm,
+  at: Place,
+  text: string,
+  annotations: readonly Annotation[] = [],
+): readonly EventBody[] {
   if (form === "summary") {
     const place = { ...at, summary_index: 0 };
     const part = { type: "summary_text", text } as const;
@@ -54,8 +59,16 @@ export function partEnded(form: PartForm, at: Place, text: string): readonly Eve
   const place = { ...at, content_index: 0 };
   if (form === "message")
     return [
+      ...annotations.map(
+        (annotation, annotation_index): EventBody => ({
+          type: "response.output_text.annotation.added",
+          ...place,
+          annotation_index,
+          annotation,
+        }),
+      ),
       { type: "response.output_text.done", ...place, text, logprobs: [] },
-      { type: "response.content_part.done", ...place, part: outputText(text) },
+      { type: "response.content_part.done", ...place, part: outputText(text, annotations) },
     ];
   return [
     { type: "response.reasoning_text.done", ...place, text },
@@ -63,8 +76,13 @@ export function partEnded(form: PartForm, at: Place, text: string): readonly Eve
   ];
 }
 
-export function messageItem(id: string, status: ItemStatus, text?: string): MessageItem {
-  const content = text === undefined ? [] : [outputText(text)];
+export function messageItem(
+  id: string,
+  status: ItemStatus,
+  text?: string,
+  annotations?: readonly Annotation[],
+): MessageItem {
+  const content = text === undefined ? [] : [outputText(text, annotations)];
   return { type: "message", id, role: "assistant", status, content };
 }
 
@@ -86,6 +104,6 @@ export function thoughtItem(
   };
 }
 
-function outputText(text: string): OutputText {
-  return { type: "output_text", text, annotations: [], logprobs: [] };
+function outputText(text: string, annotations: readonly Annotation[] = []): OutputText {
+  return { type: "output_text", text, annotations: [...annotations], logprobs: [] };
 }

@@ -3,7 +3,7 @@
 
 import type { AnyTool, JsonObject, JsonSchema, JsonValue } from "rondo";
 import type { ExtensionEvent, KnownEventBody } from "../protocol/events.ts";
-import type { OutputItem } from "../protocol/items.ts";
+import type { Annotation, OutputItem } from "../protocol/items.ts";
 import type { ToolDefinition } from "../protocol/tools.ts";
 import type { ToolIdentity } from "./tool-identity.ts";
 
@@ -88,6 +88,10 @@ export interface OfferRequest {
   readonly responseId: string;
   /** What interrupted calls kept, by their idempotency keys. Default: nothing. */
   readonly kept?: ReadonlyMap<string, JsonValue> | undefined;
+  /** The conversation so far with the input of the request, oldest first. Default: not known yet. */
+  readonly history?: readonly JsonObject[] | undefined;
+  /** What the request wants to have included. Default: nothing. */
+  readonly include?: readonly string[] | undefined;
 }
 
 export interface ToolOffer {
@@ -98,6 +102,8 @@ export interface ToolOffer {
   readonly ignored?: readonly string[];
   /** Takes what a run needs, and gives the function that releases it. Default: a run needs nothing. */
   readonly hold?: () => () => void;
+  /** Annotations for a text of the model, once it is whole. Default: none. */
+  readonly annotate?: (text: string) => readonly Annotation[];
 }
 
 export interface OfferedTool {
@@ -167,6 +173,8 @@ export interface CallItems {
   begun(call: ShownCall): readonly CallEvent[];
   /** Events before `response.output_item.done`. */
   ended(call: ShownCall, outcome: CallOutcome): readonly CallEvent[];
+  /** An item that follows the call's own, such as its output. Default: none. */
+  followUp?(call: ShownCall, outcome: CallOutcome): Omit<Announcement, "isKnown">;
   /** The call that an item of this type records, for later requests. Undefined if the model does not need it. */
   read(item: JsonObject): RecordedCall | undefined;
 }

@@ -22,6 +22,8 @@ export interface ExecutorsOptions {
   readonly executors?: readonly ToolExecutor[];
   /** The one for MCP servers. Default: they are ignored. */
   readonly mcp?: ToolExecutor | undefined;
+  /** Those of the sandbox. Default: their tools are refused. */
+  readonly sandbox?: readonly ToolExecutor[] | undefined;
   /** How long an executor of the config may take to offer its tools. Default: 60,000. */
   readonly offerMs?: number;
 }
@@ -34,6 +36,9 @@ export interface RequestedTools {
   readonly names?: ReadonlyMap<string, ToolIdentity> | undefined;
   /** What interrupted calls kept, by their idempotency keys. Default: nothing. */
   readonly kept?: ReadonlyMap<string, JsonValue> | undefined;
+  /** See `OfferRequest`. */
+  readonly history?: readonly JsonObject[] | undefined;
+  readonly include?: readonly string[] | undefined;
 }
 
 /** A recorded call with the label of its server. */
@@ -48,20 +53,31 @@ export class Executors {
   readonly #items: ReadonlyMap<string, { readonly items: CallItems; readonly kind: string }>;
 
   constructor(options: ExecutorsOptions) {
-    const { tools = [], offerTools = "always", executors = [], mcp, offerMs = 60_000 } = options;
+    const {
+      tools = [],
+      offerTools = "always",
+      executors = [],
+      mcp,
+      sandbox = [],
+      offerMs = 60_000,
+    } = options;
     this.#own = new Set(executors);
     this.#offerMs = offerMs;
     this.#all = [
       localExecutor(tools, offerTools),
       ...executors,
       ...(mcp ? [mcp] : []),
+      ...sandbox,
       ...clientRunExecutors,
       toolSearchExecutor,
       functionExecutor,
     ];
     this.#items = new Map([
       [mcpItems.type, { items: mcpItems, kind: "mcp" }],
-      ...this.#all.flatMap(({ items, kind }) => (items ? [[items.type, { items, kind }] as const] : [])),
+      // Of two with the same type, the first one that would get a tool.
+      ...this.#all
+        .toReversed()
+        .flatMap(({ items, kind }) => (items ? [[items.type, { items, kind }] as const] : [])),
     ]);
   }
 
@@ -82,17 +98,17 @@ export class Executors {
   }
 
   /** The tools for one request. Throws an `ApiError` for a definition that cannot be used. */
-  async offer({ definitions, owner, responseId, names, kept }: RequestedTools): Promise<Offer> {
+  async offer({ definitions, names, ...asked }: RequestedTools): Promise<Offer> {
     const claims = new Map<ToolExecutor, { index: number; definition: ToolDefinition }[]>();
     const ignored: string[] = [];
     for (const [index, definition] of definitions.entries()) {
       const executor = this.#find(definition, ignored);
       if (executor) claims.set(executor, [...(claims.get(executor) ?? []), { index, definition }]);
-      else if (definition.type === "code_interpreter") throw noSandbox(index);
+      else if (definition.type === "code_interpreter") throw noSandbox(index, definition.type);
       else if (!isLocalServer(definition)) ignored.push(`the tool '${definition.name ?? definition.type}'`);
     }
     const offers = this.#all.map((executor): ToolOffer | Promise<ToolOffer> => {
-      const request: OfferRequest = { definitions: claims.get(executor) ?? [], owner, responseId, kept };
+      const request: OfferRequest = { ...asked, definitions: claims.get(executor) ?? [] };
       return askForOffer(executor, request, this.#own.has(executor) ? this.#offerMs : undefined);
     });
     const ready = offers.every(isReady) ? offers : await Promise.all(offers.map(async (offer) => offer));
@@ -138,10 +154,11 @@ function isEmpty({ tools, announcements = [], ignored = [], hold }: ToolOffer): 
   return tools.length === 0 && announcements.length === 0 && ignored.length === 0 && !hold;
 }
 
-function noSandbox(index: number): Error {
+/** A 400 for a tool that needs a sandbox, where there is none. */
+export function noSandbox(index: number, tool: string): Error {
   return invalidRequest(
     `tools[${index}]`,
-    "This server has no sandbox, so it cannot run the tool 'code_interpreter'. Leave the tool out, or give the server an executor for it.",
+    `This server has no sandbox, so it cannot run the tool '${tool}'. Leave the tool out, or give the server an executor for it.`,
     "unsupported_tool",
   );
 }

@@ -2,6 +2,7 @@
 
 import type { AnyTool, JsonValue } from "rondo";
 import { invalidRequest } from "../protocol/api-error.ts";
+import type { Annotation } from "../protocol/items.ts";
 import type { Announcement, OfferedTool, ToolOffer } from "./executor.ts";
 import { withSubtools } from "./local/local-executor.ts";
 import { identityKey, type ToolIdentity } from "./tool-identity.ts";
@@ -22,6 +23,8 @@ export interface Offer {
   readonly ignored: readonly string[];
   /** Takes what a run needs, and gives the function that releases it. Undefined if it needs nothing. */
   readonly hold?: (() => () => void) | undefined;
+  /** Annotations for a text of the model. Undefined if there are none. */
+  readonly annotate?: ((text: string) => readonly Annotation[]) | undefined;
 }
 
 export const emptyOffer: Offer = {
@@ -77,6 +80,23 @@ export function mergeOffers(
     announcements: offers.flatMap((offer) => offer.announcements ?? []),
     ignored,
     hold: holdAll(offers),
+    annotate: annotateAll(offers),
+  };
+}
+
+/** Two tools may share a container: each file is cited once. An offer that fails annotates nothing. */
+function annotateAll(offers: readonly ToolOffer[]): Offer["annotate"] {
+  const all = offers.flatMap(({ annotate }) => (annotate ? [annotate] : []));
+  if (all.length === 0) return undefined;
+  return (text) => {
+    const found = new Map<string, Annotation>();
+    for (const annotate of all)
+      try {
+        for (const annotation of annotate(text)) found.set(JSON.stringify(annotation), annotation);
+      } catch {
+        // The answer is worth more than its annotations.
+      }
+    return [...found.values()];
   };
 }
 

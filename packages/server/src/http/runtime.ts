@@ -4,6 +4,9 @@ import { ConfiguredModels } from "../config/models.ts";
 import type { ServerConfig } from "../config/schema.ts";
 import { Executors } from "../executor/executors.ts";
 import { McpExecutor } from "../executor/mcp/mcp-executor.ts";
+import { openTier } from "../executor/sandbox/open-tier.ts";
+import { sandboxExecutors } from "../executor/sandbox/sandbox-executor.ts";
+import { SandboxHost } from "../executor/sandbox/sandbox-host.ts";
 import { Files } from "../run/files.ts";
 import { Responses } from "../run/responses.ts";
 import { startWatchdog } from "../run/watchdog/watchdog.ts";
@@ -31,6 +34,7 @@ export interface Runtime {
   readonly executors: Executors;
   readonly responses: Responses;
   readonly files: Files;
+  readonly sandbox: SandboxHost;
   readonly logger: Logger;
   readonly metrics: Metrics;
   /** Starts the executors. Before anyone can connect: one that throws ends the start. */
@@ -48,11 +52,14 @@ export async function startRuntime(config: ServerConfig, options: StartOptions):
   const metrics = new Metrics();
   const store = await openStore(config.store, { postgres: config.postgres, onWarning });
   const files = new Files({ store, limits: config.limits });
+  const { sandbox: settings } = config;
+  const sandbox = new SandboxHost({ settings, openTier: () => openTier(settings), onWarning });
   const executors = new Executors({
     tools: config.tools,
     offerTools: config.offerTools,
     executors: config.executors,
     mcp: new McpExecutor({ ...config.mcp, onWarning }),
+    sandbox: sandboxExecutors(sandbox, files),
   });
   let stopWatchdog: (() => Promise<void>) | undefined;
   let stopExpiry = () => {};
@@ -79,6 +86,7 @@ export async function startRuntime(config: ServerConfig, options: StartOptions):
       executors,
       responses,
       files,
+      sandbox,
       logger,
       metrics,
       startExecutors: () => {

@@ -4,6 +4,7 @@
 import type { JsonValue } from "rondo";
 import { z } from "zod";
 import {
+  annotation,
   type ExtensionType,
   empty,
   outputItemSchema,
@@ -44,6 +45,12 @@ const knownBodies = [
     type: z.literal("response.output_text.delta"),
     delta: z.string(),
     logprobs: empty,
+    ...inPart,
+  }),
+  z.object({
+    type: z.literal("response.output_text.annotation.added"),
+    annotation,
+    annotation_index: z.int(),
     ...inPart,
   }),
   z.object({ type: z.literal("response.output_text.done"), text: z.string(), logprobs: empty, ...inPart }),
@@ -103,7 +110,8 @@ interface ExtensionEventBase {
   type:
     | `response.${ExtensionType}.${string}`
     | `response.code_interpreter_call_code.${string}`
-    | `response.shell_call_command.${string}`;
+    | `response.shell_call_command.${string}`
+    | `response.shell_call_output_content.${string}`;
   item_id: string;
   output_index: number;
 }

@@ -15,10 +15,20 @@ export const empty = z.array(z.never());
 
 const status = z.enum(itemStatuses);
 
+/** A file of a container that the text names. The indexes count characters. */
+export const annotation = z.object({
+  type: z.literal("container_file_citation"),
+  container_id: z.string(),
+  file_id: z.string(),
+  filename: z.string(),
+  start_index: z.int(),
+  end_index: z.int(),
+});
+
 export const outputText = z.object({
   type: z.literal("output_text"),
   text: z.string(),
-  annotations: empty,
+  annotations: z.array(annotation),
   logprobs: empty,
 });
 
@@ -131,6 +141,8 @@ const knownOutputItem = z.discriminatedUnion("type", [
   compaction,
 ]);
 
+export type ContainerFileCitation = z.infer<typeof annotation>;
+export type Annotation = ContainerFileCitation;
 export type OutputText = z.infer<typeof outputText>;
 export type MessageItem = z.infer<typeof message>;
 export type ReasoningItem = z.infer<typeof reasoning>;

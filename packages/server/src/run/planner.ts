@@ -96,12 +96,20 @@ export async function planRun(requested: RunRequest, options: PlannerOptions): P
       ? (talk?.entries ?? [])
       : (requested.recall?.(previous) ?? (await loadChain(store, owner, previous)));
   const asked = withTools(requested.request, before);
+  // Other runs of the conversation come first, so that its history is not known yet.
+  const isEarly = requested.waits === true && talk?.isBusy === true;
+  const seals = sealer(options.secrets, owner);
+  const sent = await resolveReferences(store, owner, requested.input, executors);
+  const own = await withServerCalls(before, sent, { store, owner, executors, unseal: seals.unseal });
+  const history = [...before, ...own];
   const offer = await executors.offer({
     definitions: asked.tools,
     owner,
     responseId: id,
     names: requested.progress?.names,
     kept: requested.progress?.kept,
+    history: history.map(({ item }) => item as unknown as JsonObject),
+    include: asked.include,
   });
   const choice = offeredChoice(asked.tool_choice, offer);
   const request = choice === asked.tool_choice ? asked : { ...asked, tool_choice: choice };
@@ -109,12 +117,6 @@ export async function planRun(requested: RunRequest, options: PlannerOptions): P
     request,
     offer.tools.map((it) => it.wireName),
   );
-  // Other runs of the conversation come first, so that its history is not known yet.
-  const isEarly = requested.waits === true && talk?.isBusy === true;
-  const seals = sealer(options.secrets, owner);
-  const sent = await resolveReferences(store, owner, requested.input, executors);
-  const own = await withServerCalls(before, sent, { store, owner, executors, unseal: seals.unseal });
-  const history = [...before, ...own];
   const ignored = [...offer.ignored];
   const { entries, approved } = isEarly
     ? { entries: [], approved: [] }

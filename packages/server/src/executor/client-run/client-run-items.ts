@@ -91,10 +91,11 @@ export function outputOfItem(item: JsonObject): JsonValue | undefined {
   }
   const isOfShell = (part: JsonValue) => typeof part === "object" && part !== null && "stdout" in part;
   if (type !== "shell_call_output" || !Array.isArray(output) || !output.every(isOfShell)) return undefined;
-  return output.map((part) => commandOutput(Object(part) as JsonObject)).join("\n\n");
+  return output.map((part) => textOfCommand(Object(part) as JsonObject)).join("\n\n");
 }
 
-function commandOutput({ stdout, stderr, outcome }: JsonObject): string {
+/** What the model reads of the output of one command. */
+export function textOfCommand({ stdout, stderr, outcome }: JsonObject): string {
   const { type, exit_code: code } = Object(outcome) as JsonObject;
   const end = type === "timeout" ? "timed out" : `exit code ${typeof code === "number" ? code : "unknown"}`;
   const texts = [stdout, stderr].filter((text): text is string => typeof text === "string" && text !== "");
