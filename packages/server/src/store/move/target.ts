@@ -216,6 +216,6 @@ function toWritten(value: WrittenValue, type: WrittenType | undefined): WrittenV
 function toMoved(value: unknown, type: WrittenType | undefined): WrittenValue {
   if (value === null || value === undefined) return null;
   if (type === "bigint" || type === "integer") return Number(value);
-  if (type === "name") return fromDbText(String(value));
+  if (type === "name" && typeof value === "string") return fromDbText(value);
   return value as WrittenValue;
 }
