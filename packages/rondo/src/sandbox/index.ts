@@ -1,6 +1,7 @@
 // The entry `rondo/sandbox`: code of a model, run where it can do no harm. It needs Node.
 
 export { type BwrapOptions, bwrap } from "./bwrap/bwrap.ts";
+export { ContainerPool, type ContainerPoolOptions, type WarmContainer } from "./container-pool.ts";
 export type {
   CodeCall,
   CodeOutcome,
@@ -44,3 +45,13 @@ export {
   SandboxLimitError,
   SandboxUnavailableError,
 } from "./sandbox-errors.ts";
+export { type CodeInterpreterOptions, codeInterpreter } from "./tools/code-interpreter.ts";
+export { codeResultText, outcomeText, type ResultPart } from "./tools/code-result.ts";
+export {
+  runShellCommand,
+  type ShellCommandOptions,
+  type ShellInput,
+  type ShellOptions,
+  type ShellResult,
+  shell,
+} from "./tools/shell.ts";
