@@ -20,6 +20,8 @@ interface HeldRun {
   /** Until when the lease lasts for certain, by the clock of this process. */
   heldUntilMs: number;
   readonly controller: AbortController;
+  /** Whether another process can continue it. */
+  readonly canContinue: boolean;
   readonly ended: Promise<void>;
 }
 
@@ -45,12 +47,19 @@ export class ActiveRuns {
     this.#options = options;
   }
 
-  /** Runs `work` with a signal that is aborted by `stop()`, or when the lease is lost. */
-  async hold<T>(lease: Lease, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  /**
+   * Runs `work` with a signal that is aborted by `stop()`, or when the lease is lost. `canContinue`: whether another
+   * process can continue it.
+   */
+  async hold<T>(
+    lease: Lease,
+    work: (signal: AbortSignal) => Promise<T>,
+    { canContinue = false } = {},
+  ): Promise<T> {
     const controller = new AbortController();
     const { promise: ended, resolve } = Promise.withResolvers<void>();
     const heldUntilMs = performance.now() + this.#options.leaseMs;
-    const held: HeldRun = { lease, heldUntilMs, controller, ended };
+    const held: HeldRun = { lease, heldUntilMs, controller, canContinue, ended };
     // A lease that could not be renewed in time may have come back to this process, while its run still works.
     this.#runs.get(lease.responseId)?.controller.abort(new RunStopped("lost"));
     this.#runs.set(lease.responseId, held);
@@ -81,8 +90,21 @@ export class ActiveRuns {
     await Promise.all(Array.from(this.#runs.keys(), (id) => this.stop(id, why)));
   }
 
-  /** Resolves when no run is left. */
-  async idle(): Promise<void> {
+  /** Stops the runs that another process can continue, and waits for their ends. */
+  async handOver(): Promise<void> {
+    const runs = [...this.#runs].filter(([, { canContinue }]) => canContinue);
+    await Promise.all(runs.map(([id]) => this.stop(id, "shutdown")));
+  }
+
+  /** Resolves when no run is left, and after `ms` at the latest. */
+  async idleWithin(ms: number): Promise<void> {
+    const { promise: timeout, resolve } = Promise.withResolvers<void>();
+    const timer = setTimeout(resolve, ms);
+    await Promise.race([this.#idle(), timeout]);
+    clearTimeout(timer);
+  }
+
+  async #idle(): Promise<void> {
     while (this.#runs.size > 0) await Promise.all(Array.from(this.#runs.values(), ({ ended }) => ended));
   }
 

@@ -55,6 +55,9 @@ export interface ResponsesOptions extends Omit<PlannerOptions, "secrets" | "prom
   readonly now?: () => number;
 }
 
+/** How long a background run may go on in a process that ends, where another process can continue it. */
+const handOverMs = 1000;
+
 /** All methods throw an `ApiError` for the client. What belongs to another owner is a 404. */
 export class Responses {
   readonly #parts: RunParts & PrepareSettings & { readonly models: Models };
@@ -266,15 +269,16 @@ export class Responses {
 
   /**
    * Claims no more jobs, and gives the active runs `graceMs` to end. What still runs then stays as it is in the store,
-   * for the next process.
+   * for the next process. Where other processes work on the same store, they get the background runs sooner.
    */
   async drain(graceMs: number): Promise<void> {
-    const { active } = this.#parts;
+    const { active, store } = this.#parts;
     await this.#worker.stop();
-    const { promise: timeout, resolve } = Promise.withResolvers<void>();
-    const timer = setTimeout(resolve, graceMs);
-    await Promise.race([active.idle(), timeout]);
-    clearTimeout(timer);
+    if (store.isShared) {
+      await active.idleWithin(Math.min(graceMs, handOverMs));
+      await active.handOver();
+    }
+    await active.idleWithin(graceMs);
     await active.stopAll("shutdown");
     await this.#worker.idle();
   }

@@ -250,14 +250,14 @@ export class Worker {
     const { active, news, observer } = this.#options;
     const { responseId, response } = job;
     try {
-      await active.hold(job, async (signal) => {
-        await (response.background ? runJob : failInterrupted)(job, {
+      const work = (signal: AbortSignal) =>
+        (response.background ? runJob : failInterrupted)(job, {
           ...this.#options,
           signal,
           park: (wait) => this.#park(wait, signal),
           onProgress: () => this.#trust(job, true),
         });
-      });
+      await active.hold(job, work, { canContinue: response.background });
     } catch (error) {
       // Another worker has it, it was deleted, or this process ends: there is nothing left to do here.
       const isOver = error instanceof RunStopped || isStoreError(error, "lost_lease");

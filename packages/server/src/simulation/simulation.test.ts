@@ -6,7 +6,7 @@ import { type PlantedFault, plantedFaults } from "./testkit/planted-faults.ts";
 import { type SimulationReport, simulate } from "./testkit/simulate.ts";
 
 const { SIMULATION_SEED: only } = process.env;
-const seeds = only === undefined ? Array.from({ length: 120 }, (_, index) => index + 1) : [Number(only)];
+const seeds = only === undefined ? Array.from({ length: 100 }, (_, index) => index + 1) : [Number(only)];
 
 /** A planted fault must be found with so many. */
 const mostSeeds = 100;

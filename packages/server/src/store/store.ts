@@ -166,6 +166,8 @@ export interface Store extends ConversationStore {
   readonly pollMs?: number;
   /** How long a run collects events for one commit. Default: 0, until the event loop has handled what is ready. */
   readonly flushWindowMs?: number;
+  /** Whether other processes work on its runs too: one that ends hands them over soon. Default: false. */
+  readonly isShared?: boolean;
   /** Whether only requests with `store: false` are served, and no conversations. Default: false. */
   readonly keepsNothing?: boolean;
 

@@ -57,7 +57,12 @@ export class Connection {
     };
     const pollMs = network.faults.has("no polling") ? undefined : network.settings.pollMs;
     const around = storeAround(network.database.store, hook);
-    const own: Partial<Store> = { news, flushWindowMs: 5, ...(pollMs !== undefined && { pollMs }) };
+    const own: Partial<Store> = {
+      news,
+      flushWindowMs: 5,
+      isShared: true,
+      ...(pollMs !== undefined && { pollMs }),
+    };
     this.store = new Proxy(around, {
       get: (target, name) => (name in own ? own : target)[name as keyof Store],
       has: (target, name) => name in own || name in target,

@@ -78,6 +78,11 @@ export class Database {
     for (const record of this.#queue.active) {
       if (record.worker === undefined || !workers.has(record.worker)) continue;
       record.leaseUntilMs = 0;
+      // The first deaths of nodes are nobody's fault, so that their runs need not work alone.
+      const { standing } = record;
+      if (standing.suspicion === 0)
+        record.standing = { ...standing, attempts: Math.max(0, standing.attempts - 1) };
+      record.worker = undefined;
       const last = this.#history.responses.get(record.head.id)?.leases.at(-1);
       if (last?.life === name) last.untilMs = this.#world.nowMs;
     }

@@ -5,7 +5,7 @@ import type { Frame } from "../../conformance/testkit/frames.ts";
 import { streamFlaws } from "../../conformance/testkit/stream-checker.ts";
 import type { ResponseObject } from "../../protocol/response.ts";
 import type { Effect } from "./entry-tools.ts";
-import { type Follower, getJson, readFrames } from "./follower.ts";
+import { getJson, readFrames } from "./follower.ts";
 import { isUnknown, runFlaws } from "./run-flaws.ts";
 import type { Story } from "./story.ts";
 import type { StoryModel } from "./story-model.ts";
@@ -24,16 +24,24 @@ export interface Figures {
   readonly foregroundInterrupted: number;
 }
 
+/** What a client read of a response. */
+export interface ReadResponse {
+  readonly id: string | undefined;
+  readonly frames: readonly Frame[];
+}
+
 export interface ReviewOptions {
   readonly url: string;
-  readonly followed: readonly Follower[];
-  readonly foreground: readonly Follower[];
+  readonly followed: readonly ReadResponse[];
+  readonly foreground: readonly ReadResponse[];
+  /** Whether several processes worked at a time, one of which may have been frozen. Default: false. */
+  readonly hasSeveralNodes?: boolean;
   readonly effects: readonly Effect[];
   readonly model: StoryModel;
 }
 
 export async function review(options: ReviewOptions): Promise<{ flaws: string[]; figures: Figures }> {
-  const { url, followed, foreground, effects, model } = options;
+  const { url, followed, foreground, effects, model, hasSeveralNodes = false } = options;
   const flaws: string[] = [];
   const followers = new Map([...followed, ...foreground].map((follower) => [follower.id, follower]));
   const effectsOf = Map.groupBy(effects, ({ story }) => story);
@@ -63,6 +71,7 @@ export async function review(options: ReviewOptions): Promise<{ flaws: string[];
         replayed,
         effects: effectsOf.get(story.name) ?? [],
         conversation: model.lastConversation.get(story.name),
+        hasSeveralNodes,
       }),
     );
     background++;

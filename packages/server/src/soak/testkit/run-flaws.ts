@@ -22,6 +22,8 @@ export interface FinishedRun {
   readonly effects: readonly Effect[];
   /** With which conversation the model was asked for the end. */
   readonly conversation: readonly ChatMessage[] | undefined;
+  /** Whether a process that was frozen may have run a call while another one did. */
+  readonly hasSeveralNodes: boolean;
 }
 
 const unknownOutcome = /whether it has done its work is not known/i;
@@ -52,7 +54,7 @@ function errorOf({ error }: McpCallItem): string {
   return error?.content.map(({ text }) => text).join("\n") ?? "";
 }
 
-function outputFlaws({ story, response, effects, conversation }: FinishedRun): string[] {
+function outputFlaws({ story, response, effects, conversation, hasSeveralNodes }: FinishedRun): string[] {
   const calls = callsOf(story);
   const items = response.output.filter((item) => item.type === "mcp_call");
   const flaws: string[] = [];
@@ -64,7 +66,7 @@ function outputFlaws({ story, response, effects, conversation }: FinishedRun): s
     else {
       const own = effects.filter((effect) => isOf(call, effect));
       flaws.push(
-        ...[...callFlaws(call, item, own), ...toldFlaws(call, item, conversation)].map(
+        ...[...callFlaws(call, item, own, hasSeveralNodes), ...toldFlaws(call, item, conversation)].map(
           (flaw) => `${about} ${flaw}`,
         ),
       );
@@ -74,7 +76,12 @@ function outputFlaws({ story, response, effects, conversation }: FinishedRun): s
 }
 
 /** Holds a call against what its tool has really done. */
-function callFlaws(call: StoryCall, item: McpCallItem, effects: readonly Effect[]): string[] {
+function callFlaws(
+  call: StoryCall,
+  item: McpCallItem,
+  effects: readonly Effect[],
+  hasSeveralNodes: boolean,
+): string[] {
   const flaws: string[] = [];
   const starts = effects.filter(({ type }) => type === "started");
   const isOnce = (toolNames.once as readonly string[]).includes(call.name);
@@ -82,7 +89,8 @@ function callFlaws(call: StoryCall, item: McpCallItem, effects: readonly Effect[
   if (new Set(starts.map(({ key }) => key)).size > 1) flaws.push("ran under different idempotency keys");
   if (item.status === "completed") {
     // Had it run once more after its result was kept, the last run would be another one.
-    const mark = starts.at(-1)?.mark ?? "";
+    const last = hasSeveralNodes ? starts.find((it) => item.output === resultOf(it.mark)) : starts.at(-1);
+    const mark = last?.mark ?? "";
     if (item.output !== resultOf(mark))
       flaws.push(`gave ${JSON.stringify(item.output)}, but ran last as ${JSON.stringify(mark)}`);
     if (!effects.some((effect) => effect.type === "ended" && effect.mark === mark))

@@ -27,6 +27,10 @@ export interface StoryModel extends AsyncDisposable {
   readonly lastConversation: Map<string, readonly ChatMessage[]>;
   /** The gate at which a story's last answer waits in its middle. Default: none. */
   gateOf: (story: Story) => Gate | undefined;
+  /** Called when the next answer of a story is asked for. */
+  onAsked: (story: Story) => void;
+  /** Called when whoever asked left before the end of the answer. */
+  onLeft: (story: Story) => void;
   /** Ends the connections that wait for another request. */
   closeIdle(): void;
 }
@@ -47,6 +51,10 @@ export async function startStoryModel(): Promise<StoryModel> {
     const start = messages.findLastIndex(({ role }) => role === "user");
     const story = JSON.parse(messages[start]?.content ?? "") as Story;
     const step = messages.slice(start).filter(({ tool_calls }) => tool_calls?.length).length;
+    model.onAsked(story);
+    response.once("close", () => {
+      if (!response.writableFinished) model.onLeft(story);
+    });
     const isLast = step >= story.steps;
     if (isLast) lastConversation.set(story.name, messages.slice(start));
     response.writeHead(200, { "content-type": "text/event-stream" });
@@ -68,6 +76,8 @@ export async function startStoryModel(): Promise<StoryModel> {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`,
     lastConversation,
     gateOf: () => undefined,
+    onAsked: () => {},
+    onLeft: () => {},
     closeIdle: () => server.closeIdleConnections(),
     get askedCount() {
       return askedCount;

@@ -62,6 +62,7 @@ const expireBatch = 100;
 export class PostgresStore implements Store, ConversationStore {
   /** A commit is a round trip: events of a few milliseconds share one. */
   readonly flushWindowMs = 5;
+  readonly isShared = true;
   readonly queue: PostgresQueue;
   readonly #db: PostgresConnection;
   readonly #writer: GroupWriter;
