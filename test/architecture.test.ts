@@ -125,22 +125,27 @@ describe("the library", () => {
     expect(status).toBe(0);
   });
 
-  test("depends on one package and one optional peer, and imports no other", () => {
+  test("depends on one package and two optional peers, and imports no other", () => {
     const manifest = JSON.parse(readFileSync(join(library, "package.json"), "utf8"));
     const packages = ["eventsource-parser"];
     expect(Object.keys(manifest.dependencies)).toEqual(packages);
-    const peer = "@modelcontextprotocol/client";
-    expect(Object.keys(manifest.peerDependencies)).toEqual([peer]);
-    expect(manifest.peerDependenciesMeta).toEqual({ [peer]: { optional: true } });
+    const peers = ["@kubernetes/client-node", "@modelcontextprotocol/client"];
+    expect(Object.keys(manifest.peerDependencies)).toEqual(peers);
+    const optional = Object.fromEntries(peers.map((peer) => [peer, { optional: true }]));
+    expect(manifest.peerDependenciesMeta).toEqual(optional);
     expect(manifest).not.toHaveProperty("optionalDependencies");
-    expect(packagesImported(libraryTree)).toEqual([...packages, peer].toSorted());
+    expect(packagesImported(libraryTree)).toEqual([...packages, ...peers].toSorted());
   });
 
-  test("needs the peer only for rondo/mcp", () => {
-    const folders = Object.keys(libraryLayers.below).filter((folder) => folder !== "mcp");
+  test.each([
+    ["mcp", "@modelcontextprotocol/client"],
+    ["sandbox", "@kubernetes/client-node"],
+  ])("needs its peer only for rondo/%s: %s", (owner, peer) => {
+    const folders = Object.keys(libraryLayers.below).filter((folder) => folder !== owner);
     const packages = folders.flatMap((folder) => packagesImported(join(libraryTree, folder)));
-    expect(packages).not.toContain("@modelcontextprotocol/client");
-    expect([...reachableFrom(libraryEntry).keys()].filter((file) => file.includes("/src/mcp/"))).toEqual([]);
+    expect(packages).not.toContain(peer);
+    const loaded = [...reachableFrom(libraryEntry).keys()];
+    expect(loaded.filter((file) => file.includes(`/src/${owner}/`))).toEqual([]);
   });
 
   test("needs no package below the models", () => {

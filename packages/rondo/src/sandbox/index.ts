@@ -11,6 +11,7 @@ export type {
   RunCodeOptions,
 } from "./interpreter/interpreter.ts";
 export { type OpenInterpreterOptions, openInterpreter } from "./interpreter/open-interpreter.ts";
+export { type KubernetesOptions, kubernetes } from "./kubernetes/kubernetes.ts";
 export { limitMessage } from "./limit-messages.ts";
 export { completeLimits, defaultLimits } from "./limits.ts";
 export { type NarrowedHosts, narrowAllowedHosts } from "./network/allowed-hosts.ts";
