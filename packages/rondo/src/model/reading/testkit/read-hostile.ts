@@ -32,10 +32,19 @@ for (const { name, make } of hostileTexts) {
 
 /** Each chunk has a long text for the user and one short call. */
 function* chunksWithCalls(): Generator<string> {
-  for (let i = 0; i < 200; i++)
+  for (let i = 0; i < 40; i++)
     yield `${repeated(`text ${i} `, 1_000_000)}<tool_call>{"name":"add","arguments":{"number":"${i} of many"}}</tool_call>\n`;
 }
 
+/** What is still reachable, in millions of bytes. */
+function heldMegabytes(): number {
+  globalThis.gc?.();
+  return process.memoryUsage().heapUsed / 1e6;
+}
+
+const before = heldMegabytes();
 const { calls } = read(chunksWithCalls());
-if (calls.length !== 200) console.log(`${calls.length} calls in the text instead of 200`);
+const held = heldMegabytes() - before;
+if (calls.length !== 40) console.log(`${calls.length} calls in the text instead of 40`);
+if (held > 4) console.log(`40 calls keep ${held.toFixed(1)} MB of the text`);
 console.log("done");
