@@ -8,6 +8,7 @@ import {
   completionRequestSchema,
   embeddingRequestSchema,
 } from "../protocol/chat-request.ts";
+import { containerFileSchema, containerSchema } from "../protocol/container-object.ts";
 import {
   addItemsSchema,
   conversationSchema,
@@ -21,6 +22,8 @@ import { inputItem } from "../protocol/input-items.ts";
 import { json, outputItemSchema } from "../protocol/items.ts";
 import {
   compactedResponseSchema,
+  containerFileListSchema,
+  containerListSchema,
   deletedConversationSchema,
   deletedFileSchema,
   deletedResponseSchema,
@@ -62,6 +65,10 @@ const components: Readonly<Record<string, z.ZodType>> = {
   DeletedResponse: deletedResponseSchema,
   CompactedResponse: compactedResponseSchema,
   InputTokens: inputTokensReplySchema,
+  Container: containerSchema,
+  ContainerList: containerListSchema,
+  ContainerFile: containerFileSchema,
+  ContainerFileList: containerFileListSchema,
   File: fileSchema,
   FileList: fileListSchema,
   DeletedFile: deletedFileSchema,

@@ -1,6 +1,7 @@
 // The table of routes: the app and the OpenAPI document are made from it.
 
 import { type ChatRoutesOptions, chatRoutes } from "./chat/chat-routes.ts";
+import { type ContainerRoutesOptions, containerRoutes } from "./container-routes.ts";
 import { conversationRoutes } from "./conversation-routes.ts";
 import { type FileRoutesOptions, fileRoutes } from "./file-routes.ts";
 import { openapiDocument } from "./openapi.ts";
@@ -11,6 +12,7 @@ import { type ServerRoutesOptions, serverRoutes } from "./server-routes.ts";
 export interface RoutesOptions
   extends ResponseRoutesOptions,
     ChatRoutesOptions,
+    ContainerRoutesOptions,
     FileRoutesOptions,
     ServerRoutesOptions {
   conversations: ConversationsApi;
@@ -23,6 +25,7 @@ export function allRoutes(options: RoutesOptions): Route[] {
     ...responseRoutes(options),
     ...conversationRoutes(options),
     ...fileRoutes(options),
+    ...containerRoutes(options),
     ...chatRoutes(options),
     ...serverRoutes(options, () => openapiDocument(routes, options.version)),
   ];

@@ -7,6 +7,7 @@ import { McpExecutor } from "../executor/mcp/mcp-executor.ts";
 import { openTier } from "../executor/sandbox/open-tier.ts";
 import { sandboxExecutors } from "../executor/sandbox/sandbox-executor.ts";
 import { SandboxHost } from "../executor/sandbox/sandbox-host.ts";
+import { ContainersApi } from "../run/containers.ts";
 import { Files } from "../run/files.ts";
 import { Responses } from "../run/responses.ts";
 import { startWatchdog } from "../run/watchdog/watchdog.ts";
@@ -35,6 +36,7 @@ export interface Runtime {
   readonly responses: Responses;
   readonly files: Files;
   readonly sandbox: SandboxHost;
+  readonly containers: ContainersApi;
   readonly logger: Logger;
   readonly metrics: Metrics;
   /** Starts the executors. Before anyone can connect: one that throws ends the start. */
@@ -87,6 +89,7 @@ export async function startRuntime(config: ServerConfig, options: StartOptions):
       responses,
       files,
       sandbox,
+      containers: new ContainersApi({ host: sandbox, files }),
       logger,
       metrics,
       startExecutors: () => {

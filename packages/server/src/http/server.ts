@@ -48,7 +48,7 @@ export async function startServer(input: ConfigInput, options: StartOptions = {}
 }
 
 async function listenForClients(config: ServerConfig, runtime: Runtime): Promise<Listening> {
-  const { store, models, executors, responses, files, logger, metrics } = runtime;
+  const { store, models, executors, responses, files, containers, logger, metrics } = runtime;
   const exchanges = new Exchanges();
   const shared = {
     responses,
@@ -70,6 +70,7 @@ async function listenForClients(config: ServerConfig, runtime: Runtime): Promise
       limits: { maxItems: config.limits.items, urls: config.urls },
     }),
     files,
+    containers,
     fileBytes: config.limits.fileBytes,
     urls: config.urls,
     models,

@@ -61,7 +61,7 @@ export async function startWorker(input: ConfigInput, options: StartOptions = {}
 
 /** Needs no key: what it shows, a server shows to everyone too. */
 function listenForHealth(config: ServerConfig, port: number, runtime: Runtime): Promise<Listening> {
-  const { store, models, executors, responses, files, logger, metrics } = runtime;
+  const { store, models, executors, responses, files, containers, logger, metrics } = runtime;
   const { host } = config;
   const exchanges = new Exchanges();
   const app = createApp({
@@ -69,6 +69,7 @@ function listenForHealth(config: ServerConfig, port: number, runtime: Runtime): 
     responses,
     conversations: new Conversations({ store, executors, limits: { maxItems: config.limits.items } }),
     files,
+    containers,
     models,
     logger,
     metrics,

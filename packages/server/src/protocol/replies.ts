@@ -1,6 +1,7 @@
 // The bodies of replies that are neither a response nor a conversation.
 
 import { z } from "zod";
+import { containerFileSchema, containerSchema } from "./container-object.ts";
 import { fileSchema } from "./file-object.ts";
 import { inputItem } from "./input-items.ts";
 import { outputItemSchema } from "./items.ts";
@@ -24,6 +25,10 @@ export const itemSchema = z.union([outputItemSchema, inputItem]);
 export const itemListSchema = listOf(itemSchema);
 export const responseListSchema = listOf(responseSchema);
 export const fileListSchema = listOf(fileSchema);
+export const containerListSchema = listOf(containerSchema);
+export const containerFileListSchema = listOf(containerFileSchema);
+export const deletedContainerSchema = deleted("container.deleted");
+export const deletedContainerFileSchema = deleted("container.file.deleted");
 export const deletedFileSchema = deleted("file");
 export const deletedResponseSchema = deleted("response");
 export const deletedConversationSchema = deleted("conversation.deleted");

@@ -154,6 +154,13 @@ export const deviations: readonly Deviation[] = [
   },
   {
     kind: "key",
+    in: "ResponseCodeInterpreterToolCall",
+    key: "output",
+    schema: { type: "string" },
+    text: "A `code_interpreter_call` has the key `output` when it is done: what the model read, also without `include`. Later requests need it.",
+  },
+  {
+    kind: "key",
     in: "Response",
     key: "store",
     schema: { type: "boolean" },

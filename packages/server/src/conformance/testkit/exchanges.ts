@@ -31,6 +31,8 @@ export class Exchanges {
   /** A `fetch` for clients. It gives the body on piece by piece, so that leaving is seen by the server. */
   readonly fetch = async (input: string | URL | Request, init: RequestInit = {}): Promise<Response> => {
     const request = new Request(input, init);
+    // Forms are not written down.
+    if (request.headers.get("content-type")?.startsWith("multipart/")) return fetch(request);
     const given = await request.clone().text();
     const body = given === "" ? undefined : JSON.parse(given);
     const sent = this.#changeBody && body ? this.#changeBody(body) : body;
@@ -114,6 +116,8 @@ function exchangeFlaws({ method, path, status, isStream, text, isWhole }: Exchan
   }
   // The client has left, or was left, before an answer.
   if (!isWhole) return [];
+  // Their types are those of resources, which the tests of these routes check by the client.
+  if (status < 400 && /^\/v1\/(?:containers|files)\b/.test(path)) return [];
   const value: unknown = JSON.parse(text);
   if (status >= 400) return flawsOf("ErrorObject", (value as { error?: unknown }).error ?? null);
   if (path.endsWith("/input_items")) return flawsOf("ResponseItemList", value);

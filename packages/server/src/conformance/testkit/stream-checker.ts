@@ -9,6 +9,7 @@ type Wire = any;
 
 interface OpenPart {
   text: string;
+  readonly annotations: Wire[];
   /** What `….text.done` has said, if it was said. */
   done: string | undefined;
   closed: Wire;
@@ -154,7 +155,7 @@ class StreamChecker {
     if (item.content?.length > 0 || item.summary?.length > 0)
       this.#flaw(`the item '${item.id}' was added with content`);
     if (item.tools?.length > 0) this.#flaw(`the list '${item.id}' was added with tools`);
-    if ((item.arguments ?? item.input ?? "") !== "" && !isWhole)
+    if ((item.arguments ?? item.input ?? item.code ?? "") !== "" && !isWhole)
       this.#flaw(`the item '${item.id}' was added with arguments`);
     const noArguments = { text: "", deltas: 0, done: undefined };
     this.#items.push({
@@ -188,7 +189,12 @@ class StreamChecker {
         this.#flaw(`'${type}' is about a command that '${id}' does not have`);
     } else if (type.startsWith("response.custom_tool_call_input."))
       this.#arguments(type, open, body, body.input);
-    else if (/^response\.mcp_(call|list_tools)\./.test(type)) {
+    else if (type.startsWith("response.shell_call_output_content.")) {
+      if (open.item.type !== "shell_call_output")
+        this.#flaw(`'${type}' does not belong to an item of type '${open.item.type}'`);
+    } else if (type.startsWith("response.code_interpreter_call_code."))
+      this.#arguments(type, open, body, body.code);
+    else if (/^response\.(mcp_(call|list_tools)|code_interpreter_call)\./.test(type)) {
       if (!type.startsWith(`response.${open.item.type}.`))
         this.#flaw(`'${type}' does not belong to an item of type '${open.item.type}'`);
       open.steps.push(type.slice(type.lastIndexOf(".") + 1));
@@ -209,7 +215,7 @@ class StreamChecker {
     if (type.endsWith(".added")) {
       if (index !== list.length) this.#flaw(`expected ${key} ${list.length}, but got ${index}`);
       if (body.part.text !== "") this.#flaw("a content part was added with text");
-      list.push({ text: "", done: undefined, closed: undefined });
+      list.push({ text: "", annotations: [], done: undefined, closed: undefined });
       return;
     }
     const part = list[index];
@@ -219,6 +225,8 @@ class StreamChecker {
     }
     if (part.done === undefined) this.#flaw(`content part ${index} is done before its text`);
     if (body.part.text !== part.text) this.#flaw(`a content part is done with a text that was not streamed`);
+    if ("annotations" in body.part && !isDeepStrictEqual(body.part.annotations, part.annotations))
+      this.#flaw("a content part is done with annotations that were not streamed");
     part.closed = body.part;
   }
 
@@ -235,6 +243,11 @@ class StreamChecker {
     if (type.endsWith(".delta")) {
       if (body.delta === "") this.#flaw("a delta is empty");
       part.text += body.delta;
+      return;
+    }
+    if (type.endsWith(".annotation.added")) {
+      if (body.annotation_index !== part.annotations.length) this.#flaw("annotations are out of order");
+      part.annotations.push(body.annotation);
       return;
     }
     part.done = body.text;
@@ -293,7 +306,7 @@ class StreamChecker {
     const content = parts.map(({ closed }) => closed);
     if ("content" in item && !isDeepStrictEqual(item.content, content))
       this.#flaw(`the item '${item.id}' is done with content that is not its parts`);
-    const given = item.arguments ?? item.input;
+    const given = item.arguments ?? item.input ?? item.code;
     if (given === undefined) return;
     if (given !== open.arguments.done)
       this.#flaw(`the item '${item.id}' is done with arguments that were not streamed`);

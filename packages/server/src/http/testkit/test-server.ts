@@ -1,5 +1,8 @@
 // The app on a free port of loopback, with a service that a test gives, and a log that it can read.
 
+import { resolveConfig } from "../../config/check-config.ts";
+import { SandboxHost } from "../../executor/sandbox/sandbox-host.ts";
+import { ContainersApi } from "../../run/containers.ts";
 import { Conversations } from "../../run/conversations.ts";
 import { Files } from "../../run/files.ts";
 import { memoryStore } from "../../store/testkit/memory.ts";
@@ -31,12 +34,19 @@ export function testOptions(
   write: (lines: string) => void = () => {},
   level: LogLevel = "debug",
 ) {
+  const files = new Files({
+    store: memoryStore(),
+    limits: { filesPerOwner: 3, fileBytesPerOwner: 3_000_000 },
+  });
+  const { sandbox: settings } = resolveConfig({ sandbox: { kind: "none" } });
+  const openTier = () => Promise.reject(new Error("This test has no sandbox."));
   return {
     responses: fakeResponses(methods),
     conversations: new Conversations({ store: memoryStore(), limits: { maxItems: 1000 } }),
-    files: new Files({
-      store: memoryStore(),
-      limits: { filesPerOwner: 3, fileBytesPerOwner: 3_000_000 },
+    files,
+    containers: new ContainersApi({
+      host: new SandboxHost({ settings, openTier, onWarning: () => {} }),
+      files,
     }),
     fileBytes: 1_000_000,
     models: { resolve: () => Promise.reject(new Error("This test has no models.")) },
