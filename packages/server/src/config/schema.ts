@@ -45,6 +45,9 @@ const storeSchema = z.union([
 ]);
 
 const postgresSchema = section("The PostgreSQL store (docs/scaling.md).", {
+  schema: text("a name of at most 40 letters, digits and _", (value) => /^[a-z_][a-z0-9_]{0,39}$/.test(value))
+    .default("rondo")
+    .describe("The schema of the tables. The queue has its own beside it, with `_queue` after the name."),
   connections: wholeNumber(2)
     .default(10)
     .describe(

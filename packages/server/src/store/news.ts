@@ -26,6 +26,16 @@ export const cancelsTopic = "cancels";
 export class LocalNews implements News {
   readonly #listeners = new Map<string, Set<NewsListener>>();
 
+  /** What somebody listens to. */
+  get topics(): readonly string[] {
+    return [...this.#listeners.keys()];
+  }
+
+  /** Notifies all listeners: something may have been missed. */
+  publishAll(): void {
+    for (const topic of this.topics) this.publish(topic);
+  }
+
   publish(topic: string, events?: readonly StoredEvent[]): void {
     for (const listener of this.#listeners.get(topic) ?? []) listener(events);
   }

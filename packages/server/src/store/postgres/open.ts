@@ -1,11 +1,18 @@
 // Opens a store in PostgreSQL.
 
+import { jobsTopic } from "../news.ts";
 import type { Store } from "../store.ts";
 import { PostgresConnection } from "./connection.ts";
+import { EventPages } from "./event-pages.ts";
 import { toStoreError } from "./faults.ts";
 import { GroupWriter } from "./group-writer.ts";
+
 import { checkMoved } from "./moved.ts";
+import { NewsPoller } from "./news-poller.ts";
+import { NodeSession } from "./node-session.ts";
+import { PostgresNews } from "./postgres-news.ts";
 import { PostgresStore } from "./postgres-store.ts";
+import { readEvents } from "./reads.ts";
 import { checkMigrated, checkVersion, migrate, readSchemaState } from "./schema.ts";
 
 export interface PostgresStoreOptions {
@@ -19,6 +26,10 @@ export interface PostgresStoreOptions {
   readonly migrate?: boolean | undefined;
   /** The clock of leases and keys, in milliseconds, for tests. Default: that of the database. */
   readonly now?: (() => number) | undefined;
+  /** How often a node says that it lives. Default: 1000. */
+  readonly beatMs?: number | undefined;
+  /** After how long without that it is dead for the others. Default: 10,000. */
+  readonly deadAfterMs?: number | undefined;
   /** Receives what operators should know, such as that news have to be polled. Default: nobody. */
   readonly onWarning?: ((message: string) => void) | undefined;
 }
@@ -28,19 +39,58 @@ export interface PostgresStoreOptions {
  * server has migrated them, `unavailable` when the database cannot be used.
  */
 export async function postgresStore(options: PostgresStoreOptions): Promise<Store> {
-  const { url, schema = "rondo", connections = 10, migrate: migrates = true, now } = options;
+  const { url, schema = "rondo", connections = 10, migrate: migrates = true } = options;
   const db = new PostgresConnection({ url, schema, connections });
   try {
-    if (migrates) await migrate(db);
-    else {
-      const state = await readSchemaState(db);
-      checkVersion(state, db.place);
-      checkMigrated(state, db.place);
-    }
+    await prepareSchema(db, migrates);
     await checkMoved(db);
+    return await joinNodes(db, options);
   } catch (error) {
     await db.close().catch(() => {});
     throw toStoreError(error, db.place);
   }
-  return new PostgresStore({ db, writer: new GroupWriter(db, now), now });
+}
+
+async function prepareSchema(db: PostgresConnection, migrates: boolean): Promise<void> {
+  if (migrates) {
+    await migrate(db);
+    return;
+  }
+  const state = await readSchemaState(db);
+  checkVersion(state, db.place);
+  checkMigrated(state, db.place);
+}
+
+/** The store of a node that the others know. */
+async function joinNodes(db: PostgresConnection, options: PostgresStoreOptions): Promise<Store> {
+  const { now, onWarning, beatMs, deadAfterMs } = options;
+  const pages = new EventPages((owner, id, after, limit) => readEvents(db, owner, id, after, limit));
+  const news = new PostgresNews({
+    send: (texts) => session.send(texts),
+    onNews: (topic) => pages.forget(topic),
+    onGap: () => pages.forgetAll(),
+  });
+  const session = new NodeSession(db, {
+    onMessage: (text) => news.receive(text),
+    onGap: () => news.publishAllHere(),
+    onFreed: () => news.publish(jobsTopic),
+    onWarning,
+    beatMs,
+    deadAfterMs,
+  });
+  await session.start();
+  const node = () => session.key;
+  const poller = session.listens ? undefined : new NewsPoller(db, news, { node });
+  return new PostgresStore({
+    db,
+    writer: new GroupWriter(db, now),
+    now,
+    node,
+    news,
+    pages,
+    onClose: async () => {
+      await poller?.close();
+      await session.close();
+    },
+  });
 }

@@ -8,6 +8,7 @@ import type {
   StoredConversation,
 } from "../conversation-store.ts";
 import { encodeItems, encodeNew, encodeWrite } from "../encode.ts";
+import type { News } from "../news.ts";
 import type { Lease } from "../run-queue.ts";
 import type {
   ListOptions,
@@ -36,10 +37,12 @@ import {
   readHistory,
   toConversation,
 } from "./conversations.ts";
+import type { EventPages } from "./event-pages.ts";
 import type { Call, GroupWriter } from "./group-writer.ts";
 import { listConversationItems, listInput, listResponses } from "./lists.ts";
+import type { PostgresNews } from "./postgres-news.ts";
 import { PostgresQueue } from "./queue.ts";
-import { findKey, readEvents, readItems, readOutput, readResponse, readRun } from "./reads.ts";
+import { findKey, readItems, readOutput, readResponse, readRun } from "./reads.ts";
 import { type ResponseRow, toResponse } from "./rows.ts";
 import { toDbText } from "./text.ts";
 
@@ -50,6 +53,10 @@ export interface PostgresStoreParts {
   readonly now?: (() => number) | undefined;
   /** Called once, when the store is closed. */
   readonly onClose?: () => Promise<void>;
+  /** The key of this node among the others. */
+  readonly node: () => number | undefined;
+  readonly news: PostgresNews;
+  readonly pages: EventPages;
 }
 
 /** How long a call of a client is tried while the database is away: it waits for the answer. */
@@ -64,6 +71,7 @@ export class PostgresStore implements Store, ConversationStore {
   readonly flushWindowMs = 5;
   readonly isShared = true;
   readonly queue: PostgresQueue;
+  readonly news: News;
   readonly #db: PostgresConnection;
   readonly #writer: GroupWriter;
   readonly #chains: Chains;
@@ -75,7 +83,8 @@ export class PostgresStore implements Store, ConversationStore {
     this.#db = parts.db;
     this.#writer = parts.writer;
     this.#chains = new Chains(parts.db);
-    this.queue = new PostgresQueue({ ...parts, now: parts.now, node: () => undefined });
+    this.news = parts.news;
+    this.queue = new PostgresQueue({ ...parts, now: parts.now });
   }
 
   get(owner: string, id: string) {
@@ -103,7 +112,7 @@ export class PostgresStore implements Store, ConversationStore {
   }
 
   events(owner: string, id: string, after: number, limit: number) {
-    return readEvents(this.#db, owner, id, after, limit);
+    return this.#parts.pages.events(owner, id, after, limit);
   }
 
   findByKey(owner: string, key: string) {
@@ -117,6 +126,7 @@ export class PostgresStore implements Store, ConversationStore {
       owner: toDbText(owner),
     });
     if (isRemoved) this.#chains.forget(id);
+    if (isRemoved) this.#parts.pages.forget(id);
     return isRemoved;
   }
 
@@ -204,7 +214,7 @@ export class PostgresStore implements Store, ConversationStore {
 
   async create(response: NewResponse, worker: string, leaseMs: number): Promise<Lease> {
     const encoded = encodeNew(response);
-    const call = createCall(encoded, { worker, node: undefined, leaseMs });
+    const call = createCall(encoded, { worker, node: this.#parts.node(), leaseMs });
     // Nobody waits any more for a foreground run whose database has lost its power.
     const isDurable = encoded.background || encoded.idempotency !== undefined;
     const answer = await this.#write<object>(call, { isDurable });
@@ -220,6 +230,7 @@ export class PostgresStore implements Store, ConversationStore {
       patienceMs: runPatienceMs,
     });
     checkCommitted(lease, encoded, answer);
+    if (encoded.events.length > 0) this.#parts.pages.forget(responseId);
   }
 
   resume(lease: Lease) {

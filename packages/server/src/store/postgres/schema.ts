@@ -5,7 +5,6 @@
 import type pg from "pg";
 import { StoreError } from "../store-error.ts";
 import type { PostgresConnection } from "./connection.ts";
-import { quoted } from "./connection.ts";
 import { functions } from "./sql/run-functions.ts";
 import { tables } from "./sql/tables.ts";
 
@@ -87,12 +86,14 @@ async function readVersion(
   db: PostgresConnection,
   query: (sql: string, values: unknown[]) => Promise<object[]>,
 ): Promise<number> {
-  const table = `${quoted(db.options.schema)}.schema_versions`;
-  const [found] = (await query("SELECT to_regclass($1) IS NOT NULL AS is_there", [table])) as {
-    is_there: boolean;
-  }[];
+  // Not `to_regclass`: while one waits for the lock, its session may remember that there was no such table.
+  const [found] = (await query(
+    `SELECT EXISTS (SELECT 1 FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+      WHERE n.nspname = $1 AND c.relname = 'schema_versions') AS is_there`,
+    [db.options.schema],
+  )) as { is_there: boolean }[];
   if (!found?.is_there) return 0;
-  const [row] = (await query(`SELECT max(version) AS version FROM ${table}`, [])) as {
+  const [row] = (await query(`SELECT max(version) AS version FROM ${db.schema}.schema_versions`, [])) as {
     version: number | null;
   }[];
   return row?.version ?? 0;

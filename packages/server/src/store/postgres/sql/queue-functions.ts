@@ -118,10 +118,15 @@ BEGIN
   RETURN count_;
 END $$;
 
-CREATE FUNCTION ${s}.join_v1(has_lock_ boolean) RETURNS integer LANGUAGE sql AS $$
-  INSERT INTO ${s}.nodes (started_at, seen_at, has_lock) VALUES (clock_timestamp(), clock_timestamp(), has_lock_)
-    RETURNING key;
-$$;
+-- A node begins. With "with_lock", its session holds the lock of its key before anybody can see it.
+CREATE FUNCTION ${s}.join_v1(lock_class integer, with_lock boolean) RETURNS integer LANGUAGE plpgsql AS $$
+DECLARE me integer;
+BEGIN
+  INSERT INTO ${s}.nodes (started_at, seen_at, has_lock) VALUES (clock_timestamp(), clock_timestamp(), with_lock)
+    RETURNING key INTO me;
+  IF with_lock THEN PERFORM pg_advisory_lock(lock_class, me); END IF;
+  RETURN me;
+END $$;
 
 -- One beat of a node: says that it lives, and ends the leases of those that do not. A session that has ended is seen at
 -- once, by its lock; one that is frozen or cut off after "dead_after_ms", by the clock of the database.
