@@ -66,6 +66,59 @@ def is_over_disk():
     size, count = usage()
     return size > job["limits"]["diskBytes"] or count > job["limits"]["files"]
 
+def entries():
+    found, folders = [], [(WORK, 0), (TEMP, 0)]
+    while folders and len(found) < 200000:
+        folder, depth = folders.pop()
+        try:
+            with os.scandir(folder) as listed:
+                for entry in listed:
+                    info = entry.stat(follow_symlinks=False)
+                    is_folder = stat.S_ISDIR(info.st_mode)
+                    if is_folder and depth >= 60:
+                        flatten(entry.path)
+                        continue
+                    found.append((info.st_ctime_ns, entry.path, info.st_blocks * 512, is_folder))
+                    if is_folder:
+                        folders.append((entry.path, depth + 1))
+        except OSError:
+            pass
+    return found
+
+def flatten(path):
+    # Folders in folders may be too deep for a path: each moves up before it is removed.
+    waiting, number = [path], 0
+    while waiting:
+        folder = waiting.pop()
+        try:
+            os.chmod(folder, 0o700)
+            for name in os.listdir(folder):
+                inner = folder + "/" + name
+                if os.path.isdir(inner) and not os.path.islink(inner):
+                    number += 1
+                    moved = "%s/.rondo-old-%d-%d" % (TEMP if folder.startswith(TEMP) else WORK, os.getpid(), number)
+                    os.rename(inner, moved)
+                    waiting.append(moved)
+                else:
+                    os.unlink(inner)
+            os.rmdir(folder)
+        except OSError:
+            pass
+
+def trim():
+    # What changed last goes first.
+    found = sorted(entries(), reverse=True)
+    size, count = sum(it[2] for it in found), len(found)
+    for _, path, own, is_folder in found:
+        if size <= job["limits"]["diskBytes"] and count <= job["limits"]["files"]:
+            return
+        try:
+            os.rmdir(path) if is_folder else os.unlink(path)
+            size -= own
+            count -= 1
+        except OSError:
+            pass
+
 def processes():
     found = {}
     for name in os.listdir("/proc"):
@@ -135,7 +188,11 @@ def run():
             for name, value in (("CORE", 0), ("FSIZE", limits["diskBytes"]), ("NOFILE", 512), ("CPU", cpu)):
                 resource.setrlimit(getattr(resource, "RLIMIT_" + name), (value, value))
             os.chdir(job["cwd"])
-            os.execvpe(job["command"][0], job["command"], job["env"])
+            program = job["command"][0]
+            # Images of Python and Node have them elsewhere than Debian has its own.
+            if program.startswith("/usr/bin/") and not os.path.exists(program):
+                program = os.path.basename(program)
+            os.execvpe(program, job["command"], job["env"])
         except OSError as error:
             os.write(2, ("%s: %s\n" % (job["command"][0], error.strerror)).encode())
             os._exit(127 if error.errno == errno.ENOENT else 126)
@@ -197,6 +254,8 @@ def run():
             kill_all()
             if result.get("code") and is_over_disk():
                 result = {"limit": "disk"}
+            if result.get("limit") == "disk":
+                trim()
         if result is not None and not outputs and not to_host:
             os.set_blocking(1, True)
             finish(**result)

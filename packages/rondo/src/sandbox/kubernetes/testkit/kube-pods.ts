@@ -162,6 +162,10 @@ export class KubePods {
         ...systemFolders.flatMap((path) => ["--ro-bind", path, path]),
         "--proc",
         "/proc",
+        // As the runtimes of nodes do.
+        "--ro-bind",
+        "/proc/sys",
+        "/proc/sys",
         "--dev",
         "/dev",
         "--dir",
