@@ -1,6 +1,7 @@
 // The entry `rondo/sandbox`: code of a model, run where it can do no harm. It needs Node.
 
 export { type BwrapOptions, bwrap } from "./bwrap/bwrap.ts";
+export type { EgressOptions } from "./bwrap/egress.ts";
 export { ContainerPool, type ContainerPoolOptions, type WarmContainer } from "./container-pool.ts";
 export type {
   CodeCall,

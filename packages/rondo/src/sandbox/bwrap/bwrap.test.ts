@@ -11,6 +11,8 @@ import {
   readFileSync,
   rmSync,
 } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
@@ -67,6 +69,32 @@ describe.skipIf(!hasBwrap)(
         expect(stderr).toContain("Function not implemented");
         await container.close();
       });
+    });
+
+    test("a container with an allow-list reaches those hosts through the proxy, and nothing else", async () => {
+      const server = createServer((_request, reply) => reply.end("reached")).listen(0, "127.0.0.1");
+      await once(server, "listening");
+      const { port } = server.address() as AddressInfo;
+      const sandbox = bwrap({
+        folder: join(folder, "network"),
+        egress: {
+          allowPrivate: [`allowed.test:${port}`],
+          resolve: async () => [{ address: "127.0.0.1", family: 4 }],
+        },
+      });
+      const container = await sandbox.open({
+        isTemporary: true,
+        network: { allow: [`allowed.test:${port}`, `private.test:${port}`] },
+      });
+      const program = `
+        for (const host of ["allowed.test", "private.test", "other.test"])
+          await fetch("http://" + host + ":${port}").then(async (reply) => console.log(await reply.text()), () => console.log("refused"));
+        require("node:net").connect(${port}, "127.0.0.1").on("connect", () => console.log("direct")).on("error", (error) => console.log(error.code));`;
+      const command = ["node", "--eval", `(async () => {${program}})()`] as const;
+      const { stdout, stderr } = await readExecution(await container.exec({ command }));
+      expect([stdout, stderr]).toEqual(["reached\nrefused\nrefused\nECONNREFUSED\n", ""]);
+      await sandbox.close();
+      server.close();
     });
 
     test("after kill -9 of the server there is no process, group or temporary file, but the lasting files", async () => {

@@ -5,9 +5,11 @@ import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { checkName, checkOptions, requireValue } from "../../error/check.ts";
 import { completeLimits } from "../limits.ts";
+import { parseAllowedHosts } from "../network/allowed-hosts.ts";
 import type { OpenOptions, Sandbox, SandboxCheck, SandboxLimits, StoredContainer } from "../sandbox.ts";
 import { SandboxClosedError, SandboxUnavailableError } from "../sandbox-errors.ts";
 import { BwrapContainer, type ContainerHost } from "./container.ts";
+import type { EgressOptions } from "./egress.ts";
 import { checkMounts } from "./launch.ts";
 import { makeContainerFolder } from "./make-folder.ts";
 import { type PreparedHost, prepareHost } from "./prepare.ts";
@@ -27,13 +29,15 @@ export interface BwrapOptions {
   readonly limits?: Partial<SandboxLimits>;
   /** Whether to use control groups where they can be had. Default: true. */
   readonly usesCgroups?: boolean;
+  /** Options of the proxies that containers with a network go through. Default: those of `EgressProxy`. */
+  readonly egress?: EgressOptions;
   /** The program. Default: `bwrap` in the system's folders. */
   readonly program?: string;
 }
 
 /** A sandbox on this machine, by bubblewrap. Linux only. Runs nothing until its probes held. */
 export function bwrap(options: BwrapOptions = {}): Sandbox {
-  checkOptions("options", options, ["folder", "limits", "usesCgroups", "program"]);
+  checkOptions("options", options, ["folder", "limits", "usesCgroups", "egress", "program"]);
   return new BwrapSandbox(options);
 }
 
@@ -63,12 +67,8 @@ class BwrapSandbox implements Sandbox {
     const limits = completeLimits(options.limits, this.#limits);
     const record = checkRecord(options.record ?? {});
     const mounts = checkMounts(options.mounts ?? []);
-    requireValue(
-      options.network === undefined,
-      "network",
-      "undefined: this tier gives no network",
-      options.network,
-    );
+    // Throws for what is not a pattern of hosts.
+    if (options.network !== undefined) parseAllowedHosts("network.allow", options.network.allow);
     const check = await this.check(options.signal);
     if (!check.isAvailable) throw new SandboxUnavailableError(this.kind, check.probes);
     options.signal?.throwIfAborted();
@@ -79,7 +79,14 @@ class BwrapSandbox implements Sandbox {
     const isNew = !existsSync(lasting);
     const folder = options.isTemporary && isNew ? join(host.temporary, id) : lasting;
     if (isNew) makeContainerFolder(folder, host.temporary, record);
-    const container = new BwrapContainer(this.#hostFor(host), { id, isNew, folder, limits, mounts });
+    const container = new BwrapContainer(this.#hostFor(host), {
+      id,
+      isNew,
+      folder,
+      limits,
+      mounts,
+      network: options.network,
+    });
     this.#open.set(id, container);
     return container;
   }
@@ -141,6 +148,8 @@ class BwrapSandbox implements Sandbox {
       groups: host.groups,
       diskWatch: host.diskWatch,
       folder: host.containers,
+      temporary: host.temporary,
+      egress: this.#options.egress ?? {},
       onClose: ({ id }) => this.#open.delete(id),
       removeFolder: removeTree,
     };

@@ -8,6 +8,7 @@ import type {
   ContainerFile,
   ContainerRecord,
   ExecRequest,
+  NetworkPolicy,
   SandboxLimits,
   SandboxMount,
 } from "../sandbox.ts";
@@ -15,6 +16,7 @@ import { SandboxClosedError, SandboxLimitError } from "../sandbox-errors.ts";
 import type { CgroupPlace, ContainerGroup } from "./cgroup.ts";
 import { diskUsage, trimToLimits } from "./disk-usage.ts";
 import type { DiskWatch } from "./disk-watch.ts";
+import { type Egress, type EgressOptions, openEgress } from "./egress.ts";
 import { BwrapExecution } from "./execution.ts";
 import { ContainerFolder } from "./folder.ts";
 import { launchArguments, ownProcesses } from "./launch.ts";
@@ -29,6 +31,9 @@ export interface ContainerHost {
   readonly diskWatch: DiskWatch;
   /** Where lasting containers are. */
   readonly folder: string;
+  /** Where file sockets are. */
+  readonly temporary: string;
+  readonly egress: EgressOptions;
   onClose(container: BwrapContainer): void;
   removeFolder(folder: string): Promise<void>;
 }
@@ -40,6 +45,7 @@ export interface ContainerSetup {
   readonly folder: string;
   readonly limits: SandboxLimits;
   readonly mounts: readonly SandboxMount[];
+  readonly network: NetworkPolicy | undefined;
 }
 
 export class BwrapContainer implements Container {
@@ -55,6 +61,7 @@ export class BwrapContainer implements Container {
   #folder: string;
   #stored: StoredRecord;
   #group: ContainerGroup | undefined;
+  #proxy: Promise<Egress> | undefined;
   #stopWatch: (() => void) | undefined;
   #closing: Promise<void> | undefined;
   #trimming: Promise<void> | undefined;
@@ -95,6 +102,7 @@ export class BwrapContainer implements Container {
   async exec(request: ExecRequest, signal?: AbortSignal): Promise<BwrapExecution> {
     signal?.throwIfAborted();
     await this.#trimming;
+    const proxySocket = await this.#startProxy();
     this.#checkOpen();
     const { limits } = this;
     this.#group ??= this.#host.groups?.group(this.id, {
@@ -115,6 +123,7 @@ export class BwrapContainer implements Container {
           mounts: this.#setup.mounts,
           limits,
           request,
+          proxySocket,
           countsMemory: this.#group === undefined,
         }),
       },
@@ -176,11 +185,19 @@ export class BwrapContainer implements Container {
     this.#stopWatch = undefined;
   }
 
+  async #startProxy(): Promise<string | undefined> {
+    const { network } = this.#setup;
+    if (network === undefined) return undefined;
+    this.#proxy ??= openEgress(this.#host.temporary, { ...this.#host.egress, allow: network.allow });
+    return (await this.#proxy).socketPath;
+  }
+
   async #endProcesses(): Promise<void> {
     const lost = { type: "lost", message: "The container was closed." } as const;
     for (const execution of this.#running) execution.end(lost);
     await Promise.all([...this.#running].map(({ outcome }) => outcome));
     await this.#trimming;
+    await this.#proxy?.then((proxy) => proxy.close()).catch(() => {});
     this.#group?.remove();
     this.#host.onClose(this);
   }

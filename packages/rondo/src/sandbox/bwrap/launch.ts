@@ -3,13 +3,15 @@
 import { isAbsolute, normalize } from "node:path";
 import { requireType, requireValue } from "../../error/check.ts";
 import { namesInContainer } from "../container-path.ts";
+import { proxyEnvironment, throughForwarder } from "../network/forwarder.ts";
 import type { ExecRequest, SandboxLimits, SandboxMount } from "../sandbox.ts";
-import { baseEnvironment, workFolder } from "./host.ts";
+import { baseEnvironment, nodeInside, workFolder } from "./host.ts";
 
 /** Processes of a container that are not the code's: bwrap's own, one for each exec. */
 export const ownProcesses = 8;
 
 const openFiles = 512;
+const socketInside = "/run/rondo/proxy.sock";
 
 const namespaces = ["user", "pid", "ipc", "uts", "cgroup", "net"].map((name) => `--unshare-${name}`);
 
@@ -20,16 +22,23 @@ export interface Launch {
   readonly mounts: readonly SandboxMount[];
   readonly limits: SandboxLimits;
   readonly request: ExecRequest;
+  /** The file socket of the way out on this machine, where there is one. */
+  readonly proxySocket: string | undefined;
   /** Whether memory has to be limited for each process, because no group does it for all. */
   readonly countsMemory: boolean;
 }
 
 /** `options` go through a pipe, so that the code does not see paths of this machine in the list of processes. */
-export function launchArguments({ systemArgs, folder, mounts, limits, request, countsMemory }: Launch): {
+export function launchArguments(launch: Launch): {
   options: readonly string[];
   command: readonly string[];
 } {
-  const environment = { ...baseEnvironment, ...checkEnvironment(request.env ?? {}) };
+  const { systemArgs, folder, mounts, limits, request, proxySocket, countsMemory } = launch;
+  const environment = {
+    ...baseEnvironment,
+    ...(proxySocket !== undefined && proxyEnvironment),
+    ...checkEnvironment(request.env ?? {}),
+  };
   const cwd = request.cwd === undefined ? workFolder : `${workFolder}/${folderInside(request.cwd)}`;
   const options = [
     namespaces,
@@ -39,6 +48,7 @@ export function launchArguments({ systemArgs, folder, mounts, limits, request, c
     ["--bind", `${folder}/tmp`, "/tmp", "--bind", `${folder}/tmp`, "/dev/shm", "--remount-ro", "/dev"],
     ["--bind", `${folder}/data`, workFolder],
     ...mounts.map(({ source, target, isWritable }) => [isWritable ? "--bind" : "--ro-bind", source, target]),
+    proxySocket === undefined ? [] : ["--bind", proxySocket, socketInside],
     ["--remount-ro", "/", "--chdir", cwd],
     ...Object.entries(environment).map(([name, value]) => ["--setenv", name, value]),
   ].flat();
@@ -51,7 +61,9 @@ export function launchArguments({ systemArgs, folder, mounts, limits, request, c
     // A group counts processes too, and says so when there are too many, so it must be the first to refuse one.
     `--nproc=${(limits.processes + ownProcesses) * (countsMemory ? 1 : 2)}`,
     ...(countsMemory ? [`--data=${limits.memoryBytes}`] : []),
-    ...checkCommand(request.command),
+    ...(proxySocket === undefined
+      ? checkCommand(request.command)
+      : throughForwarder(checkCommand(request.command), { node: nodeInside, socketPath: socketInside })),
   ];
   return { options, command };
 }
@@ -61,7 +73,7 @@ function folderInside(cwd: string): string {
   return isWorkFolder ? "" : namesInContainer(cwd).join("/");
 }
 
-function checkCommand(command: readonly string[]): readonly string[] {
+function checkCommand(command: ExecRequest["command"]): ExecRequest["command"] {
   requireType(
     Array.isArray(command) && command.length > 0,
     "command",

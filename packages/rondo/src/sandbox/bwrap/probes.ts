@@ -104,6 +104,7 @@ async function probeInside(
     folder,
     limits: { ...defaultLimits, timeoutMs: 10_000 },
     mounts: [],
+    network: undefined,
   });
   try {
     const command = ["/bin/sh", "-c", script, "probe", prepared.containers] as const;

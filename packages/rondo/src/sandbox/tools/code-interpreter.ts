@@ -68,5 +68,5 @@ export function codeInterpreter(
       }
       return codeResultText(parts, await call.outcome);
     },
-  ) as Tool<{ code: string }, string, CodeOutput, { code: string }>;
+  );
 }

@@ -99,7 +99,7 @@ export function shell(options: ShellOptions): Tool<ShellInput, readonly ShellRes
       }
       return results;
     },
-  ) as unknown as Tool<ShellInput, readonly ShellResult[]>;
+  );
 }
 
 /** What was asked for is not a limit: the command runs to its end, and the middle of its output is left out. */
