@@ -22,6 +22,7 @@ export type {
   ToolOffer,
   ToolResult,
 } from "./executor/executor.ts";
+export type { SandboxState } from "./executor/sandbox/sandbox-host.ts";
 export type { ToolIdentity } from "./executor/tool-identity.ts";
 export { ListenError } from "./http/listen-error.ts";
 export type { LogFields, Logger } from "./http/log.ts";

@@ -10,6 +10,7 @@ import { labelOf } from "../config/models.ts";
 import type { ServerConfig } from "../config/schema.ts";
 import { checkRunsElsewhere } from "../config/shared-store.ts";
 import { ListenError } from "../http/listen-error.ts";
+import type { RunningServer as HttpServer } from "../http/server.ts";
 import { storeLabel } from "../store/store-label.ts";
 import { type CheckEndpoints, checkEndpoints } from "./check-endpoints.ts";
 import type { CliIo } from "./cli-io.ts";
@@ -20,6 +21,8 @@ import { type CommandName, welcome } from "./welcome.ts";
 
 interface RunningServer {
   readonly url: string;
+  /** Whether code can be run. Default: nothing is said about it. */
+  sandbox?: HttpServer["sandbox"];
   close(): Promise<void>;
 }
 
@@ -80,10 +83,26 @@ async function serve(
     io.write(`${announcement(server.url, config)}\n${more}`);
     for (const [endpoint, warning] of warnings)
       if (labelOf(endpoint) !== silent) io.writeError(`rondo: ${warning}\n`);
+    void announceSandbox(io, server, config);
     await stop.requested;
     await server.close();
   } finally {
     stop.release();
+  }
+}
+
+/** Says that code can be run, and where somebody wants it, that it cannot. After the rest: it takes a moment to try. */
+async function announceSandbox(io: CliIo, server: RunningServer, config: ServerConfig): Promise<void> {
+  try {
+    const state = await server.sandbox?.();
+    if (state?.isOn)
+      io.write(
+        `Code of models runs in the sandbox '${state.kind}' (${state.language}): the tools code_interpreter and shell.\n`,
+      );
+    else if (state && !["auto", "none"].includes(String(config.sandbox.kind)))
+      io.writeError(`rondo: ${state.reason}\n`);
+  } catch (error) {
+    io.writeError(`rondo: the sandbox could not be tried: ${String(error)}\n`);
   }
 }
 

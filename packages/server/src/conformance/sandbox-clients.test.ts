@@ -138,7 +138,7 @@ describe.skipIf(why !== undefined)("unchanged clients", () => {
     for (const [name, attempt] of Object.entries(attempts)) {
       const error = await Promise.resolve(attempt()).then(
         () => undefined,
-        (reason: unknown) => reason as OpenAI.APIError,
+        (reason: unknown) => reason as { status?: number; message?: string },
       );
       expect([name, error?.status]).toEqual([name, 404]);
       expect(error?.message).not.toContain("secret");

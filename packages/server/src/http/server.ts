@@ -5,6 +5,7 @@ import { checkExposure, isLoopback } from "../config/exposure.ts";
 import { packageVersion } from "../config/package-version.ts";
 import type { ConfigInput, ServerConfig } from "../config/schema.ts";
 import { checkRunsElsewhere } from "../config/shared-store.ts";
+import type { SandboxState } from "../executor/sandbox/sandbox-host.ts";
 import { Conversations } from "../run/conversations.ts";
 import { createApp } from "./app.ts";
 import { authenticator } from "./auth.ts";
@@ -20,6 +21,8 @@ export interface RunningServer extends AsyncDisposable {
   /** Its URL on this machine, without `/v1`. */
   readonly url: string;
   readonly port: number;
+  /** Whether the code of models can be run. Tries it out the first time. */
+  sandbox(): Promise<SandboxState>;
   /**
    * Shuts down: accepts no new requests, gives those in flight `shutdownMs` to finish, and leaves background runs to
    * the next start. Resolves when all is closed.
@@ -105,5 +108,6 @@ function runningServer(config: ServerConfig, runtime: Runtime, listening: Listen
     return closing;
   };
   logger.info("The server has started.", { url });
-  return { url, port, close: closeOnce, [Symbol.asyncDispose]: closeOnce };
+  const sandbox = () => runtime.sandbox.state();
+  return { url, port, sandbox, close: closeOnce, [Symbol.asyncDispose]: closeOnce };
 }

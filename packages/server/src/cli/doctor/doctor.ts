@@ -21,6 +21,7 @@ import {
   ok,
   type ServerReport,
 } from "./report.ts";
+import { checkSandbox } from "./sandbox.ts";
 import { modelServers, rondoServer, type ServerToCheck } from "./servers.ts";
 
 interface Flags {
@@ -157,7 +158,13 @@ async function checkAll(
   const rondo =
     modelUrl === undefined || rondoUrl !== undefined ? [rondoServer(env, rondoUrl, rondoPort)] : [];
   const { check, config } = await checkConfig({ cwd, env, file, flags: { modelUrl } });
-  const installed = [checkNode(), checkPackages(), check, await checkStore(config, cwd)];
+  const installed = [
+    checkNode(),
+    checkPackages(),
+    check,
+    await checkStore(config, cwd),
+    await checkSandbox(config),
+  ];
   printer.title("Installed");
   for (const found of installed) printer.finding(found);
 

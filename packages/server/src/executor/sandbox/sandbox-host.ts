@@ -51,6 +51,11 @@ export class SandboxHost {
     return (await this.#prepared()).state;
   }
 
+  /** What the probes of the tier found; undefined if there is none. */
+  async check(): Promise<SandboxCheck | undefined> {
+    return (await this.#prepared()).check;
+  }
+
   /** The containers, for this owner. Throws a 400 if no code can be run, and a 403 if the owner may not. */
   async containers(owner: string, param: string | null): Promise<Containers> {
     const { owners } = this.settings;
