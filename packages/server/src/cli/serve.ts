@@ -83,7 +83,9 @@ async function serve(
     io.write(`${announcement(server.url, config)}\n${more}`);
     for (const [endpoint, warning] of warnings)
       if (labelOf(endpoint) !== silent) io.writeError(`rondo: ${warning}\n`);
-    void announceSandbox(io, server, config);
+    // Trying it takes a moment of the processor: only where somebody reads the welcome, or asked for a sandbox.
+    if (found || !["auto", "none"].includes(String(config.sandbox.kind)))
+      void announceSandbox(io, server, config);
     await stop.requested;
     await server.close();
   } finally {
@@ -99,7 +101,7 @@ async function announceSandbox(io: CliIo, server: RunningServer, config: ServerC
       io.write(
         `Code of models runs in the sandbox '${state.kind}' (${state.language}): the tools code_interpreter and shell.\n`,
       );
-    else if (state && !["auto", "none"].includes(String(config.sandbox.kind)))
+    else if (state && config.sandbox.kind !== "auto" && config.sandbox.kind !== "none")
       io.writeError(`rondo: ${state.reason}\n`);
   } catch (error) {
     io.writeError(`rondo: the sandbox could not be tried: ${String(error)}\n`);

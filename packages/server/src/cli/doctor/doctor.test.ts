@@ -23,6 +23,7 @@ test("a model that works is shown with its profile and the reason for it, and th
     `  ✓ @rondo/server ${packageVersion()}, rondo ${packageVersion()}`,
     "  ✓ no config file here (rondo.config.ts or rondo.yaml): the defaults apply",
     "  ✓ store sqlite:./rondo.db: does not exist yet; `rondo serve` creates it",
+    "  - sandbox: off (sandbox.kind is none)",
     "",
     "Model servers",
     `  ✓ ${server.url} (--model-url): 2 models: qwen3:8b, nomic-embed-text`,
@@ -46,7 +47,7 @@ test("--json prints one document and nothing else", async () => {
   expect(exitCode).toBe(0);
   expect(report).toMatchObject({
     ok: true,
-    installed: [{ name: "node" }, { name: "packages" }, { name: "config" }, { name: "store" }],
+    installed: [{ name: "node" }, { name: "packages" }, { name: "config" }, { name: "store" }, { name: "sandbox" }],
     servers: [
       {
         type: "model",
@@ -202,6 +203,7 @@ describe("a config that cannot be used", () => {
       {},
       {},
       { status: "failed", code: "invalid_config", message: expect.stringContaining("rondo.yaml line 1") },
+      { status: "skipped" },
       { status: "skipped" },
     ]);
   });

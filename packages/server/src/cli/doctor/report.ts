@@ -32,7 +32,14 @@ export function warning(code: string, message: string): Finding {
 }
 
 export interface InstallCheck extends Finding {
-  readonly name: "node" | "packages" | "config" | "store" | "sandbox" | StoreFinding["check"] | PostgresFinding["check"];
+  readonly name:
+    | "node"
+    | "packages"
+    | "config"
+    | "store"
+    | "sandbox"
+    | StoreFinding["check"]
+    | PostgresFinding["check"];
 }
 
 export type StepName = "answer" | "stream" | "tool";

@@ -14,7 +14,8 @@ export async function runDoctor(
   args: readonly string[],
   { places = nowhere, ...options }: TestIoOptions & { places?: UsualPlaces } = {},
 ) {
-  const io = testIo(options);
+  // Its probes take a moment, and say nothing about models.
+  const io = testIo({ ...options, env: { RONDO_SANDBOX_KIND: "none", ...options.env } });
   const exitCode = await doctorCommand(io, places)
     .exitOverride()
     .configureOutput({ writeErr: (text) => io.writeError(text), writeOut: (text) => io.write(text) })
