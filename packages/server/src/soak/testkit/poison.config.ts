@@ -1,5 +1,6 @@
 // The configuration of a server whose tools end or block its process, loaded by the real command.
 
+import { flushCompileCache } from "node:module";
 import { tool } from "rondo";
 import { defineConfig } from "../../config/schema.ts";
 import { poisons } from "./poison-model.ts";
@@ -14,6 +15,9 @@ const work: Record<(typeof poisons)[number], () => void> = {
   throw: () => void setTimeout(() => lose(), 1),
   abort: () => process.abort(),
 };
+
+// At the end of the process would be too late: it is killed.
+flushCompileCache();
 
 export default defineConfig({
   models: { poison: { url } },

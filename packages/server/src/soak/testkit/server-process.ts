@@ -53,7 +53,7 @@ export class ServerProcess implements AsyncDisposable {
         env: {
           ...process.env,
           // Half of a start would be reading the same sources again.
-          NODE_COMPILE_CACHE: join(folder, "compiled"),
+          NODE_COMPILE_CACHE: process.env["NODE_COMPILE_CACHE"] ?? join(folder, "compiled"),
           RONDO_STORE: `sqlite:${join(folder, "soak.db")}`,
           SOAK_EFFECTS_FILE: this.#effectsFile,
           SOAK_MODEL_URL: modelUrl,

@@ -70,7 +70,8 @@ export class Supervisor implements AsyncDisposable {
         env: {
           ...process.env,
           // Half of a start would be reading the same sources again.
-          NODE_COMPILE_CACHE: join(folder, "..", "rondo-compiled-sources"),
+          NODE_COMPILE_CACHE:
+            process.env["NODE_COMPILE_CACHE"] ?? join(folder, "..", "rondo-compiled-sources"),
           RONDO_STORE: `sqlite:${join(folder, "rondo.db")}`,
           ...env,
         },
