@@ -1,10 +1,21 @@
+import { existsSync } from "node:fs";
 import { join } from "node:path";
+import { bwrap } from "rondo/sandbox";
 import { describe, expect, test } from "vitest";
 import { readExamples } from "../scripts/examples.ts";
 import { expectToRun, statedOutput } from "./support/programs.ts";
 import { repoRoot } from "./support/repo.ts";
 
 const examples = readExamples(join(repoRoot, "examples"));
+
+/** What this machine lacks to run code in a sandbox; undefined if nothing. */
+async function lackingForCode(): Promise<string | undefined> {
+  if (!existsSync("/usr/bin/python3")) return "there is no Python.";
+  const sandbox = bwrap();
+  const { isAvailable, probes } = await sandbox.check();
+  await sandbox.close();
+  return isAvailable ? undefined : probes.find(({ holds, isRequired }) => isRequired && !holds)?.detail;
+}
 
 describe("the examples", { timeout: 60_000 }, () => {
   test("are numbered consecutively and state their output", () => {
@@ -23,7 +34,9 @@ describe("the examples", { timeout: 60_000 }, () => {
     expect(changed).toHaveLength(4);
   });
 
-  test.concurrent.for(examples)("$name prints what it states", async ({ path, source, name }) => {
+  test.concurrent.for(examples)("$name prints what it states", async ({ path, source, name }, { skip }) => {
+    const lacks = source.includes("needs Linux with bubblewrap") ? await lackingForCode() : undefined;
+    if (lacks !== undefined) skip(`No code can be run here: ${lacks}`);
     await expectToRun(path, source, `examples/${name}.ts`);
   });
 });

@@ -14,7 +14,7 @@ import {
   wholeNumber,
 } from "./fields.ts";
 
-const kinds = ["auto", "bwrap", "runsc", "kubernetes", "none"] as const;
+const kinds = ["auto", "bwrap", "kubernetes", "none"] as const;
 const count = (value: number, min = 1) => wholeNumber(min).default(value);
 
 const absolutePath = (what: string) => text(what, (value) => value.startsWith("/"));
@@ -38,6 +38,30 @@ const limitsSchema = section("Limits of each container.", {
   outputBytes: count(mebibyte).describe("What one call may print."),
 });
 
+const name = (what: string) => text(what).optional();
+
+const kubernetesSchema = section(
+  "The kind `kubernetes`: where its pods run. Needs `@kubernetes/client-node`.",
+  {
+    kubeconfig: name("the path of a file").describe(
+      "A kubeconfig. If not set, `KUBECONFIG`, `~/.kube/config`, or the service account of this pod.",
+    ),
+    context: name("the name of a context").describe("Which context of it. Its current one if not set."),
+    namespace: name("the name of a namespace").describe(
+      "The namespace of the pods. That of the context if not set.",
+    ),
+    image: name("the name of an image").describe(
+      "The image of the pods, with Python and a shell. `python:3.13-slim` if not set.",
+    ),
+    instance: name("a name of lower-case letters").describe(
+      "Tells apart the containers of several servers in one namespace.",
+    ),
+    runtimeClass: name("the name of a RuntimeClass").describe(
+      "Such as `gvisor`. That of the cluster if not set.",
+    ),
+  },
+);
+
 export const sandboxSchema = section(
   "Code of models: `code_interpreter`, `shell` and `/v1/containers` (docs/containers.md).",
   {
@@ -49,14 +73,15 @@ export const sandboxSchema = section(
       .default("auto")
       .meta({
         description:
-          "What runs the code: `bwrap` (bubblewrap, on Linux), `runsc` (gVisor), `kubernetes`, or a tier of your own, only in code. `auto`: bubblewrap where its probes hold, else none. `none`: requests with such tools are refused.",
+          "What runs the code: `bwrap` (bubblewrap, on Linux), `kubernetes` (pods of a cluster), or a tier of your own, only in code. `auto`: bubblewrap where its probes hold, else none. `none`: requests with such tools are refused.",
         flag: "--sandbox <kind>",
       }),
     folder: absolutePath("an absolute path")
       .optional()
       .describe(
-        "Where `bwrap` and `runsc` keep the files of containers. If not set, a folder for the state of programs.",
+        "Where `bwrap` keeps the files of containers. If not set, a folder for the state of programs.",
       ),
+    kubernetes: kubernetesSchema,
     language: choice(["auto", "python", "javascript"])
       .default("auto")
       .describe("What `code_interpreter` runs. `auto`: Python where containers have it, else JavaScript."),

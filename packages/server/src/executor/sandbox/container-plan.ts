@@ -5,7 +5,7 @@ import type { JsonObject } from "rondo";
 import { ApiError, invalidRequest } from "../../protocol/api-error.ts";
 import { memoryBytes } from "../../protocol/container-object.ts";
 import { withUpload } from "./container-record.ts";
-import { autoContainerId, type Containers, type ContainerUse } from "./containers.ts";
+import { autoContainerId, type Containers, type ContainerUse, type SandboxTools } from "./containers.ts";
 import type { ContainerChoice, WantedContainer } from "./definition.ts";
 
 /** Where the files of `file_ids` come from. Throws a 404 for one that the owner does not have. */
@@ -128,8 +128,8 @@ export function checkNetwork(
   containers: Containers,
   at: string,
 ): void {
-  const allowed = containers.options.allow;
-  const refused = (allow ?? []).filter((host) => !allowed.includes(host));
+  const { allow: allowed, tools } = containers.options;
+  const refused = refusedHosts(allow ?? [], allowed, tools);
   if (refused.length === 0) return;
   const field = at === "" ? "network_policy" : `${at}.network_policy`;
   throw invalidRequest(
@@ -137,6 +137,18 @@ export function checkNetwork(
     `${field}.allowed_domains: expected hosts that this server allows (${allowed.join(", ") || "it allows none"}), got ${refused.slice(0, 5).join(", ").slice(0, 300)}. Its operator allows hosts in the config (sandbox.network.allow).`,
     "network_not_allowed",
   );
+}
+
+function refusedHosts(
+  hosts: readonly string[],
+  allowed: readonly string[],
+  { narrowAllowedHosts }: SandboxTools,
+): readonly string[] {
+  try {
+    return narrowAllowedHosts(allowed, hosts).refused;
+  } catch {
+    return hosts; // one of them is not a host
+  }
 }
 
 async function namedFiles(

@@ -5,6 +5,7 @@ import { createHash } from "node:crypto";
 import type {
   Container,
   Interpreter,
+  narrowAllowedHosts,
   openInterpreter,
   plainText,
   readExecution,
@@ -22,6 +23,7 @@ export interface SandboxTools {
   readonly openInterpreter: typeof openInterpreter;
   readonly plainText: typeof plainText;
   readonly readExecution: typeof readExecution;
+  readonly narrowAllowedHosts: typeof narrowAllowedHosts;
 }
 
 export interface ContainersOptions {
