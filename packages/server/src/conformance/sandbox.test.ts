@@ -4,7 +4,9 @@ import { existsSync } from "node:fs";
 import OpenAI from "openai";
 import type { Response, ResponseCreateParamsNonStreaming } from "openai/resources/responses/responses";
 import { describe, expect, test } from "vitest";
+import { tempFolder } from "../store/testkit/temp-folder.ts";
 import { sharedTier } from "./testkit/sandbox.ts";
+import { SocketClient } from "./testkit/socket-client.ts";
 import { start } from "./testkit/start.ts";
 
 const { tier, problem } = await sharedTier();
@@ -202,6 +204,49 @@ describe.skipIf(why !== undefined)("code_interpreter", () => {
     expect(second.texts()).toEqual([
       expect.stringMatching(/variables of earlier calls are gone[\s\S]*'kept'/),
     ]);
+  });
+});
+
+describe.skipIf(why !== undefined)("a run in the background", () => {
+  test("whose server stops in the middle of a call goes on, and the model is told that it was interrupted", async () => {
+    using folder = tempFolder();
+    const config = { store: `sqlite:${folder.path}/rondo.db` };
+    const first = await serverFor([python("import time\nopen('begun', 'w')\ntime.sleep(60)")], config);
+    const queued = await first.client.responses.create({
+      model: "test",
+      input: "Go",
+      tools: [interpreter],
+      background: true,
+    });
+    const made = async () => {
+      const containers = await Array.fromAsync(first.client.containers.list({ name: "auto" }));
+      const files = await Promise.all(
+        containers.map(({ id }) => Array.fromAsync(first.client.containers.files.list(id))),
+      );
+      return files.flat().some(({ path }) => path === "/mnt/data/begun");
+    };
+    await expect.poll(made, { timeout: 20_000 }).toBe(true);
+    await first.close();
+    const second = await serverFor([python("import os\nos.listdir()"), "Done."], config);
+    const status = async () => (await second.client.responses.retrieve(queued.id)).status;
+    await expect.poll(status, { timeout: 20_000 }).toBe("completed");
+    expect(second.texts()).toEqual([
+      expect.stringContaining("the server stopped while this call ran"),
+      expect.stringMatching(/started anew[\s\S]*\['begun'\]/),
+    ]);
+  });
+});
+
+describe.skipIf(why !== undefined)("over a WebSocket", () => {
+  test("code runs, and a later request of the connection goes on in its container without a store", async () => {
+    const server = await serverFor([python("x = 20"), "One.", python("x + 22"), "Two."]);
+    const socket = await SocketClient.open(server.baseURL);
+    const request = { model: "test", tools: [interpreter], store: false };
+    const one = await socket.ask({ ...request, input: "1" });
+    expect(one.events.map(({ type }) => type)).toContain("response.code_interpreter_call.interpreting");
+    await socket.ask({ ...request, input: "2", previous_response_id: one.response.id });
+    expect(server.texts()).toEqual(["(The code printed nothing.)", "42"]);
+    socket.socket.terminate();
   });
 });
 

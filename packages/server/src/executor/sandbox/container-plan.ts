@@ -67,8 +67,17 @@ export async function planContainer(
   const id = reused?.id ?? own;
   let note = earlier !== undefined && !reused ? expiredNote : undefined;
   let copied: Promise<void> | undefined;
+  let wasThere = reused !== undefined;
   const makeSure = async () => {
-    if (await containers.find(owner, id)) return;
+    if (await containers.find(owner, id)) {
+      wasThere = true;
+      return;
+    }
+    if (wasThere) {
+      note = expiredNote;
+      copied = undefined;
+    }
+    wasThere = true;
     const { memoryLimit, allow } = auto;
     const limits = { memoryLimit, memoryBytes: memoryBytes(memoryLimit), allow };
     await containers.create(owner, { id, name: "auto", isAuto: true, ...limits });
@@ -101,7 +110,7 @@ export async function planContainer(
 }
 
 const expiredNote =
-  "The container of your earlier calls has expired: its files and variables are gone, and this is a new one.";
+  "The container of your earlier calls is gone: it expired or was deleted, with its files and variables. This is a new one.";
 
 /** The container of the newest call in the history. */
 function lastContainer(history: readonly JsonObject[]): string | undefined {

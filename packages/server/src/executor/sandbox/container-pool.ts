@@ -25,6 +25,8 @@ export interface ContainerPoolOptions {
 export class ContainerPool {
   readonly #options: ContainerPoolOptions;
   readonly #places = new Map<string, Place>();
+  /** Those whose processes are being ended: they still have their places. */
+  readonly #ending = new Map<string, Promise<void>>();
   /** Those that wait for a place, in order. */
   readonly #waiting: (() => void)[] = [];
 
@@ -72,7 +74,12 @@ export class ContainerPool {
         known.users += 1;
         return known;
       }
-      if (this.#places.size < this.#options.size) break;
+      const ending = this.#ending.get(id);
+      if (ending) {
+        await ending;
+        continue;
+      }
+      if (this.#places.size + this.#ending.size < this.#options.size) break;
       const [idle] = [...this.#places]
         .filter(([, { users }]) => users === 0)
         .toSorted(([, a], [, b]) => a.usedAtMs - b.usedAtMs);
@@ -104,10 +111,18 @@ export class ContainerPool {
     });
   }
 
-  async #end(id: string): Promise<void> {
+  #end(id: string): Promise<void> {
     const place = this.#places.get(id);
     this.#places.delete(id);
-    const open = await place?.opening.catch(() => undefined);
-    await open?.container.close();
+    const close = async () => {
+      const open = await place?.opening.catch(() => undefined);
+      await open?.container.close();
+    };
+    const ended = close().finally(() => {
+      this.#ending.delete(id);
+      this.#waiting.shift()?.();
+    });
+    this.#ending.set(id, ended);
+    return ended;
   }
 }

@@ -96,6 +96,7 @@ export class Containers {
   readonly #now: () => number;
   readonly #entries = new Map<string, Entry>();
   readonly #creating = new Map<string, Promise<Entry>>();
+  readonly #removing = new Map<string, Promise<void>>();
   readonly #pool: ContainerPool;
   #loading: Promise<void> | undefined;
   #loadedAtMs = Number.NEGATIVE_INFINITY;
@@ -192,6 +193,7 @@ export class Containers {
 
   async #create(owner: string, id: string, wanted: NewContainer): Promise<Entry> {
     await this.#makeRoom(owner);
+    await this.#removing.get(id); // a request may make its container again
     const { idleMs, allow } = this.options;
     const now = this.#now();
     const entry: Entry = {
@@ -302,7 +304,9 @@ export class Containers {
   async #remove(id: string): Promise<void> {
     this.#entries.delete(id);
     this.#pool.forget(id);
-    await this.options.sandbox.remove(id);
+    const removed = this.options.sandbox.remove(id).finally(() => this.#removing.delete(id));
+    this.#removing.set(id, removed);
+    await removed;
   }
 
   /** Reads which containers the tier has: at most once a second. */
@@ -327,6 +331,7 @@ export class Containers {
       const record = readRecord(raw);
       const known = this.#entries.get(id);
       if (!record) continue;
+      if (this.#removing.has(id)) continue;
       // Another process may have used it since.
       if (known) known.lastActiveAtMs = Math.max(known.lastActiveAtMs, record.lastActiveAtMs);
       else this.#entries.set(id, { id, createdAtMs, record, lastActiveAtMs: record.lastActiveAtMs });

@@ -1,0 +1,129 @@
+import { defaultLimits, narrowAllowedHosts, openInterpreter, plainText, readExecution } from "rondo/sandbox";
+import { beforeEach, expect, test } from "vitest";
+import { autoContainerId, Containers, type ContainersOptions } from "./containers.ts";
+import { type MemoryTier, memoryTier } from "./testkit/memory-tier.ts";
+
+let nowMs = 0;
+let tier: MemoryTier;
+beforeEach(() => {
+  nowMs = 1_000_000;
+  tier = memoryTier(() => nowMs);
+});
+
+const tools = { openInterpreter, plainText, readExecution, narrowAllowedHosts };
+const minute = 60_000;
+
+function containersOf(given: Partial<ContainersOptions> = {}): Containers {
+  return new Containers({
+    sandbox: tier,
+    tools,
+    language: "python",
+    limits: defaultLimits,
+    allow: [],
+    mounts: [],
+    idleMs: 20 * minute,
+    containersPerOwner: 3,
+    openContainers: 2,
+    onWarning: (message) => expect.fail(message),
+    now: () => nowMs,
+    ...given,
+  });
+}
+
+const wanted = { name: "x", isAuto: false, memoryLimit: null };
+const idsOf = async (containers: Containers, owner = "ann") =>
+  (await containers.list(owner)).map(({ id }) => id);
+
+test("a container expires after its idle time, and what uses it keeps it", async () => {
+  const containers = containersOf();
+  const { id } = await containers.create("ann", { ...wanted, idleMs: 5 * minute });
+  const other = await containers.create("ann", wanted);
+  nowMs += 4 * minute;
+  await containers.use("ann", id, async () => {
+    nowMs += 30 * minute;
+    expect(await containers.sweep()).toBe(1);
+    expect(await idsOf(containers)).toEqual([id]);
+  });
+  await expect(containers.get("ann", other.id)).rejects.toMatchObject({ code: "container_not_found" });
+  nowMs += 5 * minute - 1;
+  expect(await containers.find("ann", id)).toBeDefined();
+  nowMs += 1;
+  expect(await containers.find("ann", id)).toBeUndefined();
+  expect(await containers.sweep()).toBe(1);
+  expect(await tier.containers()).toEqual([]);
+});
+
+test("another process finds it by its record, with its owner and its idle time", async () => {
+  const { id } = await containersOf().create("ann", wanted);
+  nowMs += 10 * minute;
+  const later = containersOf();
+  expect(await later.find("ann", id)).toMatchObject({ record: { owner: "ann", name: "x" } });
+  expect(await later.find("bob", id)).toBeUndefined();
+  await later.use("ann", id, ({ setRecord }) => setRecord({ hasRunCode: true }));
+  nowMs += 15 * minute;
+  expect(await containersOf().find("ann", id)).toMatchObject({ record: { hasRunCode: true } });
+  nowMs += 5 * minute;
+  expect(await containersOf().find("ann", id)).toBeUndefined();
+});
+
+test("what others keep with the tier is left alone", async () => {
+  await tier.open({ id: "foreign", record: { owner: "ann", version: 99 } });
+  const containers = containersOf();
+  expect(await idsOf(containers)).toEqual([]);
+  expect(await containers.find("ann", "foreign")).toBeUndefined();
+  nowMs += 100 * minute;
+  await containers.sweep();
+  expect(await tier.containers()).toHaveLength(1);
+});
+
+test("at the limit, an idle container that a request made goes first; those of clients stay", async () => {
+  const containers = containersOf();
+  const own = await containers.create("ann", wanted);
+  const auto = await containers.create("ann", { ...wanted, isAuto: true });
+  const second = await containers.create("ann", wanted);
+  await containers.create("bob", wanted);
+  const third = await containers.create("ann", wanted);
+  expect(await idsOf(containers)).toEqual(expect.arrayContaining([own.id, second.id, third.id]));
+  expect(await containers.find("ann", auto.id)).toBeUndefined();
+  await expect(containers.create("ann", wanted)).rejects.toMatchObject({ status: 429 });
+  await containers.remove("ann", own.id);
+  await containers.create("ann", wanted);
+});
+
+test("only so many are open: an idle one is closed, and where none is idle others wait", async () => {
+  const containers = containersOf();
+  const ids = [];
+  for (let count = 0; count < 3; count += 1) ids.push((await containers.create("ann", wanted)).id);
+  const [a = "", b = "", c = ""] = ids;
+  expect(tier.opened.size).toBe(2);
+  const gates = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const busy = [a, b].map((id, index) =>
+    containers.use("ann", id, () => gates[index]?.promise ?? Promise.reject()),
+  );
+  await expect.poll(() => [...tier.opened].toSorted()).toEqual([a, b].toSorted());
+  const order: string[] = [];
+  const waiting = containers.use("ann", c, async () => void order.push("c"));
+  const given = new AbortController();
+  const leaving = containers.use("ann", c, async () => void order.push("never"), given.signal);
+  given.abort(new Error("The client is gone."));
+  await expect(leaving).rejects.toThrow("The client is gone.");
+  expect(order).toEqual([]);
+  gates[0]?.resolve();
+  await waiting;
+  expect([...tier.opened].toSorted()).toEqual([b, c].toSorted());
+  gates[1]?.resolve();
+  await Promise.all(busy);
+  await containers.close();
+  expect(tier.opened.size).toBe(0);
+});
+
+test("the container of a response has the same id each time, and is made once", async () => {
+  const containers = containersOf();
+  const id = autoContainerId("ann", "resp_1");
+  expect(id).toMatch(/^cntr_[0-9a-f]{32}$/);
+  expect(autoContainerId("bob", "resp_1")).not.toBe(id);
+  const made = { ...wanted, id, isAuto: true };
+  const [first, second] = await Promise.all([containers.create("ann", made), containers.create("ann", made)]);
+  expect(first).toBe(second);
+  expect(await idsOf(containers)).toEqual([id]);
+});
