@@ -108,6 +108,8 @@ export class GroupWriter {
         if (isConflict(error) || !isOutage(error)) return this.#writeEach(left, error);
         for (const write of left) write.isRetry = true;
         left = this.#dropImpatient(left, error);
+        // Those that wait behind this group must not wait for its patience.
+        this.#pending = this.#dropImpatient(this.#pending, error);
         if (left.length > 0) await new Promise((resolve) => setTimeout(resolve, pauseMs));
       }
     }
@@ -130,7 +132,7 @@ export class GroupWriter {
     first.reject(toStoreError(error, this.#db.place));
   }
 
-  #dropImpatient(group: readonly PendingWrite[], error: unknown): readonly PendingWrite[] {
+  #dropImpatient(group: readonly PendingWrite[], error: unknown): PendingWrite[] {
     const nowMs = performance.now();
     const isPatient = ({ untilMs }: PendingWrite) => untilMs > nowMs && !this.#isClosed;
     for (const write of group) if (!isPatient(write)) write.reject(toStoreError(error, this.#db.place));
