@@ -84,13 +84,17 @@ async function serve(
     for (const [endpoint, warning] of warnings)
       if (labelOf(endpoint) !== silent) io.writeError(`rondo: ${warning}\n`);
     // Trying it takes a moment of the processor: only where somebody reads the welcome, or asked for a sandbox.
-    if (found || !["auto", "none"].includes(String(config.sandbox.kind)))
-      void announceSandbox(io, server, config);
+    if (found || isSandboxWanted(config)) void announceSandbox(io, server, config);
     await stop.requested;
     await server.close();
   } finally {
     stop.release();
   }
+}
+
+/** Whether the config names a tier. */
+function isSandboxWanted({ sandbox: { kind } }: ServerConfig): boolean {
+  return kind !== "auto" && kind !== "none";
 }
 
 /** Says that code can be run, and where somebody wants it, that it cannot. After the rest: it takes a moment to try. */
@@ -101,8 +105,7 @@ async function announceSandbox(io: CliIo, server: RunningServer, config: ServerC
       io.write(
         `Code of models runs in the sandbox '${state.kind}' (${state.language}): the tools code_interpreter and shell.\n`,
       );
-    else if (state && config.sandbox.kind !== "auto" && config.sandbox.kind !== "none")
-      io.writeError(`rondo: ${state.reason}\n`);
+    else if (state && isSandboxWanted(config)) io.writeError(`rondo: ${state.reason}\n`);
   } catch (error) {
     io.writeError(`rondo: the sandbox could not be tried: ${String(error)}\n`);
   }

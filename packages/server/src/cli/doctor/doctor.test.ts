@@ -47,7 +47,13 @@ test("--json prints one document and nothing else", async () => {
   expect(exitCode).toBe(0);
   expect(report).toMatchObject({
     ok: true,
-    installed: [{ name: "node" }, { name: "packages" }, { name: "config" }, { name: "store" }, { name: "sandbox" }],
+    installed: [
+      { name: "node" },
+      { name: "packages" },
+      { name: "config" },
+      { name: "store" },
+      { name: "sandbox" },
+    ],
     servers: [
       {
         type: "model",

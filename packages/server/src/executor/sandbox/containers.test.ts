@@ -59,7 +59,7 @@ test("another process finds it by its record, with its owner and its idle time",
   const later = containersOf();
   expect(await later.find("ann", id)).toMatchObject({ record: { owner: "ann", name: "x" } });
   expect(await later.find("bob", id)).toBeUndefined();
-  await later.use("ann", id, ({ setRecord }) => setRecord({ hasRunCode: true }));
+  await later.use("ann", id, (use) => use.setRecord({ hasRunCode: true }));
   nowMs += 15 * minute;
   expect(await containersOf().find("ann", id)).toMatchObject({ record: { hasRunCode: true } });
   nowMs += 5 * minute;
@@ -96,10 +96,8 @@ test("only so many are open: an idle one is closed, and where none is idle other
   for (let count = 0; count < 3; count += 1) ids.push((await containers.create("ann", wanted)).id);
   const [a = "", b = "", c = ""] = ids;
   expect(tier.opened.size).toBe(2);
-  const gates = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
-  const busy = [a, b].map((id, index) =>
-    containers.use("ann", id, () => gates[index]?.promise ?? Promise.reject()),
-  );
+  const gates = { [a]: Promise.withResolvers<void>(), [b]: Promise.withResolvers<void>() };
+  const busy = Object.entries(gates).map(([id, gate]) => containers.use("ann", id, () => gate.promise));
   await expect.poll(() => [...tier.opened].toSorted()).toEqual([a, b].toSorted());
   const order: string[] = [];
   const waiting = containers.use("ann", c, async () => void order.push("c"));
@@ -108,10 +106,10 @@ test("only so many are open: an idle one is closed, and where none is idle other
   given.abort(new Error("The client is gone."));
   await expect(leaving).rejects.toThrow("The client is gone.");
   expect(order).toEqual([]);
-  gates[0]?.resolve();
+  gates[a]?.resolve();
   await waiting;
   expect([...tier.opened].toSorted()).toEqual([b, c].toSorted());
-  gates[1]?.resolve();
+  gates[b]?.resolve();
   await Promise.all(busy);
   await containers.close();
   expect(tier.opened.size).toBe(0);
