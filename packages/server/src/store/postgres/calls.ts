@@ -26,10 +26,17 @@ export interface Holder {
   readonly leaseMs: number;
 }
 
-export function createCall(response: EncodedNew, { worker, node, leaseMs }: Holder): Call {
+/** `job`: adds it to the queue of jobs. */
+export function createCall(
+  response: EncodedNew,
+  { worker, node, leaseMs }: Holder,
+  { job, priority }: { job: string | undefined; priority: number },
+): Call {
   const { conversation, idempotency, credentials } = response;
   return {
     call: "create",
+    ...(job !== undefined && { job }),
+    priority,
     response: {
       id: toDbText(response.id),
       owner: toDbText(response.owner),
@@ -74,10 +81,12 @@ export function createdFence(response: EncodedNew, { fence, refused }: CreateAns
   throw disagreement(refused);
 }
 
-export function commitCall({ responseId, fence }: Lease, write: EncodedWrite): Call {
+/** `job`: takes it from the queue of jobs, if it is one. */
+export function commitCall({ responseId, fence }: Lease, write: EncodedWrite, job: string | undefined): Call {
   const status = write.update?.status;
   return {
     call: "commit",
+    ...(job !== undefined && { job }),
     id: toDbText(responseId),
     fence,
     from: statusesBefore(status),

@@ -14,6 +14,11 @@ export interface ConnectionOptions {
   readonly schema: string;
 }
 
+// Which advisory lock is for what; those of the nodes are in the other half of the numbers.
+export const expiryLock = 0;
+export const schemaLock = -1;
+export const queueLock = -2;
+
 /** How long a connection may take to be there. */
 const connectMs = 5000;
 /** After this long a query is given up, and its connection closed: a database that is slower than this is away. */
@@ -94,10 +99,12 @@ export class PostgresConnection {
     return rows;
   }
 
-  /** Several statements without values. */
-  async script(sql: string): Promise<void> {
+  /** For pg-boss: statements that are not prepared, and may be several. */
+  async execute(sql: string, values?: readonly unknown[]): Promise<{ rows: unknown[] }> {
     if (this.#isClosed) throw storeClosed();
-    await this.#pool.query(sql);
+    const result = await this.#pool.query(sql, values && [...values]);
+    // Several statements have several results, of which it reads the last.
+    return Array.isArray(result) ? ((result as pg.QueryResult[]).at(-1) ?? { rows: [] }) : result;
   }
 
   /** Runs `use` with one connection of the pool. */
@@ -113,6 +120,20 @@ export class PostgresConnection {
     } finally {
       client.release(failure);
     }
+  }
+
+  /** Runs `work`, with other connections, while no other node runs what has the same lock. */
+  async withLock<T>(lock: number, work: () => Promise<T>): Promise<T> {
+    return this.withClient(async (client) => {
+      // In a transaction: a proxy may give each another session.
+      await client.query("BEGIN");
+      await client.query("SELECT pg_advisory_xact_lock($1, $2)", [this.lockClass, lock]);
+      try {
+        return await work();
+      } finally {
+        await client.query("COMMIT").catch(() => {});
+      }
+    });
   }
 
   async close(): Promise<void> {

@@ -7,6 +7,7 @@ import { EventPages } from "./event-pages.ts";
 import { toStoreError } from "./faults.ts";
 import { GroupWriter } from "./group-writer.ts";
 
+import { JobQueue } from "./job-queue.ts";
 import { checkMoved } from "./moved.ts";
 import { NewsPoller } from "./news-poller.ts";
 import { NodeSession } from "./node-session.ts";
@@ -44,7 +45,13 @@ export async function postgresStore(options: PostgresStoreOptions): Promise<Stor
   try {
     await prepareSchema(db, migrates);
     await checkMoved(db);
-    return await joinNodes(db, options);
+    const jobs = await JobQueue.start(db, { migrates, onWarning: options.onWarning });
+    try {
+      return await joinNodes(db, jobs, options);
+    } catch (error) {
+      await jobs.close();
+      throw error;
+    }
   } catch (error) {
     await db.close().catch(() => {});
     throw toStoreError(error, db.place);
@@ -62,7 +69,11 @@ async function prepareSchema(db: PostgresConnection, migrates: boolean): Promise
 }
 
 /** The store of a node that the others know. */
-async function joinNodes(db: PostgresConnection, options: PostgresStoreOptions): Promise<Store> {
+async function joinNodes(
+  db: PostgresConnection,
+  jobs: JobQueue,
+  options: PostgresStoreOptions,
+): Promise<Store> {
   const { now, onWarning, beatMs, deadAfterMs } = options;
   const pages = new EventPages((owner, id, after, limit) => readEvents(db, owner, id, after, limit));
   const news = new PostgresNews({
@@ -88,8 +99,10 @@ async function joinNodes(db: PostgresConnection, options: PostgresStoreOptions):
     node,
     news,
     pages,
+    jobs,
     onClose: async () => {
       await poller?.close();
+      await jobs.close();
       await session.close();
     },
   });

@@ -1,6 +1,7 @@
 // The store in PostgreSQL, for any number of nodes. Reads are single queries; writes go through the group writer, as
 // calls of the functions in `sql/`.
 
+import { isTerminal } from "../../protocol/status.ts";
 import type {
   ConversationItem,
   ConversationStore,
@@ -29,7 +30,7 @@ import {
   toDbItems,
 } from "./calls.ts";
 import { Chains } from "./chains.ts";
-import type { PostgresConnection } from "./connection.ts";
+import { expiryLock, type PostgresConnection } from "./connection.ts";
 import {
   type ConversationRow,
   readConversationHead,
@@ -39,6 +40,7 @@ import {
 } from "./conversations.ts";
 import type { EventPages } from "./event-pages.ts";
 import type { Call, GroupWriter } from "./group-writer.ts";
+import type { JobQueue } from "./job-queue.ts";
 import { listConversationItems, listInput, listResponses } from "./lists.ts";
 import type { PostgresNews } from "./postgres-news.ts";
 import { PostgresQueue } from "./queue.ts";
@@ -57,12 +59,15 @@ export interface PostgresStoreParts {
   readonly node: () => number | undefined;
   readonly news: PostgresNews;
   readonly pages: EventPages;
+  readonly jobs: JobQueue;
 }
 
 /** How long a call of a client is tried while the database is away: it waits for the answer. */
 const clientPatienceMs = 2000;
 /** How long a run waits for the database: a restart, or another primary, need not end it. */
 const runPatienceMs = 15_000;
+/** The error of a run that was tried too often: its job goes to the dead letters. */
+const gaveUp = "too_many_attempts";
 // A clean-up of many responses must not block other writes for long.
 const expireBatch = 100;
 
@@ -120,10 +125,11 @@ export class PostgresStore implements Store, ConversationStore {
   }
 
   async remove(owner: string, id: string): Promise<boolean> {
-    const isRemoved = await this.#write<boolean>({
+    const { isRemoved } = await this.#write<{ isRemoved: boolean }>({
       call: "remove",
       id: toDbText(id),
       owner: toDbText(owner),
+      job: this.#parts.jobs.removeSql(id),
     });
     if (isRemoved) this.#chains.forget(id);
     if (isRemoved) this.#parts.pages.forget(id);
@@ -214,7 +220,9 @@ export class PostgresStore implements Store, ConversationStore {
 
   async create(response: NewResponse, worker: string, leaseMs: number): Promise<Lease> {
     const encoded = encodeNew(response);
-    const call = createCall(encoded, { worker, node: this.#parts.node(), leaseMs });
+    const priority = priorityOf(response);
+    const job = encoded.background ? this.#parts.jobs.sendSql(encoded.id, priority) : undefined;
+    const call = createCall(encoded, { worker, node: this.#parts.node(), leaseMs }, { job, priority });
     // Nobody waits any more for a foreground run whose database has lost its power.
     const isDurable = encoded.background || encoded.idempotency !== undefined;
     const answer = await this.#write<object>(call, { isDurable });
@@ -225,7 +233,8 @@ export class PostgresStore implements Store, ConversationStore {
     const lease = { responseId, fence };
     const encoded = encodeWrite(write);
     const { isDurable } = write;
-    const answer = await this.#write<object>(commitCall(lease, encoded), {
+    const call = commitCall(lease, encoded, this.#endOfJob(responseId, write));
+    const answer = await this.#write<object>(call, {
       isDurable,
       patienceMs: runPatienceMs,
     });
@@ -244,6 +253,7 @@ export class PostgresStore implements Store, ConversationStore {
         beforeMs: Math.min(beforeMs, Number.MAX_SAFE_INTEGER),
         limit: expireBatch,
         lockClass: this.#db.lockClass,
+        lock: expiryLock,
       });
       for (const id of ids) this.#chains.forget(id);
       total += ids.length;
@@ -267,10 +277,26 @@ export class PostgresStore implements Store, ConversationStore {
     await this.#db.close();
   }
 
+  /** How the job of a response ends with this write, if it does. */
+  #endOfJob(responseId: string, { update }: RunWrite): string | undefined {
+    const { jobs } = this.#parts;
+    if (update?.status === undefined || !isTerminal(update.status)) return undefined;
+    return update.error?.code === gaveUp
+      ? jobs.failSql(responseId, update.error.message)
+      : jobs.completeSql(responseId);
+  }
+
   #write<T>(
     call: Call,
     { isDurable = true, patienceMs = clientPatienceMs }: { isDurable?: boolean; patienceMs?: number } = {},
   ): Promise<T> {
     return this.#writer.write<T>(call, { isDurable, patienceMs });
   }
+}
+
+/** The clients' own word for it: which runs are begun first, of those that wait. */
+function priorityOf({ request }: NewResponse): number {
+  const { service_tier: tier } = request;
+  if (tier === "priority") return 1;
+  return tier === "flex" ? -1 : 0;
 }

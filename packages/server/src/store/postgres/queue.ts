@@ -79,9 +79,11 @@ export class PostgresQueue implements RunQueue {
   async nextExpiryMs(): Promise<number | undefined> {
     const { db, now } = this.#parts;
     const [row] = await db.read<{ left_ms: number | null }>(
-      `SELECT min(r.lease_until_ms)
-          - coalesce($1::bigint, (extract(epoch FROM clock_timestamp()) * 1000)::bigint) AS left_ms
-        FROM ${db.schema}.responses r WHERE r.status IN ('queued', 'in_progress') AND r.worker IS NOT NULL`,
+      `WITH clock AS (
+         SELECT coalesce($1::bigint, (extract(epoch FROM clock_timestamp()) * 1000)::bigint) AS now_ms)
+       SELECT least(min(r.lease_until_ms) FILTER (WHERE r.worker IS NOT NULL),
+           min(r.not_before_ms) FILTER (WHERE r.worker IS NULL AND r.not_before_ms > now_ms)) - min(now_ms) AS left_ms
+         FROM ${db.schema}.responses r, clock WHERE r.status IN ('queued', 'in_progress')`,
       [now?.() ?? null],
     );
     return row?.left_ms ?? undefined;

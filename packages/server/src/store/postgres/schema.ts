@@ -4,7 +4,7 @@
 
 import type pg from "pg";
 import { StoreError } from "../store-error.ts";
-import type { PostgresConnection } from "./connection.ts";
+import { type PostgresConnection, schemaLock } from "./connection.ts";
 import { functions } from "./sql/run-functions.ts";
 import { tables } from "./sql/tables.ts";
 
@@ -61,7 +61,7 @@ async function migrateWith(client: pg.PoolClient, db: PostgresConnection): Promi
   await client.query("BEGIN");
   try {
     // Held until the end of the transaction; whoever waited for it finds the work done.
-    await client.query("SELECT pg_advisory_xact_lock($1, 1)", [db.lockClass]);
+    await client.query("SELECT pg_advisory_xact_lock($1, $2)", [db.lockClass, schemaLock]);
     const version = await readVersion(db, async (sql, values) => (await client.query(sql, values)).rows);
     checkVersion({ version, newest: newestVersion }, db.place);
     if (version === 0) {

@@ -20,7 +20,8 @@ const isNextInConversation = (
     AND o.status IN ('queued', 'in_progress') AND o.key < r.key))`;
 
 const isFree = (s: string): string =>
-  `${isActive} AND (r.worker IS NULL OR r.lease_until_ms <= now_ms) AND ${isNextInConversation(s)}`;
+  `${isActive} AND (r.worker IS NULL OR r.lease_until_ms <= now_ms)
+    AND (r.not_before_ms <= now_ms OR ${isToEnd}) AND ${isNextInConversation(s)}`;
 
 /** `s`: the quoted name of the schema. */
 export const queueFunctions = (s: string): string => `
@@ -103,7 +104,8 @@ BEGIN
 END $$;
 
 -- Ends the leases of nodes. With "is_crash", their runs were at work when a process died. The first deaths of a node are
--- nobody's fault: machines are switched off. A run at which nodes die again and again is a suspect.
+-- nobody's fault: machines are switched off. A run at which nodes die again and again waits longer each time, and is a
+-- suspect.
 CREATE FUNCTION ${s}.end_leases_v1(ended integer[], is_crash boolean) RETURNS integer LANGUAGE plpgsql AS $$
 DECLARE count_ integer;
 BEGIN
@@ -112,6 +114,9 @@ BEGIN
   UPDATE ${s}.responses r SET worker = NULL, node = NULL, is_apart = false,
       attempts = CASE WHEN is_crash AND r.is_apart THEN r.attempts ELSE greatest(0, r.attempts - 1) END,
       deaths = r.deaths + is_crash::integer,
+      not_before_ms = CASE WHEN is_crash AND r.deaths > 0
+        THEN (extract(epoch FROM clock_timestamp()) * 1000)::bigint + least(60000, 500 * 2 ^ r.deaths)::bigint
+        ELSE r.not_before_ms END,
       suspicion = r.suspicion + (is_crash AND (r.is_apart OR r.deaths >= 2))::integer
     WHERE ${isActive} AND r.node = ANY (ended) AND r.worker IS NOT NULL;
   GET DIAGNOSTICS count_ = ROW_COUNT;

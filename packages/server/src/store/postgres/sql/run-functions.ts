@@ -27,7 +27,9 @@ DECLARE
 BEGIN
   SELECT last_write, fence INTO old_write, old_fence FROM ${s}.responses WHERE id = new ->> 'id';
   is_taken := FOUND;
-  IF old_write = op ->> 'token' THEN RETURN jsonb_build_object('fence', old_fence); END IF;
+  IF old_write = op ->> 'token' THEN
+    RETURN jsonb_build_object('fence', old_fence, 'hasJob', true);
+  END IF;
   SELECT array_agg(i.id) INTO taken FROM unnest(ids) given (id)
     JOIN ${s}.items i ON i.ref = md5(length(owner_)::text || ':' || owner_ || given.id)::uuid;
   IF op ? 'key' THEN
@@ -80,7 +82,7 @@ BEGIN
       ON CONFLICT (ref) DO UPDATE SET fingerprint = excluded.fingerprint, until_ms = excluded.until_ms,
         response_key = excluded.response_key;
   END IF;
-  RETURN jsonb_build_object('fence', CASE WHEN is_leased THEN 1 ELSE 0 END);
+  RETURN jsonb_build_object('fence', CASE WHEN is_leased THEN 1 ELSE 0 END, 'hasJob', true);
 END $$;
 `;
 
@@ -102,15 +104,17 @@ BEGIN
       AND op -> 'from' ? r.status
       AND (count_ = 0 OR r.last_sequence + 1 = (op -> 'first')::integer)
       AND NOT (op -> 'isInvalid')::boolean
-    RETURNING r.key, r.owner, r.conversation_id INTO run;
+    RETURNING r.key, r.owner, r.conversation_id, r.is_background INTO run;
   is_refused := NOT FOUND;
   IF is_refused OR jsonb_array_length(op -> 'output') > 0 THEN
     IF is_refused THEN
-      SELECT r.key, r.owner, r.status, r.last_sequence, r.last_write INTO run FROM ${s}.responses r
-        WHERE r.id = op ->> 'id' AND r.fence = (op -> 'fence')::integer AND r.worker IS NOT NULL FOR UPDATE;
+      SELECT r.key, r.owner, r.status, r.last_sequence, r.last_write, r.is_background INTO run
+        FROM ${s}.responses r WHERE r.id = op ->> 'id' AND r.fence = (op -> 'fence')::integer AND r.worker IS NOT NULL FOR UPDATE;
       IF NOT FOUND THEN RETURN '{"isLost": true}'; END IF;
       -- It was written before, and its answer did not arrive.
-      IF run.last_write = op ->> 'token' THEN RETURN '{}'; END IF;
+      IF run.last_write = op ->> 'token' THEN
+        RETURN jsonb_build_object('hasJob', run.is_background);
+      END IF;
     END IF;
     SELECT jsonb_agg(DISTINCT jsonb_build_object('id', i.id, 'isFrozen', i.is_frozen,
         'index', CASE WHEN i.response_key = run.key AND i.is_output THEN i.position END))
@@ -179,7 +183,7 @@ BEGIN
       END IF;
     END IF;
   END IF;
-  RETURN '{}';
+  RETURN jsonb_build_object('hasJob', run.is_background);
 END $$;
 `;
 
@@ -198,12 +202,15 @@ BEGIN
 END $$;
 
 CREATE FUNCTION ${s}.remove_v1(op jsonb, now_ms bigint) RETURNS jsonb LANGUAGE plpgsql AS $$
-DECLARE key_ bigint;
+DECLARE
+  key_ bigint;
+  has_job boolean;
 BEGIN
-  SELECT key INTO key_ FROM ${s}.responses WHERE id = op ->> 'id' AND owner = op ->> 'owner' FOR UPDATE;
-  IF NOT FOUND THEN RETURN to_jsonb((op -> 'isRetry')::boolean); END IF;
+  SELECT key, is_background INTO key_, has_job FROM ${s}.responses
+    WHERE id = op ->> 'id' AND owner = op ->> 'owner' FOR UPDATE;
+  IF NOT FOUND THEN RETURN jsonb_build_object('isRemoved', (op -> 'isRetry')::boolean); END IF;
   PERFORM ${s}.delete_responses_v1(ARRAY[key_]);
-  RETURN 'true';
+  RETURN jsonb_build_object('isRemoved', true, 'hasJob', has_job);
 END $$;
 
 CREATE FUNCTION ${s}.request_cancel_v1(op jsonb, now_ms bigint) RETURNS jsonb LANGUAGE plpgsql AS $$
@@ -223,7 +230,7 @@ DECLARE
   keys bigint[];
   ids text[];
 BEGIN
-  IF NOT pg_try_advisory_xact_lock((op -> 'lockClass')::integer, 0) THEN
+  IF NOT pg_try_advisory_xact_lock((op -> 'lockClass')::integer, (op -> 'lock')::integer) THEN
     RETURN jsonb_build_object('ids', '[]'::jsonb);
   END IF;
   SELECT array_agg(x.key), array_agg(x.id) INTO keys, ids FROM (
@@ -390,7 +397,7 @@ BEGIN
       WHEN 'removeConversationItem' THEN ${s}.remove_conversation_item_v1(op, now_ms)
     END;
     -- What the queue of jobs does with it, in the words of pg-boss.
-    IF op ? 'job' AND result IS NOT NULL AND NOT result ? 'refused' AND NOT result ? 'isLost' THEN
+    IF op ? 'job' AND (result -> 'hasJob')::boolean THEN
       EXECUTE op ->> 'job';
     END IF;
     results := results || coalesce(result, 'null');

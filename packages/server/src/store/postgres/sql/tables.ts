@@ -33,6 +33,8 @@ CREATE TABLE ${s}.responses (
   suspicion integer NOT NULL DEFAULT 0,
   deaths integer NOT NULL DEFAULT 0,
   is_apart boolean NOT NULL DEFAULT false,
+  -- Nobody begins it before: longer after each death.
+  not_before_ms bigint NOT NULL DEFAULT 0,
   priority integer NOT NULL DEFAULT 0,
   last_sequence integer NOT NULL DEFAULT -1,
   -- Names the last write, so that one whose outcome is unknown can be found again.
