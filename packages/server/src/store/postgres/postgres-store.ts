@@ -9,6 +9,7 @@ import type {
   StoredConversation,
 } from "../conversation-store.ts";
 import { encodeItems, encodeNew, encodeWrite } from "../encode.ts";
+import type { FileStore } from "../file-store.ts";
 import type { News } from "../news.ts";
 import type { Lease } from "../run-queue.ts";
 import type {
@@ -39,6 +40,7 @@ import {
   toConversation,
 } from "./conversations.ts";
 import type { EventPages } from "./event-pages.ts";
+import { PostgresFiles } from "./files.ts";
 import type { Call, GroupWriter } from "./group-writer.ts";
 import type { JobQueue } from "./job-queue.ts";
 import { listConversationItems, listInput, listResponses } from "./lists.ts";
@@ -76,6 +78,7 @@ export class PostgresStore implements Store, ConversationStore {
   readonly flushWindowMs = 5;
   readonly isShared = true;
   readonly queue: PostgresQueue;
+  readonly files: FileStore;
   readonly news: News;
   readonly #db: PostgresConnection;
   readonly #writer: GroupWriter;
@@ -88,6 +91,7 @@ export class PostgresStore implements Store, ConversationStore {
     this.#db = parts.db;
     this.#writer = parts.writer;
     this.#chains = new Chains(parts.db);
+    this.files = new PostgresFiles(parts.db, parts.now);
     this.news = parts.news;
     this.queue = new PostgresQueue({ ...parts, now: parts.now });
   }
