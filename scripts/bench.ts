@@ -1,8 +1,9 @@
 // `npm run bench`: measures this project side by side with the alternatives, and writes
 // docs/benchmarks.md. `--quick` takes less than three minutes; `--only library` or `--only server` measures one half, and
-// `--no-peers` skips the other libraries: both then only print.
+// `--no-peers` skips the other libraries: both then only print. `--sandbox` measures the sandbox of this machine instead,
+// and writes its table in docs/sandbox.md.
 import { spawnSync } from "node:child_process";
-import { existsSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
@@ -10,6 +11,7 @@ import { measureLibrary } from "../bench/library/measure-library.ts";
 import { startModel } from "../bench/processes.ts";
 import { libraryReport } from "../bench/report/library-report.ts";
 import { machine } from "../bench/report/machine.ts";
+import { sandboxReport } from "../bench/report/sandbox-report.ts";
 import { serverReport } from "../bench/report/server-report.ts";
 import { measureServer, type ServerSizes } from "../bench/server/measure-server.ts";
 
@@ -19,6 +21,7 @@ const { values } = parseArgs({
     quick: { type: "boolean", default: false },
     only: { type: "string" },
     peers: { type: "boolean", default: true },
+    sandbox: { type: "boolean", default: false },
   },
   allowNegative: true,
 });
@@ -50,6 +53,10 @@ const libraryIntro = `The floor is \`fetch\` with a hand-written parser and tool
 const serverIntro = `The floor is a bare \`node:http\` server that converts chunks to events, and nothing else: it validates nothing, stores nothing and has no tools. Figures without a unit are ratios to it. With the store off, requests have \`store: false\`. With SQLite everything is stored, and the CPU per chunk is that of background runs, which log every event before it is sent.`;
 
 build();
+if (values.sandbox) {
+  await benchSandbox();
+  process.exit();
+}
 if (values.peers && values.only !== "server") installPeers();
 const facts = machine();
 const start = performance.now();
@@ -74,6 +81,18 @@ console.log(body);
 if (values.only === undefined && values.peers) {
   writeFileSync(join(root, "docs/benchmarks.md"), `${pageHead}\n\n${body}`);
   console.log("Written to docs/benchmarks.md.");
+}
+
+async function benchSandbox(): Promise<void> {
+  // Node finds the built package only now.
+  const { measureSandbox } = await import("../bench/sandbox/measure-sandbox.ts");
+  const conditions = machine().split("\n").slice(0, 2).join("\n");
+  const table = sandboxReport(await measureSandbox(50, onProgress));
+  onProgress("");
+  console.log(`${conditions}\n\n${table}`);
+  const page = join(root, "docs/sandbox.md");
+  const marked = /(<!-- bench -->\n).*(<!-- end of bench -->)/s;
+  writeFileSync(page, readFileSync(page, "utf8").replace(marked, `$1\n${conditions}\n\n${table}\n\n$2`));
 }
 
 /** The built packages are measured, as users get them. */
