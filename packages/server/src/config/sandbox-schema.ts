@@ -114,8 +114,6 @@ export const sandboxSchema = section(
   },
 );
 
-export type SandboxConfig = z.output<typeof sandboxSchema>;
-
 function isSandbox(value: unknown): boolean {
   const tier = Object(value) as Record<string, unknown>;
   const methods = ["check", "open", "containers", "remove", "close"];

@@ -193,6 +193,19 @@ describe.skipIf(why !== undefined)("code_interpreter", () => {
     ]);
   });
 
+  test("runs JavaScript where it is to, with top-level await", async () => {
+    const { client, texts } = await serverFor(
+      [
+        { calls: [{ name: "javascript", input: { code: "const x = await Promise.resolve(6);\nx * 7" } }] },
+        "Done.",
+      ],
+      { sandbox: { kind: tier, language: "javascript" } },
+    );
+    const response = await client.responses.create({ model: "test", input: "Go", tools: [interpreter] });
+    expect(response.output[0]).toMatchObject({ type: "code_interpreter_call", status: "completed" });
+    expect(texts()).toEqual(["42"]);
+  });
+
   test("finds its files after a restart, and tells the model that the variables are gone", async () => {
     const first = await serverFor([python("x = 1\nopen('a.txt', 'w').write('kept')"), "One."]);
     const container = await first.client.containers.create({ name: "mine" });

@@ -155,7 +155,7 @@ function isEmpty({ tools, announcements = [], ignored = [], hold }: ToolOffer): 
 }
 
 /** A 400 for a tool that needs a sandbox, where there is none. */
-export function noSandbox(index: number, tool: string): Error {
+function noSandbox(index: number, tool: string): Error {
   return invalidRequest(
     `tools[${index}]`,
     `This server has no sandbox, so it cannot run the tool '${tool}'. Leave the tool out, or give the server an executor for it.`,

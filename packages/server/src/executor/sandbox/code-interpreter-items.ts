@@ -3,7 +3,7 @@
 import type { JsonObject, JsonValue } from "rondo";
 import type { CallItems, ShownCall } from "../executor.ts";
 
-export const codeInterpreterType = "code_interpreter_call";
+const codeInterpreterType = "code_interpreter_call";
 
 export interface CodeItemsOptions {
   readonly containerId?: string;

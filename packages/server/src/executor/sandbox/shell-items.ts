@@ -3,7 +3,7 @@
 import type { JsonObject, JsonValue } from "rondo";
 import type { Announcement, CallEvent, CallItems, CallOutcome, ShownCall } from "../executor.ts";
 
-export const shellCallType = "shell_call";
+const shellCallType = "shell_call";
 
 /** The output of one command, as the API has it. */
 export type CommandOutput = JsonObject & {
