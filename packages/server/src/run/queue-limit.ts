@@ -8,16 +8,22 @@ import type { RunQueue } from "../store/run-queue.ts";
 /** How many owners are remembered; then all are forgotten, and counted again. */
 const maxOwners = 10_000;
 
+/** Which part of the room one process fills before it counts again, where others fill it too. */
+const sharedPart = 1 / 8;
+
 export class QueueLimit {
   readonly #queue: Pick<RunQueue, "count">;
   readonly #limit: number;
+  readonly #share: number;
   /** How many more jobs of an owner are let in before they are counted. */
   readonly #allowance = new Map<string, number>();
   readonly #counting = new Map<string, Promise<void>>();
 
-  constructor(queue: Pick<RunQueue, "count">, limit: number) {
+  /** `isShared`: whether other processes add to the queue too. Then it is counted sooner. Default: false. */
+  constructor(queue: Pick<RunQueue, "count">, limit: number, { isShared = false } = {}) {
     this.#queue = queue;
     this.#limit = limit;
+    this.#share = isShared ? sharedPart : 1;
   }
 
   /** Lets one more job of `owner` into the queue. Throws a 429 when it is full. */
@@ -48,6 +54,6 @@ export class QueueLimit {
   async #refill(owner: string): Promise<void> {
     const { queued } = await this.#queue.count(owner);
     if (this.#allowance.size >= maxOwners) this.#allowance.clear();
-    this.#allowance.set(owner, this.#limit - queued);
+    this.#allowance.set(owner, Math.ceil((this.#limit - queued) * this.#share));
   }
 }

@@ -83,7 +83,7 @@ export class Responses {
     };
     this.#foreground = new ForegroundRuns({ ...this.#parts, maxDetached: runs.concurrency });
     this.#worker = new Worker({ ...this.#parts, ...runs });
-    this.#queueLimit = new QueueLimit(queue, waitingRunsPerOwner);
+    this.#queueLimit = new QueueLimit(queue, waitingRunsPerOwner, { isShared: store.isShared ?? false });
   }
 
   /** Starts the service, and the jobs that wait in the store. */
