@@ -69,6 +69,22 @@ describe("each deviation", () => {
       "Response",
       responseOf({ status: "failed", error: { ...error, code: "model_server" } }),
     ],
+    "ResponseCodeInterpreterToolCall.output": [
+      "Response",
+      responseOf({
+        output: [
+          {
+            type: "code_interpreter_call",
+            id: "ci_1",
+            code: "1",
+            container_id: "cntr_1",
+            outputs: null,
+            output: "1",
+            status: "completed",
+          },
+        ],
+      }),
+    ],
     keepalive: ["ResponseStreamEvent", { type: "keepalive", ...event }],
     "ResponseErrorEvent.error": [
       "ResponseStreamEvent",
