@@ -55,10 +55,19 @@ async function livingOwner(folder: string, own: string): Promise<ClaimOwner | un
     if (name === own || pid === undefined || host === undefined) continue;
     // Processes of other machines cannot be seen.
     if (host !== thisHost || isAlive(Number(pid), start ?? ""))
-      return { pid: Number(pid), host: decodeURIComponent(host) };
+      return { pid: Number(pid), host: decoded(host) };
     await rm(join(folder, name), { force: true });
   }
   return undefined;
+}
+
+/** Names are cut at a limit, maybe inside an escape, and anything can be in a folder. */
+function decoded(host: string): string {
+  try {
+    return decodeURIComponent(host);
+  } catch {
+    return host;
+  }
 }
 
 async function release(folder: string, file: string): Promise<void> {

@@ -136,6 +136,13 @@ describe("the lock", () => {
     );
   });
 
+  test("of a machine whose name cannot be decoded counts too, under the name as it is", async () => {
+    const folder = temporaryFolder();
+    mkdirSync(join(folder, "one.lock"));
+    writeFileSync(join(folder, "one.lock", "1~2~odd%E4%~x"), "");
+    await expect(folderSessions(folder).lock("one")).rejects.toThrow("in use by process 1 on odd%E4%. ");
+  });
+
   test("is held by one of many that want it at once, and leaves nothing behind", async () => {
     const folder = temporaryFolder();
     const stores = Array.from({ length: 8 }, () => folderSessions(folder));
