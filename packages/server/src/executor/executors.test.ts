@@ -127,6 +127,16 @@ describe("an executor of the config", () => {
     ]);
   });
 
+  test("a second tool of the request with the same name is left out, and named for the log", async () => {
+    const { made } = executor({
+      canExecute: ({ type }) => type === "web_search",
+      describe: () => ({ name: "search", description: "Searches.", parameters: {} }),
+    });
+    const offered = await offer([call("search"), { type: "web_search" }], { executors: [made], tools: [] });
+    expect(offered.find("search")).toMatchObject({ runsHere: false });
+    expect(offered.ignored).toEqual(["a second tool 'search'"]);
+  });
+
   test("of several, the first that can does", async () => {
     const first = executor({ kind: "first", canExecute: () => true }).made;
     const second = executor({ kind: "second", canExecute: () => true }).made;

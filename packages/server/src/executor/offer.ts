@@ -49,7 +49,7 @@ export function mergeOffers(
   const ignored = offers.flatMap((offer) => offer.ignored ?? []);
   const nameOf = new Map(Array.from(names, ([name, identity]) => [identityKey(identity), name]));
   for (const offered of inOrder(offers)) {
-    const { tool, identity, prefixed } = offered;
+    const { tool, identity, prefixed, index } = offered;
     const key = identityKey(identity);
     const isTaken = (name: string) => {
       const owner = names.get(name);
@@ -62,6 +62,7 @@ export function mergeOffers(
     const named = isRenamed ? { ...offered, tool: prefixed() } : offered;
     if (!isTaken(named.tool.wireName)) byName.set(named.tool.wireName, named);
     else if (prefixed) ignored.push(`the tool '${identity.label}: ${identity.name}'`);
+    else if (index !== undefined) ignored.push(`a second tool '${tool.wireName}'`);
   }
 
   const all = [...byName.values()];
