@@ -22,6 +22,7 @@ export { isPrivateAddress } from "./network/private-address.ts";
 export { defaultNetworkLimits, type NetworkLimits } from "./network/traffic.ts";
 export { plainText } from "./plain-text.ts";
 export { type FinishedExecution, readExecution } from "./read-execution.ts";
+export { type RunscOptions, runsc } from "./runsc/runsc.ts";
 export type {
   Container,
   ContainerFile,

@@ -6,14 +6,22 @@ import { join } from "node:path";
 import { checkName, checkOptions, requireValue } from "../../error/check.ts";
 import { completeLimits } from "../limits.ts";
 import { parseAllowedHosts } from "../network/allowed-hosts.ts";
-import type { OpenOptions, Sandbox, SandboxCheck, SandboxLimits, StoredContainer } from "../sandbox.ts";
+import type {
+  OpenOptions,
+  Sandbox,
+  SandboxCheck,
+  SandboxLimits,
+  SandboxProbe,
+  StoredContainer,
+} from "../sandbox.ts";
 import { SandboxClosedError, SandboxUnavailableError } from "../sandbox-errors.ts";
-import { BwrapContainer, type ContainerHost } from "./container.ts";
+import { BwrapContainer, type ContainerHost, type Launcher } from "./container.ts";
 import type { EgressOptions } from "./egress.ts";
-import { checkMounts } from "./launch.ts";
+import { bwrapArguments } from "./execution.ts";
+import { checkMounts, launchArguments, ownProcesses } from "./launch.ts";
 import { makeContainerFolder } from "./make-folder.ts";
 import { type PreparedHost, prepareHost } from "./prepare.ts";
-import { probeHost } from "./probes.ts";
+import { type ProbeOptions, probeHost } from "./probes.ts";
 import { checkRecord, readRecord } from "./record.ts";
 import { removeTree } from "./remove-tree.ts";
 import { defaultFolder } from "./state-folder.ts";
@@ -38,20 +46,45 @@ export interface BwrapOptions {
 /** A sandbox on this machine, by bubblewrap. Linux only. Runs nothing until its probes held. */
 export function bwrap(options: BwrapOptions = {}): Sandbox {
   checkOptions("options", options, ["folder", "limits", "usesCgroups", "egress", "program"]);
-  return new BwrapSandbox(options);
+  return new LocalSandbox(options, {
+    kind: "bwrap",
+    launcher: ({ program }) => ({
+      ownMemoryBytes: 0,
+      ownProcesses,
+      startMs: 0,
+      hasGroupPerExec: false,
+      startsAsUser: true,
+      launch: (launch) => {
+        const { options: args, command } = launchArguments(launch);
+        return { program, args: bwrapArguments(command), options: args };
+      },
+    }),
+    probe: probeHost,
+  });
 }
 
-class BwrapSandbox implements Sandbox {
-  readonly kind = "bwrap";
+/** What differs between the tiers of this machine. */
+export interface LocalTier {
+  readonly kind: string;
+  readonly launcher: (host: PreparedHost) => Launcher;
+  readonly probe: (options: ProbeOptions) => Promise<SandboxProbe[]>;
+}
+
+/** A tier whose containers are folders of this machine. */
+export class LocalSandbox implements Sandbox {
+  readonly kind: string;
   readonly #options: BwrapOptions;
+  readonly #tier: LocalTier;
   readonly #limits: SandboxLimits;
   readonly #open = new Map<string, BwrapContainer>();
   #host: Promise<PreparedHost> | undefined;
   #check: Promise<SandboxCheck> | undefined;
   #closing: Promise<void> | undefined;
 
-  constructor(options: BwrapOptions) {
+  constructor(options: BwrapOptions, tier: LocalTier) {
+    this.kind = tier.kind;
     this.#options = options;
+    this.#tier = tier;
     this.#limits = completeLimits(options.limits, undefined, "options.limits");
   }
 
@@ -123,6 +156,7 @@ class BwrapSandbox implements Sandbox {
   #prepared(): Promise<PreparedHost> {
     this.#checkOpen();
     this.#host ??= prepareHost({
+      kind: this.kind,
       folder: this.#options.folder ?? defaultFolder(),
       program: this.#options.program,
       usesCgroups: this.#options.usesCgroups ?? true,
@@ -131,7 +165,7 @@ class BwrapSandbox implements Sandbox {
   }
 
   async #probe(): Promise<SandboxCheck> {
-    const probes = await probeHost({
+    const probes = await this.#tier.probe({
       folder: this.#options.folder ?? defaultFolder(),
       program: this.#options.program,
       prepare: () => this.#prepared(),
@@ -142,7 +176,7 @@ class BwrapSandbox implements Sandbox {
 
   #hostFor(host: PreparedHost): ContainerHost {
     return {
-      bwrap: host.bwrap,
+      launcher: this.#tier.launcher(host),
       filterFile: host.filterFile,
       systemArgs: host.systemArgs,
       groups: host.groups,

@@ -19,12 +19,34 @@ import type { DiskWatch } from "./disk-watch.ts";
 import { type Egress, type EgressOptions, openEgress } from "./egress.ts";
 import { BwrapExecution } from "./execution.ts";
 import { ContainerFolder } from "./folder.ts";
-import { launchArguments, ownProcesses } from "./launch.ts";
+import type { Launch } from "./launch.ts";
 import { checkRecord, readRecord, type StoredRecord, writeRecord } from "./record.ts";
+
+/** How a tier of this machine starts the processes of its containers. */
+export interface Launcher {
+  /** What the tier itself takes, beyond the limits of the code. */
+  readonly ownMemoryBytes: number;
+  readonly ownProcesses: number;
+  /** How long it may take until a process begins, which does not count as its time. */
+  readonly startMs: number;
+  /** Whether each process has a group of its own, because what the tier takes grows with their number. */
+  readonly hasGroupPerExec: boolean;
+  /** Whether processes are started as the user of the container, where this process is root. */
+  readonly startsAsUser: boolean;
+  /** `release` is called when the process has ended. */
+  launch(launch: Launch, user: number | undefined): LaunchedProgram;
+}
+
+export interface LaunchedProgram {
+  readonly program: string;
+  readonly args: readonly string[];
+  readonly options: readonly string[];
+  readonly release?: () => void;
+}
 
 /** What a container needs of its tier. */
 export interface ContainerHost {
-  readonly bwrap: string;
+  readonly launcher: Launcher;
   readonly filterFile: string;
   readonly systemArgs: readonly string[];
   readonly groups: CgroupPlace | undefined;
@@ -61,6 +83,7 @@ export class BwrapContainer implements Container {
   #folder: string;
   #stored: StoredRecord;
   #group: ContainerGroup | undefined;
+  #execs = 0;
   #proxy: Promise<Egress> | undefined;
   #stopWatch: (() => void) | undefined;
   #closing: Promise<void> | undefined;
@@ -105,30 +128,34 @@ export class BwrapContainer implements Container {
     const proxySocket = await this.#startProxy();
     this.#checkOpen();
     const { limits } = this;
-    this.#group ??= this.#host.groups?.group(this.id, {
-      memoryBytes: limits.memoryBytes,
-      processes: limits.processes + ownProcesses,
-    });
-    const execution = new BwrapExecution(
+    const { launcher } = this.#host;
+    const group = this.#groupForExec();
+    const { release, ...program } = launcher.launch(
       {
-        bwrap: this.#host.bwrap,
-        filterFile: this.#host.filterFile,
-        user: this.#user,
+        systemArgs: this.#host.systemArgs,
+        folder: this.#folder,
+        mounts: this.#setup.mounts,
         limits,
         request,
-        group: this.#group,
-        launch: launchArguments({
-          systemArgs: this.#host.systemArgs,
-          folder: this.#folder,
-          mounts: this.#setup.mounts,
-          limits,
-          request,
-          proxySocket,
-          countsMemory: this.#group === undefined,
-        }),
+        proxySocket,
+        countsMemory: group === undefined,
+      },
+      this.#user,
+    );
+    const execution = new BwrapExecution(
+      {
+        ...program,
+        filterFile: this.#host.filterFile,
+        user: launcher.startsAsUser ? this.#user : undefined,
+        limits,
+        startMs: launcher.startMs,
+        request,
+        group,
       },
       signal,
     );
+    if (release) void execution.outcome.then(release);
+    if (launcher.hasGroupPerExec) void execution.outcome.then(() => group?.remove());
     this.#running.add(execution);
     this.#stopWatch ??= this.#host.diskWatch.add(this.#folders(), limits, () => this.#onDiskFull());
     void this.#follow(execution);
@@ -175,6 +202,17 @@ export class BwrapContainer implements Container {
     this.#closing ??= this.#endProcesses();
     await this.#closing;
     if (removesFiles || isTemporary) await this.#host.removeFolder(this.#folder);
+  }
+
+  #groupForExec(): ContainerGroup | undefined {
+    const { groups, launcher } = this.#host;
+    const limits = {
+      memoryBytes: this.limits.memoryBytes + launcher.ownMemoryBytes,
+      processes: this.limits.processes + launcher.ownProcesses,
+    };
+    if (launcher.hasGroupPerExec) return groups?.group(`${this.id}-${this.#execs++}`, limits);
+    this.#group ??= groups?.group(this.id, limits);
+    return this.#group;
   }
 
   async #follow(execution: BwrapExecution): Promise<void> {

@@ -12,30 +12,43 @@ import type { ContainerGroup } from "./cgroup.ts";
 import { treeUsage } from "./process-tree.ts";
 
 export interface ExecutionSetup {
-  readonly bwrap: string;
-  readonly launch: { readonly options: readonly string[]; readonly command: readonly string[] };
+  /**
+   * Starts it: reads `options` from `argsFd`, writes `{"child-pid": …}` to `infoFd`, and waits for a line from
+   * `startFd` before the command runs.
+   */
+  readonly program: string;
+  readonly args: readonly string[];
+  /** Separated by zero bytes on their way. */
+  readonly options: readonly string[];
   readonly filterFile: string;
   /** Whom bwrap is started as, where this process is root. */
   readonly user: number | undefined;
   readonly limits: SandboxLimits;
   readonly request: ExecRequest;
   readonly group: ContainerGroup | undefined;
+  /** What is added to the time, for the start. */
+  readonly startMs: number;
 }
 
 const fastLookMs = 50;
 const slowLookMs = 250;
 
-/** File descriptors of bwrap beyond the standard ones. */
+/** File descriptors beyond the standard ones. */
 const argsFd = 3;
 const filterFd = 4;
-const infoFd = 5;
-const startFd = 6;
-const descriptors = [
+export const infoFd = 5;
+export const startFd = 6;
+const bwrapDescriptors = [
   ["--args", argsFd],
   ["--seccomp", filterFd],
   ["--info-fd", infoFd],
   ["--block-fd", startFd],
 ].flatMap((pair) => pair.map(String));
+
+/** The arguments of bwrap for a command. */
+export function bwrapArguments(command: readonly string[]): string[] {
+  return [...bwrapDescriptors, "--", ...command];
+}
 
 export class BwrapExecution implements Execution {
   readonly outcome: Promise<Outcome>;
@@ -64,7 +77,7 @@ export class BwrapExecution implements Execution {
     this.#earlierRefusals = group?.refusedProcesses() ?? 0;
     const filter = openSync(setup.filterFile, "r");
     try {
-      this.#child = spawn(setup.bwrap, [...descriptors, "--", ...setup.launch.command], {
+      this.#child = spawn(setup.program, setup.args, {
         cwd: "/",
         env: {},
         stdio: [
@@ -87,7 +100,7 @@ export class BwrapExecution implements Execution {
     );
     const onAbort = () => this.cancel();
     this.#child.once("error", (error) => {
-      this.#reason ??= { type: "lost", message: `bwrap did not start: ${error.message}` };
+      this.#reason ??= { type: "lost", message: `The sandbox did not start: ${error.message}` };
       if (this.#child.pid === undefined) this.#finish(null, null, onAbort, signal);
     });
     this.#child.once("close", (code, name) => this.#finish(code, name, onAbort, signal));
@@ -97,7 +110,10 @@ export class BwrapExecution implements Execution {
     void this.#feed();
     const timeoutMs = request.timeoutMs ?? limits.timeoutMs;
     if (Number.isFinite(timeoutMs))
-      this.#timer = setTimeout(() => this.end(limitOutcome("timeout", limits, timeoutMs)), timeoutMs);
+      this.#timer = setTimeout(
+        () => this.end(limitOutcome("timeout", limits, timeoutMs)),
+        timeoutMs + setup.startMs,
+      );
     if (signal?.aborted) this.cancel();
     else signal?.addEventListener("abort", onAbort, { once: true });
   }
@@ -152,7 +168,7 @@ export class BwrapExecution implements Execution {
       Writable,
     ];
     for (const stream of [args, info, start]) stream.on("error", () => {});
-    args.end(this.#setup.launch.options.map((argument) => `${argument}\0`).join(""));
+    args.end(this.#setup.options.map((argument) => `${argument}\0`).join(""));
     let text = "";
     info.setEncoding("utf8");
     info.on("data", (part: string) => {

@@ -12,7 +12,8 @@ import { removeTree } from "./remove-tree.ts";
 import { type FilterArch, seccompFilter } from "./seccomp.ts";
 
 export interface PreparedHost {
-  readonly bwrap: string;
+  /** The program that makes sandboxes. */
+  readonly program: string;
   readonly filterFile: string;
   readonly systemArgs: readonly string[];
   readonly groups: CgroupPlace | undefined;
@@ -29,13 +30,14 @@ const groupPrefix = "rondo-sandbox-";
 const temporaryPrefix = "temporary-";
 
 export async function prepareHost(options: {
+  readonly kind: string;
   readonly folder: string;
   readonly program: string | undefined;
   readonly usesCgroups: boolean;
 }): Promise<PreparedHost> {
   const { folder } = options;
-  const bwrap = options.program ?? findProgram("bwrap");
-  if (bwrap === undefined) throw new Error("bwrap is not installed.");
+  const program = options.program ?? findProgram(options.kind);
+  if (program === undefined) throw new Error(`${options.kind} is not installed.`);
   const isRoot = process.getuid?.() === 0;
   const containers = join(folder, "containers");
   mkdirSync(containers, { recursive: true, mode: 0o755 });
@@ -54,7 +56,7 @@ export async function prepareHost(options: {
     seccompFilter(process.arch as FilterArch, { hasMemoryCgroup: groups !== undefined }),
   );
   return {
-    bwrap,
+    program,
     filterFile,
     systemArgs: [
       ...systemMounts(),

@@ -10,7 +10,7 @@ import { closedFolder, findProgram } from "./host.ts";
 import { makeContainerFolder } from "./make-folder.ts";
 import type { PreparedHost } from "./prepare.ts";
 
-interface ProbeOptions {
+export interface ProbeOptions {
   readonly folder: string;
   readonly program: string | undefined;
   readonly prepare: () => Promise<PreparedHost>;
@@ -18,7 +18,7 @@ interface ProbeOptions {
 }
 
 /** Prints what a process inside sees, each line after its name. */
-const script = `
+export const insideScript = `
 sed -n 's/^\\(CapEff\\|CapBnd\\|NoNewPrivs\\|Seccomp\\):[[:space:]]*/\\1 /p' /proc/self/status
 for path in /home /root /var /run /srv /sys /etc/shadow /etc/ssh "$1"; do [ -e "$path" ] && echo "visible $path"; done
 for file in /usr/rondo-probe /rondo-probe /etc/rondo-probe; do (: > "$file") 2>/dev/null && echo "writable $file"; done
@@ -75,7 +75,7 @@ export async function probeHost({ folder, program, prepare, host }: ProbeOptions
   return probes;
 }
 
-function folderState(folder: string): [holds: boolean, detail: string, remedy?: string] {
+export function folderState(folder: string): [holds: boolean, detail: string, remedy?: string] {
   try {
     mkdirSync(dirname(folder), { recursive: true, mode: 0o755 });
     const closed = process.getuid?.() === 0 ? closedFolder(folder) : undefined;
@@ -107,7 +107,7 @@ async function probeInside(
     network: undefined,
   });
   try {
-    const command = ["/bin/sh", "-c", script, "probe", prepared.containers] as const;
+    const command = ["/bin/sh", "-c", insideScript, "probe", prepared.containers] as const;
     const { stdout, stderr, outcome } = await readExecution(await container.exec({ command }));
     const lines = stdout.split("\n");
     const has = (line: string) => lines.includes(line);
@@ -157,9 +157,9 @@ async function probeInside(
   }
 }
 
-const ownVariables = new Set(["PATH", "HOME", "TMPDIR", "LANG", "PWD", "OLDPWD", "SHLVL", "_"]);
+export const ownVariables = new Set(["PATH", "HOME", "TMPDIR", "LANG", "PWD", "OLDPWD", "SHLVL", "_"]);
 
-function describeList(title: string, values: readonly string[]): string {
+export function describeList(title: string, values: readonly string[]): string {
   return values.length === 0 ? `${title}: none.` : `${title}: ${values.slice(0, 10).join(", ")}.`;
 }
 
@@ -167,7 +167,7 @@ function namespaceRemedy(): string {
   return "Allow user namespaces: sysctl user.max_user_namespaces above 0, on older Debian kernel.unprivileged_userns_clone=1, on Ubuntu an AppArmor profile for bwrap or kernel.apparmor_restrict_unprivileged_userns=0; in a container of Docker, a seccomp profile that allows unshare and mount.";
 }
 
-function groupProbe({ groups, groupsProblem }: PreparedHost): SandboxProbe {
+export function groupProbe({ groups, groupsProblem }: PreparedHost): SandboxProbe {
   const name = "cgroup";
   if (groups !== undefined) {
     const detail = `Memory and processes are limited by a control group (version ${groups.version}).`;

@@ -1,6 +1,6 @@
 // What the processes below one process use, as /proc tells.
 
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 
 export interface TreeUsage {
   /** CPU time of the living processes, and of those that they waited for. */
@@ -29,10 +29,20 @@ export function treeUsage(rootPid: number, { withMemory }: { withMemory: boolean
     for (const field of fields.slice(11, 15)) cpuMs += Number(field) * msPerTick;
     processes += Number(fields[17]);
     if (withMemory) memoryBytes += memoryOf(pid);
-    for (const child of read(`/proc/${pid}/task/${pid}/children`).split(" "))
-      if (child.trim() !== "") pids.push(Number(child));
+    // Each thread has the children that it started.
+    for (const thread of threadsOf(pid))
+      for (const child of read(`/proc/${pid}/task/${thread}/children`).split(" "))
+        if (child.trim() !== "") pids.push(Number(child));
   }
   return { cpuMs, processes, memoryBytes };
+}
+
+function threadsOf(pid: number): string[] {
+  try {
+    return readdirSync(`/proc/${pid}/task`);
+  } catch {
+    return [];
+  }
 }
 
 function memoryOf(pid: number): number {

@@ -88,8 +88,12 @@ export function fileTests({ test, withContainer }: SuiteContext): void {
         container,
         "ln -s /etc/passwd link; ln -s / root; ln -s . self; mkfifo pipe; mkdir folder; echo x > file; ln -s file alias",
       );
-      for (const path of ["link", "root/etc/passwd", "self/file", "pipe", "folder", "file/x"])
+      for (const path of ["link", "root/etc/passwd", "self/file", "folder", "file/x"])
         await assert.rejects(textOf(container, path), InvalidPathError, path);
+      // A tier with a kernel of its own may keep pipes to itself.
+      const isRefusal = (error: unknown) =>
+        error instanceof InvalidPathError || error instanceof MissingFileError;
+      await assert.rejects(textOf(container, "pipe"), isRefusal);
       await assert.rejects(container.write("root/tmp/x", Buffer.from("x")), InvalidPathError);
       await assert.rejects(container.write("folder", Buffer.from("x")), InvalidPathError);
       // A link is replaced, not followed.
@@ -100,7 +104,7 @@ export function fileTests({ test, withContainer }: SuiteContext): void {
         ["file", "link"],
       );
       assert.equal(await container.remove("root"), true);
-      assert.equal((await shell(container, "ls /usr | head -1")).stdout !== "", true);
+      assert.equal((await shell(container, "[ -d /usr/bin ] && echo there")).stdout !== "", true);
     });
   });
 
