@@ -43,7 +43,9 @@ export async function measureSandbox(
     if (!check.isAvailable) throw new Error(check.probes.map(({ detail }) => detail).join(" "));
     onProgress("cold starts");
     const processMs = await medianOf(starts, () => withContainer(sandbox, runTrue));
-    const pythonMs = await medianOf(starts, () => withContainer(sandbox, (one, startMs) => firstCall(one, "python", startMs)));
+    const pythonMs = await medianOf(starts, () =>
+      withContainer(sandbox, (one, startMs) => firstCall(one, "python", startMs)),
+    );
     const javascriptMs = await medianOf(starts, () =>
       withContainer(sandbox, (one, startMs) => firstCall(one, "javascript", startMs)),
     );
@@ -61,8 +63,16 @@ export async function measureSandbox(
     const overshootBytes = await measureOvershoot(sandbox, writeFast);
     const overshootFiles = await measureOvershoot(sandbox, makeFiles);
     return {
-      ...{ processMs, pythonMs, javascriptMs, warmMs, callMs, bareCallMs, containers },
-      ...{ ...many, overshootBytes, overshootFiles },
+      processMs,
+      pythonMs,
+      javascriptMs,
+      warmMs,
+      callMs,
+      bareCallMs,
+      containers,
+      ...many,
+      overshootBytes,
+      overshootFiles,
     };
   } finally {
     await sandbox.close();

@@ -50,7 +50,7 @@ interface CgroupMount {
   readonly options: readonly string[];
 }
 
-export function cgroupMounts(mountinfo: string): CgroupMount[] {
+function cgroupMounts(mountinfo: string): CgroupMount[] {
   return mountinfo.split("\n").flatMap((line) => {
     const [mount = "", device = ""] = line.split(" - ");
     const [, , , root = "/", folder = ""] = mount.split(" ");

@@ -35,7 +35,7 @@ const maxCommands = 20;
 const spareMs = 5000;
 
 /** A command for `Container.exec()`: bash where the container has it, else sh. */
-export function shellCommand(line: string): readonly [string, ...string[]] {
+function shellCommand(line: string): readonly [string, ...string[]] {
   return ["sh", "-c", 'command -v bash > /dev/null && exec bash -c "$1"; exec sh -c "$1"', "sh", line];
 }
 
