@@ -1,19 +1,23 @@
 // `npm run bench`: measures this project side by side with the alternatives, and writes
 // docs/benchmarks.md. `--quick` takes less than three minutes; `--only library` or `--only server` measures one half, and
 // `--no-peers` skips the other libraries: both then only print. `--sandbox` measures the sandbox of this machine instead,
-// and writes its table in docs/sandbox.md.
+// and writes its table in docs/sandbox.md; `--postgres` several nodes on a PostgreSQL, in docs/benchmarks-postgres.md.
 import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { measureLibrary } from "../bench/library/measure-library.ts";
+import { BenchDatabase } from "../bench/postgres/database.ts";
+import { measureNodes } from "../bench/postgres/measure-nodes.ts";
 import { startModel } from "../bench/processes.ts";
 import { libraryReport } from "../bench/report/library-report.ts";
 import { machine } from "../bench/report/machine.ts";
+import { nodesReport, postgresServerReport } from "../bench/report/postgres-report.ts";
 import { sandboxReport } from "../bench/report/sandbox-report.ts";
 import { serverReport } from "../bench/report/server-report.ts";
 import { measureServer, type ServerSizes } from "../bench/server/measure-server.ts";
+import { type ServerContender, sqlite, startRondo } from "../bench/server/server-contenders.ts";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const { values } = parseArgs({
@@ -22,6 +26,7 @@ const { values } = parseArgs({
     only: { type: "string" },
     peers: { type: "boolean", default: true },
     sandbox: { type: "boolean", default: false },
+    postgres: { type: "boolean", default: false },
   },
   allowNegative: true,
 });
@@ -48,6 +53,12 @@ const pageHead = `# Benchmarks
 
 The cost of this project, side by side with the alternatives. \`npm run bench\` measures it on your machine, in one run: the contenders alternate, each in a separate process on the same Node, all with the same model server. Absolute figures depend on the machine; ratios are comparable. Each is the median of the ratios within each repetition.`;
 
+const postgresHead = `# Benchmarks on PostgreSQL
+
+<!-- Written by \`npm run bench -- --postgres\`. Do not edit. -->
+
+What it costs to keep everything in PostgreSQL, and to run several nodes on it ([scaling](scaling.md)). Everything ran on one machine, in one run: nodes, clients, the model and PostgreSQL.`;
+
 const libraryIntro = `The floor is \`fetch\` with a hand-written parser and tool loop, and is 1; the other figures are ratios to it. CPU is that of the whole process, including garbage collection and compilation, after a warm-up of one short answer and one tool call. The peers run their own agent loop, streamed; \`openai\` has none, so it gets a hand-written one.`;
 
 const serverIntro = `The floor is a bare \`node:http\` server that converts chunks to events, and nothing else: it validates nothing, stores nothing and has no tools. Figures without a unit are ratios to it. With the store off, requests have \`store: false\`. With SQLite everything is stored, and the CPU per chunk is that of background runs, which log every event before it is sent.`;
@@ -55,6 +66,10 @@ const serverIntro = `The floor is a bare \`node:http\` server that converts chun
 build();
 if (values.sandbox) {
   await benchSandbox();
+  process.exit();
+}
+if (values.postgres) {
+  await benchPostgres();
   process.exit();
 }
 if (values.peers && values.only !== "server") installPeers();
@@ -93,6 +108,42 @@ async function benchSandbox(): Promise<void> {
   const page = join(root, "docs/sandbox.md");
   const marked = /(<!-- bench -->\n).*(<!-- end of bench -->)/s;
   writeFileSync(page, readFileSync(page, "utf8").replace(marked, `$1\n${conditions}\n\n${table}\n\n$2`));
+}
+
+/** PostgreSQL beside SQLite, and several nodes. */
+async function benchPostgres(): Promise<void> {
+  const facts = machine().split("\n").slice(0, 3).join("\n");
+  const begin = performance.now();
+  using model = await startModel();
+  await using database = await BenchDatabase.start();
+  const postgres: ServerContender = {
+    name: "rondo, PostgreSQL",
+    body: sqlite.body,
+    streamBody: sqlite.streamBody,
+    start: async (modelUrl) => startRondo(modelUrl, await database.create()),
+  };
+  const few = { ...sizes, rounds: isQuick ? 1 : 3, storedResponses: [], openStreams: 100 };
+  const contenders = [sqlite, postgres];
+  const results = await measureServer({ modelUrl: model.url, sizes: few, onProgress, contenders });
+  const nodes = await measureNodes({
+    database,
+    modelUrl: model.url,
+    onProgress,
+    sizes: {
+      requests: isQuick ? 1000 : 5000,
+      streams: 64,
+      chunks: isQuick ? 100 : 300,
+      ticks: isQuick ? 100 : 300,
+      followers: 1000,
+    },
+  });
+  onProgress("");
+  const minutes = ((performance.now() - begin) / 60_000).toFixed(1);
+  const form = isQuick ? "quick mode, one repetition" : `${few.rounds} repetitions`;
+  const page = `${postgresHead}\n\n${facts}\n- PostgreSQL ${await database.version()}, on this machine, with its defaults for safety; ${form}; ${minutes} minutes\n\n## Beside SQLite\n\n${postgresServerReport(results)}\n\n${nodesReport(nodes)}\n`;
+  console.log(page);
+  writeFileSync(join(root, "docs/benchmarks-postgres.md"), page);
+  console.log("Written to docs/benchmarks-postgres.md.");
 }
 
 /** The built packages are measured, as users get them. */

@@ -4,6 +4,7 @@
 //
 //   stream N     a text in N chunks, each in a separate write
 //   pace N       the same, a chunk every few milliseconds, like a fast model
+//   clock N      N chunks, one every 20 ms, each of which is the time at which it was sent
 //   burst N      the same, in writes of many chunks: a model that is faster than its client
 //   loop N       one call of `add` after the other, N in total, then a short text
 //   parallel N   N calls of `add` at once, then a short text
@@ -31,6 +32,7 @@ interface Answer {
 const piece = " word";
 const burstBytes = 65_536;
 const paceMs = 5;
+const clockMs = 20;
 const common = { object: "chat.completion.chunk", created: 1_750_000_000, model: "bench" };
 const usage = { prompt_tokens: 10, completion_tokens: 20, total_tokens: 30 };
 const textTasks = new Set(["stream", "pace", "burst", "hold"]);
@@ -56,6 +58,11 @@ async function handle(request: IncomingMessage, response: ServerResponse): Promi
     messages: readonly ChatMessage[];
     stream?: boolean;
   };
+  const ticks = /^clock (\d+)/.exec(textOf(body.messages.findLast(({ role }) => role === "user")?.content));
+  if (ticks) {
+    await streamClock(response, Number(ticks[1]));
+    return;
+  }
   const answer = answerTo(body.messages);
   if (body.stream) await stream(response, answer);
   else sendJson(response, answer.whole);
@@ -86,6 +93,19 @@ function stream(response: ServerResponse, { frames, isHeld, paceMs }: Answer): P
   response.socket?.setNoDelay(true);
   write();
   return promise;
+}
+
+/** The time of this machine, which all processes of a measurement share. */
+async function streamClock(response: ServerResponse, count: number): Promise<void> {
+  response.writeHead(200, { "content-type": "text/event-stream" });
+  response.socket?.setNoDelay(true);
+  for (let tick = 0; tick < count && !response.destroyed; tick++) {
+    const now = (performance.timeOrigin + performance.now()).toFixed(2);
+    response.write(render("chatcmpl-clock", [{ content: `<${now}>` }], "stop")[0]);
+    await new Promise((resolve) => setTimeout(resolve, clockMs));
+  }
+  for (const frame of render("chatcmpl-clock", [], "stop")) response.write(frame);
+  response.end();
 }
 
 function answerTo(messages: readonly ChatMessage[]): Answer {

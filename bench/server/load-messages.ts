@@ -26,6 +26,8 @@ export type LoadRequest =
   /** Opens streams that do not end, until `release`. */
   | { readonly type: "hold"; readonly url: string; readonly body: Body; readonly count: number }
   | { readonly type: "release" }
+  /** Reads the stream of one response `count` times at once; reports how long each event of `clock` took. */
+  | { readonly type: "follow"; readonly url: string; readonly count: number }
   /** `count` requests of one conversation, in sequence; reports the id of the last response. */
   | {
       readonly type: "chain";

@@ -38,6 +38,10 @@ async function run(job: LoadRequest): Promise<Partial<LoadResult>> {
     case "hold":
       held = await Promise.all(Array.from({ length: job.count }, () => openAndHold(job.url, job.body)));
       return {};
+    case "follow": {
+      const delays = await Promise.all(Array.from({ length: job.count }, () => readClock(job.url)));
+      return { timesMs: delays.flat() };
+    }
     case "release":
       await Promise.all(held.splice(0).map(close));
       return {};
@@ -89,6 +93,31 @@ async function readStream(url: string, body: Body): Promise<{ deltas: number; ch
   }
   if (!isComplete) throw new Error(`A stream ended before its response completed: ${rest}`);
   return { deltas, characters };
+}
+
+/** How long ago each chunk was sent when it came. Those that were there before are left out. */
+async function readClock(url: string): Promise<number[]> {
+  const start = now();
+  const delays: number[] = [];
+  const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
+  const sent = request(url, { agent: false }, resolve);
+  sent.on("error", reject);
+  sent.end();
+  let rest = "";
+  for await (const part of (await promise).setEncoding("utf8") as AsyncIterable<string>) {
+    const at = now();
+    const whole = rest + part;
+    const end = whole.lastIndexOf("\n\n") + 1;
+    for (const [, delta = ""] of whole.slice(0, end).matchAll(/"delta":"([^"]*)"/g))
+      for (const [, time] of delta.matchAll(/<([\d.]+)>/g))
+        if (Number(time) > start) delays.push(at - Number(time));
+    rest = whole.slice(end);
+  }
+  return delays;
+}
+
+function now(): number {
+  return performance.timeOrigin + performance.now();
 }
 
 /** The time until the first text delta, for either API. */

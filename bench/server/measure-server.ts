@@ -45,6 +45,8 @@ export interface ServerOptions {
   readonly modelUrl: string;
   readonly sizes: ServerSizes;
   readonly onProgress: (text: string) => void;
+  /** Default: all that need no database. */
+  readonly contenders?: readonly ServerContender[];
 }
 
 interface Parts extends ServerOptions {
@@ -60,9 +62,10 @@ const userMessage =
   "stream 16 and tell me something about the weather of the last few days in the mountains, please";
 
 export async function measureServer(options: ServerOptions): Promise<ServerResults> {
-  const results = new Map(serverContenders.map(({ name }) => [name, emptyFigures()]));
+  const { contenders = serverContenders } = options;
+  const results = new Map(contenders.map(({ name }) => [name, emptyFigures()]));
   for (let round = 0; round < options.sizes.rounds; round++)
-    for (const contender of round % 2 === 0 ? serverContenders : serverContenders.toReversed()) {
+    for (const contender of round % 2 === 0 ? contenders : contenders.toReversed()) {
       const figures = results.get(contender.name) ?? emptyFigures();
       const parts = { ...options, contender, figures };
       const tell = (what: string) =>
@@ -73,7 +76,8 @@ export async function measureServer(options: ServerOptions): Promise<ServerResul
       await inProcesses(parts, measureMemory);
       tell("long conversations");
       // Without a store there are no chains: the floor's client sends the whole conversation each time.
-      if (contender === sqlite) await inProcesses(parts, measureChain);
+      if (contender === sqlite || contender.name === "rondo, PostgreSQL")
+        await inProcesses(parts, measureChain);
       if (contender === floor) await inProcesses(parts, measureWholeConversations);
     }
   return results;

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { pathOf, type ServerProcess, startServer } from "../processes.ts";
 import type { Body } from "./load-messages.ts";
 
-export type ServerName = "floor" | "rondo, store off" | "rondo, SQLite";
+export type ServerName = "floor" | "rondo, store off" | "rondo, SQLite" | "rondo, PostgreSQL";
 
 export interface ServerContender {
   readonly name: ServerName;
@@ -55,8 +55,12 @@ const { bin } = JSON.parse(readFileSync(pathOf("../packages/server/package.json"
 };
 
 /** The built command; with as many concurrent background runs as there are streams. */
-function startRondo(modelUrl: string, store: string): Promise<ServerProcess> {
-  const flags = ["--model-url", modelUrl, "--store", store, "--port", "0", "--log", "warn"];
+export function startRondo(
+  modelUrl: string,
+  store: string,
+  more: readonly string[] = [],
+): Promise<ServerProcess> {
+  const flags = ["--model-url", modelUrl, "--store", store, "--port", "0", "--log", "warn", ...more];
   return startServer([pathOf(`../packages/server/${bin.rondo}`), "serve", ...flags], {
     RONDO_RUNS_CONCURRENCY: "64",
   });

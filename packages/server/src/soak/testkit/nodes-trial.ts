@@ -111,8 +111,7 @@ async function freeNode(
 ): Promise<NodeProcess> {
   while (true) {
     const free = nodes.filter((node) => !troubled.has(node) && node.url !== undefined);
-    // One node is left alone, so that there is always one that works.
-    if (free.length > 1) return chance.pick(free);
+    if (free.length > 0) return chance.pick(free);
     await wait(20);
   }
 }
