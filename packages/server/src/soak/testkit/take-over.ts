@@ -26,13 +26,13 @@ export class TakeOverTrial {
     this.#clients = new ClusterClients(cluster, { seed, count: 0, isIdle: true });
   }
 
-  /** Background runs in the middle of their last answer, all on one node. */
-  async begin(count: number): Promise<{ node: NodeProcess; runs: RunAtWork[] }> {
-    const runs = await Promise.all(Array.from({ length: count * 3 }, () => this.#beginOne()));
+  /** Background runs in the middle of their last answer: those of one node, and all. */
+  async begin(count: number): Promise<{ node: NodeProcess; runs: RunAtWork[]; all: RunAtWork[] }> {
+    const runs = await Promise.all(Array.from({ length: count * 2 }, () => this.#beginOne()));
     const groups = Map.groupBy(runs, ({ node }) => node);
     const [node, most = []] = [...groups].toSorted((a, b) => b[1].length - a[1].length)[0] ?? [];
     if (!node) throw new Error("No run has begun.");
-    return { node, runs: [...most] };
+    return { node, runs: [...most], all: runs };
   }
 
   /** Lets a node fail, and tells for each of its runs when it went on elsewhere. */
@@ -64,7 +64,7 @@ export class TakeOverTrial {
     const other = nodes.find((it) => it !== node && it.url !== undefined);
     const start = performance.now();
     await fetch(`${other?.url}/v1/responses/${id}/cancel`, { method: "POST" });
-    const ms = (await Promise.race([left.promise, wait(30_000, Infinity)])) - start;
+    const ms = (await Promise.race([left.promise, wait(5000, Infinity)])) - start;
     model.onLeft = () => {};
     return ms;
   }
