@@ -14,7 +14,7 @@ import {
   wholeNumber,
 } from "./fields.ts";
 
-const kinds = ["auto", "bwrap", "kubernetes", "none"] as const;
+const kinds = ["auto", "bwrap", "runsc", "kubernetes", "none"] as const;
 const count = (value: number, min = 1) => wholeNumber(min).default(value);
 
 const absolutePath = (what: string) => text(what, (value) => value.startsWith("/"));
@@ -73,13 +73,13 @@ export const sandboxSchema = section(
       .default("auto")
       .meta({
         description:
-          "What runs the code: `bwrap` (bubblewrap, on Linux), `kubernetes` (pods of a cluster), or a tier of your own, only in code. `auto`: bubblewrap where its probes hold, else none. `none`: requests with such tools are refused.",
+          "What runs the code: `bwrap` (bubblewrap, on Linux), `runsc` (gVisor, on Linux as root), `kubernetes` (pods of a cluster), or a tier of your own, only in code. `auto`: bubblewrap where its probes hold, else none. `none`: requests with such tools are refused.",
         flag: "--sandbox <kind>",
       }),
     folder: absolutePath("an absolute path")
       .optional()
       .describe(
-        "Where `bwrap` keeps the files of containers. If not set, a folder for the state of programs.",
+        "Where `bwrap` and `runsc` keep the files of containers. If not set, a folder for the state of programs.",
       ),
     kubernetes: kubernetesSchema,
     language: choice(["auto", "python", "javascript"])

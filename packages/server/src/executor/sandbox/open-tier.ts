@@ -17,10 +17,12 @@ export async function openTier({
   kubernetes: cluster,
 }: TierSettings): Promise<Sandbox> {
   if (typeof kind !== "string") return kind;
-  const { bwrap, kubernetes } = await import("rondo/sandbox");
+  const { bwrap, kubernetes, runsc } = await import("rondo/sandbox");
   const given = Object.entries(cluster).filter(([, value]) => value !== undefined);
   if (kind === "kubernetes") return kubernetes({ ...Object.fromEntries(given), limits });
-  if (kind === "bwrap" || kind === "auto") return bwrap({ limits, ...(folder !== undefined && { folder }) });
+  const local = { limits, ...(folder !== undefined && { folder }) };
+  if (kind === "runsc") return runsc(local);
+  if (kind === "bwrap" || kind === "auto") return bwrap(local);
   // Never another tier than the one that was asked for.
   throw new Error(`There is no sandbox of the kind ${JSON.stringify(kind)}.`);
 }

@@ -7,7 +7,7 @@ import { Containers, type ContainersOptions, type SandboxTools } from "./contain
 
 export interface SandboxSettings
   extends Pick<ContainersOptions, "idleMs" | "containersPerOwner" | "openContainers"> {
-  readonly kind: "auto" | "none" | "bwrap" | "kubernetes" | Sandbox;
+  readonly kind: "auto" | "none" | "bwrap" | "runsc" | "kubernetes" | Sandbox;
   readonly language: "auto" | "python" | "javascript";
   readonly limits: SandboxLimits;
   readonly network: { readonly allow: readonly string[] };
