@@ -45,7 +45,7 @@ export function nodesReport({ throughput, delays, followers, followerBytes, work
   ];
   return `### Several nodes
 
-All nodes, the load generators, the model and PostgreSQL share this machine's cores, so that more nodes do not make it faster here: the table shows that they do not make it slower either.
+All nodes, the load generators, the model and PostgreSQL share this machine's cores, so that more nodes cannot make it faster here: the table shows what they cost.
 
 ${table([
   ["nodes", "plain requests per second", "p99 of these", "streamed chunks per second, background"],
@@ -59,7 +59,7 @@ ${table([
 
 ### From a run to its followers
 
-From the moment the model sends a chunk to the moment a client has it: through the node that works (which collects for 5 ms and commits), and on to a follower.
+From the moment the model sends a chunk to the moment a client has it: through the node that works (which collects for 5 ms and commits), and on to a follower. The difference between the first two rows is what another node adds.
 
 ${table([
   ["a chunk every 20 ms", "median", "p99", "events"],
