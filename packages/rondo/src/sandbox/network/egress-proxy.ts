@@ -106,6 +106,8 @@ export class EgressProxy {
       const upstream = await this.#connect(name, Number(port));
       if (client.destroyed) return void upstream.destroy();
       client.write("HTTP/1.1 200 Connection established\r\n\r\n");
+      // Each socket is in two pipelines, which listen more than Node expects of a stream.
+      for (const socket of [client, upstream]) socket.setMaxListeners(20);
       const [out, back] = [this.#traffic.counter(), this.#traffic.counter()];
       if (head.length > 0) out.write(head);
       await Promise.all([pipeline(client, out, upstream), pipeline(upstream, back, client)]);
