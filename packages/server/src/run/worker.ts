@@ -166,8 +166,9 @@ export class Worker {
    * most: the clock may have been set back.
    */
   async #awaitExpiry(): Promise<void> {
-    if (this.#timer !== undefined || this.#mustClaimAgain) return;
     const { store, leaseMs } = this.#options;
+    // Where processes share a store, a run at which several died waits for a moment: sooner than leases expire.
+    if ((this.#timer !== undefined && !store.isShared) || this.#mustClaimAgain) return;
     const expiryMs = await store.queue.nextExpiryMs();
     const waitMs =
       expiryMs === undefined ? Infinity : Math.min(expiryMs > 0 ? expiryMs : retryClaimMs, leaseMs);
@@ -176,6 +177,7 @@ export class Worker {
 
   #wakeAfter(ms: number): void {
     clearTimeout(this.#timer);
+    this.#timer = undefined;
     if (ms === Number.POSITIVE_INFINITY || this.#isStopped) return;
     this.#timer = setTimeout(() => {
       this.#timer = undefined;
