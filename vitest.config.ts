@@ -17,6 +17,11 @@ export default defineConfig({
     testTimeout: 30_000,
     // Much of the time is waiting, for processes and sockets; the default leaves one of two cores idle.
     maxWorkers: "100%",
-    typecheck: { enabled: true, include: ["packages/*/src/**/*.test-d.ts"], tsconfig: "tsconfig.dev.json" },
+    typecheck: {
+      enabled: true,
+      checker: "node_modules/@typescript/native/bin/tsc",
+      include: ["packages/*/src/**/*.test-d.ts"],
+      tsconfig: "tsconfig.dev.json",
+    },
   },
 });
