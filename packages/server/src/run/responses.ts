@@ -230,9 +230,9 @@ export class Responses {
     if (!response) throw unknownResponse(id);
     if (isTerminal(response.status)) return this.#show(response);
     if (!(await active.stop(id, "cancelled"))) {
+      news.publish(cancelsTopic); // first: the process that works on it need not wait for what follows
       await this.#worker.cancel(id);
       await active.stop(id, "cancelled"); // our own worker may have claimed it at the same moment
-      news.publish(cancelsTopic);
     }
     return this.get(owner, id);
   }

@@ -9,7 +9,7 @@ import { Connection, type Network } from "./connection.ts";
 import { askedExecutor, storyModel, storyTools } from "./story-tools.ts";
 import { Host } from "./world.ts";
 
-export const leaseMs = 9000;
+const leaseMs = 9000;
 
 /** What clients can ask of a process. */
 export interface Service {
