@@ -28,7 +28,7 @@ export class PodFailedError extends Error {
   override readonly name = "PodFailedError";
 }
 
-export const claimGroup = "extensions.agents.x-k8s.io/v1beta1";
+const claimGroup = "extensions.agents.x-k8s.io/v1beta1";
 
 export function podHolder(api: KubeApi, settings: PodSettings): Holder {
   const collection = `/api/v1/namespaces/${settings.namespace}/pods`;
