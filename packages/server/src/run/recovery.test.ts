@@ -7,6 +7,8 @@ import { describe, expect, test } from "vitest";
 import { streamFlaws } from "../conformance/testkit/stream-checker.ts";
 import type { StreamEvent } from "../protocol/events.ts";
 import type { ResponseObject } from "../protocol/response.ts";
+import { openStore } from "../store/open-store.ts";
+import { testDatabase } from "../store/postgres/testkit/test-database.ts";
 import type { Step, StoredRun } from "../store/store.ts";
 import { storeAround } from "../store/testkit/store-around.ts";
 import {
@@ -205,6 +207,40 @@ describe.each(Object.entries(setups))("%s", { timeout: 60_000 }, (_name, setup) 
     );
   });
 });
+
+test("ends as if nothing had happened on PostgreSQL, at whichever commit the node dies", {
+  timeout: 60_000,
+}, async () => {
+  const setup = setups["parallel calls"];
+  if (!setup) throw new Error("There is no such setup.");
+  const url = await testDatabase();
+  const whole = await runWithCrashes(setup, []);
+  let at = 1;
+  for (let isOver = false; !isOver; at += 1)
+    for (const isKept of [false, true]) {
+      await using disk = await postgresDisk(url);
+      const cut = await runWithCrashes(setup, [{ at, isKept }], disk);
+      const flaws = await flawsOf(cut, whole, setup.script);
+      expect({ at, isKept, flaws }).toEqual({ at, isKept, flaws: [] });
+      await cut.service.drain(0);
+      isOver = cut.cuts === 0;
+    }
+  expect(at).toBeGreaterThan(3);
+});
+
+/** A database, of which each process is a node. */
+async function postgresDisk(url: string): Promise<Disk & AsyncDisposable> {
+  let store = await openStore(url);
+  return {
+    store,
+    restart: async () => {
+      await store.close();
+      store = await openStore(url);
+      return store;
+    },
+    [Symbol.asyncDispose]: () => store.close(),
+  };
+}
 
 /** A disk whose next process finds the steps as the first version of the server wrote them. */
 function firstVersionDisk(): Disk {

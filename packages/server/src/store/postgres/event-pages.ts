@@ -51,16 +51,21 @@ export class EventPages {
     this.#drop(id);
     this.#pages.set(id, page);
     setTimeout(() => this.#drop(id, page), sharedMs).unref();
-    events.then(
-      (found) => {
-        if (this.#pages.get(id) !== page) return;
-        page.chars = found.reduce((sum, { data }) => sum + data.length, 0);
-        this.#chars += page.chars;
-        if (found.length === 0 || this.#chars > maxChars) this.#drop(id, page);
-      },
-      () => this.#drop(id, page),
-    );
+    void this.#measure(id, page);
     return events;
+  }
+
+  /** A page that is empty, or one too many, is not kept. */
+  async #measure(id: string, page: Page): Promise<void> {
+    try {
+      const found = await page.events;
+      if (this.#pages.get(id) !== page) return;
+      page.chars = found.reduce((sum, { data }) => sum + data.length, 0);
+      this.#chars += page.chars;
+      if (found.length === 0 || this.#chars > maxChars) this.#drop(id, page);
+    } catch {
+      this.#drop(id, page);
+    }
   }
 
   #drop(id: string, only?: Page): void {

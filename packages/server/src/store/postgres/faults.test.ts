@@ -47,13 +47,13 @@ test("a run goes on after a restart, and loses and repeats nothing", async () =>
 
 test("commits whose sessions are ended at any moment are done once", async () => {
   const lease = await store.create(newResponse("resp_2"), "worker", 60_000);
-  let isOver = false;
+  const written = new AbortController();
   const cuts = (async () => {
-    for (let count = 0; count < 8 || !isOver; count += 1) await cut();
+    for (let count = 0; count < 8 || !written.signal.aborted; count += 1) await cut();
   })();
   for (let sequence = 0; sequence < 60; sequence += 1)
     await store.commit(lease, write({ events: events(sequence, sequence), isDurable: sequence % 2 === 0 }));
-  isOver = true;
+  written.abort();
   await cuts;
   expect(await store.events("ann", "resp_2", -1, 100)).toEqual(events(0, 59));
 });

@@ -30,7 +30,7 @@ test("PostgreSQL and the reference store give the same results for the same call
           expect(await allOf(postgres, owner)).toEqual(await allOf(memory, owner));
         expect(await store.queue.count()).toEqual(await memory.store.queue.count());
       }),
-      { numRuns: Number(process.env["RUNS"] ?? 25) },
+      { numRuns: 25 },
     );
   } finally {
     await store.close();
