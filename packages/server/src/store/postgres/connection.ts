@@ -34,8 +34,8 @@ export class PostgresConnection {
   readonly options: ConnectionOptions;
   /** Distinguishes the locks of this schema from others in the database. */
   readonly lockClass: number;
-  /** Whether statements may be prepared: not if a proxy gives each transaction another session. */
-  mayPrepare = true;
+  /** Whether statements may be prepared: not before it is known that no proxy gives each transaction another session. */
+  mayPrepare = false;
   /** Queries, for measurements. */
   roundTrips = 0;
   readonly #pool: pg.Pool;
@@ -157,7 +157,7 @@ export function queueSchemaOf(schema: string): string {
   return `${schema}_queue`;
 }
 
-export function quoted(name: string): string {
+function quoted(name: string): string {
   return `"${name.replaceAll('"', '""')}"`;
 }
 

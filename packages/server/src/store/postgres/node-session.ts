@@ -68,9 +68,9 @@ export class NodeSession {
   async start(): Promise<void> {
     await this.#connect();
     this.#listens = await this.#probe();
+    this.#db.mayPrepare = this.#listens;
     if (!this.#listens) {
       this.#drop();
-      this.#db.mayPrepare = false;
       this.#options.onWarning?.(
         "LISTEN does not work on this connection to PostgreSQL, as through PgBouncer in transaction mode. News of other servers are polled instead: events of their runs come a little later, and runs of a server that dies are taken over after 10 seconds. Connect to PostgreSQL directly, or in session mode, to avoid that.",
       );

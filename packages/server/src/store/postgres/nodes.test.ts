@@ -1,8 +1,8 @@
 // Several nodes on one database: news between them, and who takes over from whom.
 
 import { spawn } from "node:child_process";
-import { join } from "node:path";
 import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { cancelsTopic, jobsTopic, type News } from "../news.ts";
 import type { Store } from "../store.ts";
@@ -39,7 +39,12 @@ function nextNews(news: News | undefined, topic: string): Promise<unknown> {
 async function startNode(id: string) {
   const child = spawn(
     process.execPath,
-    ["--conditions=rondo-source", join(import.meta.dirname, "testkit/node-process.ts"), url, id],
+    [
+      "--conditions=rondo-source",
+      fileURLToPath(new URL("./testkit/node-process.ts", import.meta.url)),
+      url,
+      id,
+    ],
     { stdio: ["pipe", "pipe", "inherit"] },
   );
   const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();

@@ -13,7 +13,7 @@ type Migration = (schema: string) => string;
 const migrations: readonly Migration[] = [(s) => `${tables(s)}\n${functions(s)}`];
 
 /** The version that this program knows and needs. */
-export const newestVersion = migrations.length;
+const newestVersion = migrations.length;
 
 export interface SchemaState {
   /** The version of the tables; 0 if there are none. */

@@ -5,6 +5,7 @@ import { randomUUID } from "node:crypto";
 import { chmodSync, existsSync, mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import pg from "pg";
 
 export interface PostgresServerOptions {
@@ -50,7 +51,7 @@ export async function startPostgresServer({
   chmodSync(folder, 0o755); // as root, the server runs as another user
   const password = randomUUID();
   const keeper = fork(
-    join(import.meta.dirname, "keeper.ts"),
+    fileURLToPath(new URL("./keeper.ts", import.meta.url)),
     [folder, password, isDurable ? "durable" : "fast"],
     { detached: true, stdio: ["ignore", "ignore", "inherit", "ipc"], execArgv: [] },
   );
