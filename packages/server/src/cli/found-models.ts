@@ -80,6 +80,6 @@ export function modelsOf({ endpoints, models }: ServerConfig): string {
 }
 
 /** The config with the demo model as one of its models, slow enough to watch it stream. */
-export function withDemo(config: ServerConfig): ServerConfig {
+function withDemo(config: ServerConfig): ServerConfig {
   return { ...config, models: { ...config.models, demo: demoModel({ delayMs: 15 }) } };
 }

@@ -11,7 +11,7 @@ import {
   testRole,
 } from "../store/postgres/testkit/postgres-server.ts";
 import { Gates, obedientModel } from "./testkit/nodes.ts";
-import { SocketClient, type Wire } from "./testkit/socket-client.ts";
+import { SocketClient } from "./testkit/socket-client.ts";
 
 const gates = new Gates();
 let postgres: PostgresServer;
@@ -82,8 +82,8 @@ async function expectRecovery(): Promise<void> {
 test("a database that stops: 503 with the reason, runs wait, and all goes on by itself", {
   timeout: 60_000,
 }, async () => {
-  const kept = JSON.parse((await create({ input: "say kept" })).text) as Wire;
-  const waiting = JSON.parse((await create({ input: "wait outage", background: true })).text) as Wire;
+  const kept = JSON.parse((await create({ input: "say kept" })).text);
+  const waiting = JSON.parse((await create({ input: "wait outage", background: true })).text);
   await gates.reached("outage");
   const followed = send("GET", `/v1/responses/${waiting.id}?stream=true`);
   const socket = await SocketClient.open(`${server.url}/v1`);
@@ -97,7 +97,7 @@ test("a database that stops: 503 with the reason, runs wait, and all goes on by 
   // What was acknowledged is there, and the run was not lost.
   expect(JSON.parse((await send("GET", `/v1/responses/${kept.id}`)).text)).toEqual(kept);
   const status = async () =>
-    (JSON.parse((await send("GET", `/v1/responses/${waiting.id}`)).text) as Wire).status as string;
+    JSON.parse((await send("GET", `/v1/responses/${waiting.id}`)).text).status as string;
   await expect.poll(status, { timeout: 20_000 }).toBe("completed");
   expect((await followed).text).toContain("event: response.completed");
   expect((await socket.ask({ model: "test", input: "say socket" })).last.type).toBe("response.completed");
