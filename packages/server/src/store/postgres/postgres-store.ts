@@ -236,12 +236,10 @@ export class PostgresStore implements Store, ConversationStore {
   async commit({ responseId, fence }: Lease, write: RunWrite): Promise<void> {
     const lease = { responseId, fence };
     const encoded = encodeWrite(write);
-    const { isDurable } = write;
     const call = commitCall(lease, encoded, this.#endOfJob(responseId, write));
-    const answer = await this.#write<object>(call, {
-      isDurable,
-      patienceMs: runPatienceMs,
-    });
+    // Text too: another node shows it at once to followers, who must never have what the database forgets in a crash,
+    // and the run writes differently when it is repeated.
+    const answer = await this.#write<object>(call, { patienceMs: runPatienceMs });
     checkCommitted(lease, encoded, answer);
     if (encoded.events.length > 0) this.#parts.pages.forget(responseId);
   }

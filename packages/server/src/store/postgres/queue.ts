@@ -21,8 +21,7 @@ export interface QueueParts {
   readonly node: () => number | undefined;
 }
 
-/** A lease need not survive the end of the database's machine: whoever held it finds that it is lost. */
-const options = { isDurable: false, patienceMs: 3000 };
+const patienceMs = 3000;
 
 export class PostgresQueue implements RunQueue {
   readonly #parts: QueueParts;
@@ -35,7 +34,7 @@ export class PostgresQueue implements RunQueue {
     worker: string,
     { leaseMs, limit, id, suspects, onlyToEnd }: ClaimOptions,
   ): Promise<readonly Job[]> {
-    const rows = await this.#write<ClaimedRow[]>({
+    const call: Call = {
       call: "claim",
       worker,
       node: this.#parts.node() ?? null,
@@ -44,7 +43,9 @@ export class PostgresQueue implements RunQueue {
       ...(id !== undefined && { id: toDbText(id) }),
       ...(suspects && { suspects }),
       onlyToEnd: onlyToEnd === true,
-    });
+    };
+    // A fence that the database forgets in a crash would be given to somebody else once more.
+    const rows = await this.#write<ClaimedRow[]>(call, { isDurable: true });
     return rows.map((row) => ({
       responseId: fromDbText(row.id),
       fence: row.fence,
@@ -101,7 +102,8 @@ export class PostgresQueue implements RunQueue {
     return { queued: row?.queued ?? 0, running: row?.running ?? 0 };
   }
 
-  #write<T>(call: Call): Promise<T> {
-    return this.#parts.writer.write<T>(call, options);
+  /** How long a lease is held need not survive the end of the database's machine; who holds it must. */
+  #write<T>(call: Call, { isDurable = false } = {}): Promise<T> {
+    return this.#parts.writer.write<T>(call, { isDurable, patienceMs });
   }
 }
