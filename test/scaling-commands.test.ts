@@ -6,6 +6,7 @@ import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "nod
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
+import { setTimeout } from "node:timers/promises";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import {
@@ -61,6 +62,7 @@ test.skipIf(isMissing)(
       [environment?.[1] ?? ""]: environment?.[2],
     };
     const lines = commands.replaceAll("\\\n", "").split("\n").filter(Boolean);
+    const outputs = new Map<string, string>();
     for (const line of lines) {
       const background = /^(.+) &$/.exec(line)?.[1];
       if (background !== undefined) {
@@ -69,30 +71,28 @@ test.skipIf(isMissing)(
         started.push(spawn("sh", ["-c", background], { cwd, env, detached: true, stdio: "ignore" }));
         continue;
       }
-      if (line.startsWith("curl"))
-        for (const port of [...nodes, balancer]) await expect.poll(() => isReady(port), patience).toBe(true);
+      if (line.startsWith("curl")) for (const port of [...nodes, balancer]) await untilReady(port);
       const { stdout } = await run("sh", ["-c", line], { cwd: folder, env });
-      if (line.startsWith("curl")) await expectEnd(balancer, JSON.parse(stdout).id);
-      if (line.startsWith("rondo doctor")) expect(stdout).toContain("PostgreSQL");
+      outputs.set(line.split(" ", 1)[0] ?? "", stdout);
     }
     expect(started).toHaveLength(4);
+    expect(outputs.get("rondo")).toContain("PostgreSQL");
+    const { id } = JSON.parse(outputs.get("curl") ?? "");
+    // Each request may go to another node.
+    const status = async () => {
+      const response = await fetch(`http://127.0.0.1:${balancer}/v1/responses/${id}`);
+      return ((await response.json()) as { status: string }).status;
+    };
+    await expect.poll(status, { timeout: 60_000, interval: 100 }).toBe("completed");
   },
 );
 
-const patience = { timeout: 60_000, interval: 100 };
-
-async function expectEnd(port: number | undefined, id: string): Promise<void> {
-  // Each request may go to another node.
-  const status = async () => {
-    const response = await fetch(`http://127.0.0.1:${port}/v1/responses/${id}`);
-    return ((await response.json()) as { status: string }).status;
-  };
-  await expect.poll(status, patience).toBe("completed");
-}
-
-async function isReady(port: number | undefined): Promise<boolean> {
-  const response = await fetch(`http://127.0.0.1:${port}/readyz`).catch(() => undefined);
-  return response?.status === 200;
+async function untilReady(port: number | undefined): Promise<void> {
+  while (true) {
+    const response = await fetch(`http://127.0.0.1:${port}/readyz`).catch(() => undefined);
+    if (response?.status === 200) return;
+    await setTimeout(100);
+  }
 }
 
 /** All blocks of code of a language, as one text. */
