@@ -108,6 +108,9 @@ export const sandboxSchema = section(
     openContainers: count(20).describe(
       "How many containers have processes at once. Others wait, or lose theirs when idle.",
     ),
+    warmContainers: count(1, 0).describe(
+      "How many more wait with a started interpreter, about 6 MB each, so that a container's first call does not. They start with the first request for code.",
+    ),
     containersPerOwner: count(50).describe(
       "How many containers an owner may have, each with `limits.diskBytes`.",
     ),

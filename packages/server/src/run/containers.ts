@@ -2,7 +2,7 @@
 
 import type { ContainerFile } from "rondo/sandbox";
 import { fileId, findFile } from "../executor/sandbox/container-files.ts";
-import { checkNetwork, copyFiles, type FileSource } from "../executor/sandbox/container-plan.ts";
+import { checkNetwork, copyFiles, type FileSource, namedFiles } from "../executor/sandbox/container-plan.ts";
 import { withUpload } from "../executor/sandbox/container-record.ts";
 import type { Containers, ContainerUse, KnownContainer } from "../executor/sandbox/containers.ts";
 import type { SandboxHost } from "../executor/sandbox/sandbox-host.ts";
@@ -11,7 +11,6 @@ import {
   type ContainerFileObject,
   type ContainerListQuery,
   type ContainerObject,
-  memoryBytes,
   parseCopyFile,
   parseCreateContainer,
 } from "../protocol/container-object.ts";
@@ -43,11 +42,9 @@ export class ContainersApi {
         `expires_after.minutes: expected at most ${maxMs / 60_000}, this server's limit (sandbox.idleMs), got ${idleMs / 60_000}.`,
       );
     checkNetwork({ allow }, containers, "");
-    const named = await Promise.all(
-      fileIds.map(async (id) => ({ id, path: (await files.get(owner, id)).filename })),
-    );
-    const limits = { idleMs, memoryLimit, memoryBytes: memoryBytes(memoryLimit), allow };
-    const made = await failing(() => containers.create(owner, { name, isAuto: false, ...limits }));
+    const named = await namedFiles(owner, fileIds, files, "file_ids");
+    const wanted = { name, isAuto: false, idleMs, memoryLimit, allow };
+    const made = await failing(() => containers.create(owner, wanted));
     try {
       if (named.length > 0)
         await failing(() => containers.use(owner, made.id, (use) => copyFiles(use, owner, named, files)));
@@ -184,12 +181,12 @@ function toObject(containers: Containers, known: KnownContainer): ContainerObjec
   };
 }
 
-function fileObject({ container, known }: ContainerUse, file: ContainerFile): ContainerFileObject {
+function fileObject({ known }: ContainerUse, file: ContainerFile): ContainerFileObject {
   const { path, bytes, modifiedAtMs } = file;
   return {
-    id: fileId(container.id, path),
+    id: fileId(known.id, path),
     object: "container.file",
-    container_id: container.id,
+    container_id: known.id,
     created_at: Math.floor(modifiedAtMs / 1000),
     bytes,
     path: `/mnt/data/${path}`,

@@ -17,14 +17,14 @@ export function fileId(containerId: string, path: string): string {
 
 /** The file of an id. Throws a 404 if there is none. */
 export async function findFile(
-  { container }: ContainerUse,
+  { container, known }: ContainerUse,
   id: string,
   signal?: AbortSignal,
 ): Promise<ContainerFile> {
-  const found = (await container.list(signal)).find(({ path }) => fileId(container.id, path) === id);
+  const found = (await container.list(signal)).find(({ path }) => fileId(known.id, path) === id);
   if (found) return found;
   throw notFound(
-    `File with id '${id.slice(0, 100)}' not found in the container '${container.id}'.`,
+    `File with id '${id.slice(0, 100)}' not found in the container '${known.id}'.`,
     "file_not_found",
     "file_id",
   );

@@ -3,7 +3,6 @@
 
 import type { JsonObject } from "rondo";
 import { ApiError, invalidRequest } from "../../protocol/api-error.ts";
-import { memoryBytes } from "../../protocol/container-object.ts";
 import { withUpload } from "./container-record.ts";
 import { autoContainerId, type Containers, type ContainerUse, type SandboxTools } from "./containers.ts";
 import type { ContainerChoice, WantedContainer } from "./definition.ts";
@@ -59,7 +58,7 @@ export async function planContainer(
   }
   const { auto } = choice;
   checkNetwork(auto, containers, at);
-  const wanted = await namedFiles(owner, auto, files, at);
+  const wanted = await namedFiles(owner, auto.fileIds, files, `${at}.file_ids`);
   const own = autoContainerId(owner, responseId);
   // The newest container of the history that still exists; before it, the one that a crash interrupted.
   const earlier = (await containers.find(owner, own)) ? undefined : lastContainer(history);
@@ -79,8 +78,7 @@ export async function planContainer(
     }
     wasThere = true;
     const { memoryLimit, allow } = auto;
-    const limits = { memoryLimit, memoryBytes: memoryBytes(memoryLimit), allow };
-    await containers.create(owner, { id, name: "auto", isAuto: true, ...limits });
+    await containers.create(owner, { id, name: "auto", isAuto: true, memoryLimit, allow });
   };
   return {
     id,
@@ -160,15 +158,16 @@ function refusedHosts(
   }
 }
 
-async function namedFiles(
+/** Files with the names that they get in the container. `at`: the field of the request. */
+export async function namedFiles(
   owner: string,
-  { fileIds }: WantedContainer,
+  fileIds: readonly string[],
   files: FileSource | undefined,
   at: string,
 ): Promise<readonly NamedFile[]> {
   const named: NamedFile[] = [];
   for (const [index, id] of fileIds.entries()) {
-    const found = await files?.get(owner, id).catch(naming(`${at}.file_ids[${index}]`));
+    const found = await files?.get(owner, id).catch(naming(`${at}[${index}]`));
     const path = found?.filename ?? id;
     named.push({ id, path: named.some((it) => it.path === path) ? `${id}-${path}` : path });
   }

@@ -42,7 +42,7 @@ export class ContainerPool {
   /** Gives an open container to `work`, and opens it first if need be. Waits for a place until the signal is aborted. */
   async use<T>(
     id: string,
-    open: () => Promise<Container>,
+    open: () => Promise<OpenContainer>,
     work: (open: OpenContainer) => Promise<T>,
     signal: AbortSignal | undefined,
   ): Promise<T> {
@@ -66,7 +66,11 @@ export class ContainerPool {
     await Promise.all([...this.#places.keys()].map((id) => this.#end(id)));
   }
 
-  async #take(id: string, open: () => Promise<Container>, signal: AbortSignal | undefined): Promise<Place> {
+  async #take(
+    id: string,
+    open: () => Promise<OpenContainer>,
+    signal: AbortSignal | undefined,
+  ): Promise<Place> {
     while (true) {
       signal?.throwIfAborted();
       const known = this.#places.get(id);
@@ -86,7 +90,7 @@ export class ContainerPool {
       if (idle) await this.#end(idle[0]);
       else await this.#free(signal);
     }
-    const opening = open().then((container) => ({ container, interpreter: undefined }));
+    const opening = open();
     const place: Place = { opening, users: 1, usedAtMs: this.#options.now() };
     this.#places.set(id, place);
     // Its users see the error; nobody else should find a container that could not be opened.

@@ -5,6 +5,8 @@ import type { ContainerRecord } from "rondo/sandbox";
 
 export interface ServerRecord {
   readonly version: 1;
+  /** Its id on the wire, if the tier has it under another one. */
+  readonly id?: string;
   readonly owner: string;
   readonly name: string;
   /** Whether a request made it by itself, so that it may be removed where its owner has too many. */
@@ -43,11 +45,12 @@ export function toRecord(record: ServerRecord): ContainerRecord {
 
 /** The record of a container that a server of this kind made; undefined for another one. */
 export function readRecord(record: ContainerRecord): ServerRecord | undefined {
-  const { version, owner, name, isAuto, idleMs, lastActiveAtMs, memoryLimit, allow, uploads, hasRunCode } =
+  const { version, id, owner, name, isAuto, idleMs, lastActiveAtMs, memoryLimit, allow, uploads } =
     record as Partial<ServerRecord>;
   if (version !== 1 || typeof owner !== "string" || typeof idleMs !== "number") return undefined;
   return {
     version,
+    ...(typeof id === "string" && { id }),
     owner,
     name: typeof name === "string" ? name : "",
     isAuto: isAuto === true,
@@ -56,7 +59,7 @@ export function readRecord(record: ContainerRecord): ServerRecord | undefined {
     memoryLimit: typeof memoryLimit === "string" ? memoryLimit : null,
     allow: textsIn(allow),
     uploads: textsIn(uploads),
-    hasRunCode: hasRunCode === true,
+    hasRunCode: record["hasRunCode"] === true,
   };
 }
 

@@ -1,4 +1,11 @@
-import { defaultLimits, narrowAllowedHosts, openInterpreter, plainText, readExecution } from "rondo/sandbox";
+import {
+  ContainerPool,
+  defaultLimits,
+  narrowAllowedHosts,
+  openInterpreter,
+  plainText,
+  readExecution,
+} from "rondo/sandbox";
 import { beforeEach, expect, test } from "vitest";
 import { autoContainerId, Containers, type ContainersOptions } from "./containers.ts";
 import { type MemoryTier, memoryTier } from "./testkit/memory-tier.ts";
@@ -10,7 +17,7 @@ beforeEach(() => {
   tier = memoryTier(() => nowMs);
 });
 
-const tools = { openInterpreter, plainText, readExecution, narrowAllowedHosts };
+const tools = { ContainerPool, openInterpreter, plainText, readExecution, narrowAllowedHosts };
 const minute = 60_000;
 
 function containersOf(given: Partial<ContainersOptions> = {}): Containers {
@@ -24,6 +31,7 @@ function containersOf(given: Partial<ContainersOptions> = {}): Containers {
     idleMs: 20 * minute,
     containersPerOwner: 3,
     openContainers: 2,
+    warmContainers: 0,
     onWarning: (message) => expect.fail(message),
     now: () => nowMs,
     ...given,
@@ -124,4 +132,52 @@ test("the container of a response has the same id each time, and is made once", 
   const [first, second] = await Promise.all([containers.create("ann", made), containers.create("ann", made)]);
   expect(first).toBe(second);
   expect(await idsOf(containers)).toEqual([id]);
+});
+
+test("requests at the same moment do not get more containers than the owner's limit", async () => {
+  const containers = containersOf();
+  const made = await Promise.allSettled(Array.from({ length: 8 }, () => containers.create("ann", wanted)));
+  expect(made.filter(({ status }) => status === "fulfilled")).toHaveLength(3);
+  expect(await idsOf(containers)).toHaveLength(3);
+});
+
+test("a container that is opened again, also by another process, has its own memory limit", async () => {
+  const limits = { ...defaultLimits, memoryBytes: 8 * 1024 ** 3 };
+  const containers = containersOf({ limits, openContainers: 1 });
+  const { id } = await containers.create("ann", { ...wanted, memoryLimit: "4g" });
+  await containers.create("ann", wanted);
+  const limitOf = (by: Containers) =>
+    by.use("ann", id, async ({ container }) => container.limits.memoryBytes);
+  expect(await limitOf(containers)).toBe(4 * 1024 ** 3);
+  expect(await limitOf(containersOf({ limits }))).toBe(4 * 1024 ** 3);
+});
+
+test("a warm container gets the id that was asked for, and is found by it later", async () => {
+  const interpreter = { language: "python", isAlive: true, run: expect.fail, close: async () => {} } as const;
+  class Warm extends ContainerPool {
+    #taken = 0;
+    override get size() {
+      return this.#taken === 0 ? 1 : 0;
+    }
+    override async take() {
+      this.#taken += 1;
+      return { container: await tier.open({ id: "warm" }), interpreter };
+    }
+  }
+  const containers = containersOf({ warmContainers: 1, tools: { ...tools, ContainerPool: Warm } });
+  const id = autoContainerId("ann", "resp_1");
+  const narrow = await containers.create("ann", { ...wanted, memoryLimit: "1g" });
+  await containers.create("ann", { ...wanted, id });
+  await containers.use("ann", id, async (use) => {
+    expect(use.container.id).toBe("warm");
+    expect(use.known.id).toBe(id);
+    expect(await use.openInterpreter()).toEqual({ interpreter, isNewAfterLoss: false });
+  });
+  const later = containersOf();
+  expect(await idsOf(later)).toEqual(expect.arrayContaining([narrow.id, id]));
+  expect(await later.find("ann", "warm")).toBeUndefined();
+  // Its variables are lost with the process.
+  expect(await later.find("ann", id)).toMatchObject({ record: { hasRunCode: true } });
+  await later.remove("ann", id);
+  expect((await tier.containers()).map((it) => it.id)).toEqual([narrow.id]);
 });

@@ -3,9 +3,10 @@
 
 import { createHash } from "node:crypto";
 import type {
-  Container,
+  ContainerPool,
   Interpreter,
   narrowAllowedHosts,
+  OpenOptions,
   openInterpreter,
   plainText,
   readExecution,
@@ -14,12 +15,14 @@ import type {
   SandboxMount,
 } from "rondo/sandbox";
 import { notFound, tooManyRequests } from "../../protocol/api-error.ts";
+import { memoryBytes } from "../../protocol/container-object.ts";
 import { newId } from "../../protocol/ids.ts";
-import { ContainerPool, type OpenContainer } from "./container-pool.ts";
+import { type OpenContainer, ContainerPool as OpenContainers } from "./container-pool.ts";
 import { readRecord, type ServerRecord, toRecord } from "./container-record.ts";
 
 /** What `rondo/sandbox` has for containers of any tier. It is loaded with the first of them. */
 export interface SandboxTools {
+  readonly ContainerPool: typeof ContainerPool;
   readonly openInterpreter: typeof openInterpreter;
   readonly plainText: typeof plainText;
   readonly readExecution: typeof readExecution;
@@ -39,6 +42,8 @@ export interface ContainersOptions {
   readonly containersPerOwner: number;
   /** How many containers have processes at once. */
   readonly openContainers: number;
+  /** How many wait besides, with a started interpreter, for the first call. */
+  readonly warmContainers: number;
   readonly onWarning: (message: string) => void;
   /** Default: `Date.now`. */
   readonly now?: () => number;
@@ -58,7 +63,6 @@ export interface NewContainer {
   /** Default: the most that is allowed. */
   readonly idleMs?: number | undefined;
   readonly memoryLimit: string | null;
-  readonly memoryBytes?: number | undefined;
   /** Default: all that the config allows. */
   readonly allow?: readonly string[] | undefined;
 }
@@ -74,6 +78,8 @@ export interface ContainerUse extends OpenContainer {
 }
 
 interface Entry extends KnownContainer {
+  /** Its id at the tier: another one if it was warm before anybody asked for it. */
+  tierId: string;
   record: ServerRecord;
   lastActiveAtMs: number;
   paths?: readonly string[];
@@ -97,7 +103,8 @@ export class Containers {
   readonly #entries = new Map<string, Entry>();
   readonly #creating = new Map<string, Promise<Entry>>();
   readonly #removing = new Map<string, Promise<void>>();
-  readonly #pool: ContainerPool;
+  readonly #pool: OpenContainers;
+  readonly #warm: ContainerPool | undefined;
   #loading: Promise<void> | undefined;
   #loadedAtMs = Number.NEGATIVE_INFINITY;
   #sweeper: NodeJS.Timeout | undefined;
@@ -105,7 +112,21 @@ export class Containers {
   constructor(options: ContainersOptions) {
     this.options = options;
     this.#now = options.now ?? Date.now;
-    this.#pool = new ContainerPool({ size: options.openContainers, now: this.#now });
+    this.#pool = new OpenContainers({ size: options.openContainers, now: this.#now });
+    const { sandbox, language, warmContainers: size } = options;
+    if (size > 0)
+      this.#warm = new options.tools.ContainerPool({
+        sandbox,
+        size,
+        language,
+        open: this.#openOptions(options.allow, null),
+        newId: () => newId("cntr"),
+      });
+  }
+
+  /** Starts the warm containers, if they are not there. */
+  warmUp(): void {
+    this.#warm?.fill().catch(() => {}); // whoever opens a container sees why
   }
 
   /** The container, if it is this owner's and has not expired. */
@@ -130,9 +151,7 @@ export class Containers {
   /** Oldest first. */
   async list(owner: string): Promise<readonly KnownContainer[]> {
     await this.#load();
-    return [...this.#entries.values()]
-      .filter((entry) => entry.record.owner === owner && !this.#isExpired(entry))
-      .toSorted((a, b) => a.createdAtMs - b.createdAtMs || (a.id < b.id ? -1 : 1));
+    return this.#ownedBy(owner).toSorted((a, b) => a.createdAtMs - b.createdAtMs || (a.id < b.id ? -1 : 1));
   }
 
   /** Makes a container. An owner with too many loses an idle one that a request made, or gets a 429. */
@@ -187,17 +206,27 @@ export class Containers {
 
   async close(): Promise<void> {
     clearInterval(this.#sweeper);
+    await this.#warm?.close();
     await this.#pool.close();
     await this.options.sandbox.close();
   }
 
+  #ownedBy(owner: string): readonly Entry[] {
+    return [...this.#entries.values()].filter(
+      (entry) => entry.record.owner === owner && !this.#isExpired(entry),
+    );
+  }
+
   async #create(owner: string, id: string, wanted: NewContainer): Promise<Entry> {
-    await this.#makeRoom(owner);
-    await this.#removing.get(id); // a request may make its container again
+    do {
+      await this.#makeRoom(owner);
+      await this.#removing.get(id); // a request may make its container again
+    } while (this.#ownedBy(owner).length >= this.options.containersPerOwner); // others were made meanwhile
     const { idleMs, allow } = this.options;
     const now = this.#now();
     const entry: Entry = {
       id,
+      tierId: id,
       createdAtMs: now,
       lastActiveAtMs: now,
       record: {
@@ -217,7 +246,7 @@ export class Containers {
     try {
       await this.#pool.use(
         id,
-        () => this.#open(entry, wanted.memoryBytes),
+        () => this.#openNew(entry),
         async () => {},
         undefined,
       );
@@ -234,7 +263,7 @@ export class Containers {
     const own = await this.list(owner);
     if (own.length < containersPerOwner) return;
     const [oldest] = own
-      .filter(({ id, record }) => record.isAuto && !this.#pool.isBusy(id))
+      .filter(({ id, record }) => record.isAuto && !this.#pool.isBusy(id) && !this.#creating.has(id))
       .toSorted((a, b) => this.lastActiveAtMs(a) - this.lastActiveAtMs(b));
     if (!oldest)
       throw tooManyRequests(
@@ -243,16 +272,35 @@ export class Containers {
     await this.#remove(oldest.id);
   }
 
-  async #open({ id, record }: Entry, memoryBytes?: number): Promise<Container> {
-    const { sandbox, limits, mounts } = this.options;
-    const isNarrower = memoryBytes !== undefined && memoryBytes < limits.memoryBytes;
-    return sandbox.open({
-      id,
-      limits: isNarrower ? { ...limits, memoryBytes } : limits,
-      ...(record.allow.length > 0 && { network: { allow: record.allow } }),
+  async #openNew(entry: Entry): Promise<OpenContainer> {
+    const isPlain = entry.record.allow === this.options.allow && entry.record.memoryLimit === null;
+    if (!isPlain || !this.#warm?.size) return this.#open(entry);
+    const { container, interpreter } = await this.#warm.take();
+    entry.tierId = container.id;
+    entry.record = { ...entry.record, id: entry.id };
+    try {
+      await container.setRecord(toRecord(entry.record)); // now it lasts
+    } catch (error) {
+      await container.close({ removesFiles: true });
+      throw error;
+    }
+    return { container, interpreter: Promise.resolve(interpreter) };
+  }
+
+  async #open({ tierId, record }: Entry): Promise<OpenContainer> {
+    const options = this.#openOptions(record.allow, record.memoryLimit);
+    const container = await this.options.sandbox.open({ ...options, id: tierId, record: toRecord(record) });
+    return { container, interpreter: undefined };
+  }
+
+  #openOptions(allow: readonly string[], memoryLimit: string | null): OpenOptions {
+    const { limits, mounts } = this.options;
+    const most = memoryBytes(memoryLimit) ?? Number.POSITIVE_INFINITY;
+    return {
+      limits: { ...limits, memoryBytes: Math.min(limits.memoryBytes, most) },
+      ...(allow.length > 0 && { network: { allow } }),
       mounts,
-      record: toRecord(record),
-    });
+    };
   }
 
   #useOf(entry: Entry, open: OpenContainer): ContainerUse {
@@ -270,12 +318,18 @@ export class Containers {
       },
       openInterpreter: async () => {
         const running = await open.interpreter?.catch(() => undefined);
-        if (running?.isAlive) return { interpreter: running, isNewAfterLoss: false };
+        const noteRun = async () => {
+          if (!entry.record.hasRunCode) await setRecord({ hasRunCode: true });
+        };
+        if (running?.isAlive) {
+          await noteRun();
+          return { interpreter: running, isNewAfterLoss: false };
+        }
         const isNewAfterLoss = entry.record.hasRunCode;
         const { tools, language } = this.options;
         open.interpreter = tools.openInterpreter(open.container, { language });
         const interpreter = await open.interpreter;
-        if (!entry.record.hasRunCode) await setRecord({ hasRunCode: true });
+        await noteRun();
         return { interpreter, isNewAfterLoss };
       },
     };
@@ -302,9 +356,10 @@ export class Containers {
   }
 
   async #remove(id: string): Promise<void> {
+    const tierId = this.#entries.get(id)?.tierId ?? id;
     this.#entries.delete(id);
     this.#pool.forget(id);
-    const removed = this.options.sandbox.remove(id).finally(() => this.#removing.delete(id));
+    const removed = this.options.sandbox.remove(tierId).finally(() => this.#removing.delete(id));
     this.#removing.set(id, removed);
     await removed;
   }
@@ -319,22 +374,28 @@ export class Containers {
   }
 
   async #read(): Promise<void> {
-    const stored = await this.options.sandbox.containers();
+    // What is made while the tier lists is not missing.
+    const earlier = [...this.#entries.keys()].filter((id) => !this.#creating.has(id));
+    const stored = (await this.options.sandbox.containers()).map((it) => ({
+      ...it,
+      tierId: it.id,
+      record: readRecord(it.record),
+    }));
     this.#loadedAtMs = this.#now();
-    const there = new Set(stored.map(({ id }) => id));
-    for (const id of this.#entries.keys())
+    const there = new Set(stored.map(({ tierId, record }) => record?.id ?? tierId));
+    for (const id of earlier)
       if (!there.has(id) && !this.#creating.has(id) && !this.#pool.isBusy(id)) {
         this.#entries.delete(id);
         this.#pool.forget(id);
       }
-    for (const { id, createdAtMs, record: raw } of stored) {
-      const record = readRecord(raw);
-      const known = this.#entries.get(id);
+    for (const { tierId, createdAtMs, record } of stored) {
       if (!record) continue;
+      const id = record.id ?? tierId;
+      const known = this.#entries.get(id);
       if (this.#removing.has(id)) continue;
       // Another process may have used it since.
       if (known) known.lastActiveAtMs = Math.max(known.lastActiveAtMs, record.lastActiveAtMs);
-      else this.#entries.set(id, { id, createdAtMs, record, lastActiveAtMs: record.lastActiveAtMs });
+      else this.#entries.set(id, { id, tierId, createdAtMs, record, lastActiveAtMs: record.lastActiveAtMs });
     }
     if (this.#entries.size > 0) this.#startSweeping();
   }

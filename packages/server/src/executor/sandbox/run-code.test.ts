@@ -3,6 +3,7 @@
 import {
   type CodeOutcome,
   type CodeOutput,
+  ContainerPool,
   defaultLimits,
   narrowAllowedHosts,
   plainText,
@@ -27,6 +28,7 @@ async function run(outputs: readonly CodeOutput[], outcome: CodeOutcome = { type
       }),
       close: async () => {},
     }),
+    ContainerPool,
     plainText,
     readExecution,
     narrowAllowedHosts,
@@ -41,6 +43,7 @@ async function run(outputs: readonly CodeOutput[], outcome: CodeOutcome = { type
     idleMs: 60_000,
     containersPerOwner: 1,
     openContainers: 1,
+    warmContainers: 0,
     onWarning: (message) => expect.fail(message),
   });
   const { id } = await containers.create("ann", { name: "x", isAuto: false, memoryLimit: null });

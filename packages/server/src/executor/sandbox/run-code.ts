@@ -41,7 +41,7 @@ export async function runCode(code: string, { use, tools, note, signal }: RunCod
     }
     endLogs();
     const path = await saveImage(use, output);
-    outputs.push({ type: "image", url: imageUrl(output, use.container.id, path) });
+    outputs.push({ type: "image", url: imageUrl(output, use.known.id, path) });
     texts.push(`(The figure was saved as ${dataFolder}/${path}.)`);
   }
   const outcome = await call.outcome;
@@ -53,7 +53,7 @@ export async function runCode(code: string, { use, tools, note, signal }: RunCod
   return {
     output: text === "" ? "(The code printed nothing.)" : text,
     isError: outcome.type !== "done" && outcome.type !== "error",
-    item: { outputs, container_id: use.container.id },
+    item: { outputs, container_id: use.known.id },
   };
 }
 

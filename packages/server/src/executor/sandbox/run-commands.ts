@@ -56,7 +56,7 @@ export async function runCommands(
     ...output.map(describe),
     ...(left > 0 ? [`(${left} more commands were not run.)`] : []),
   ];
-  return { output: texts.join("\n\n"), item: { output, container_id: container.id } };
+  return { output: texts.join("\n\n"), item: { output, container_id: use.known.id } };
 }
 
 /** Both texts together in so many characters. */

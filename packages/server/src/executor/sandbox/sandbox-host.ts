@@ -6,7 +6,7 @@ import { ApiError, invalidRequest } from "../../protocol/api-error.ts";
 import { Containers, type ContainersOptions, type SandboxTools } from "./containers.ts";
 
 export interface SandboxSettings
-  extends Pick<ContainersOptions, "idleMs" | "containersPerOwner" | "openContainers"> {
+  extends Pick<ContainersOptions, "idleMs" | "containersPerOwner" | "openContainers" | "warmContainers"> {
   readonly kind: "auto" | "none" | "bwrap" | "runsc" | "kubernetes" | Sandbox;
   readonly language: "auto" | "python" | "javascript";
   readonly limits: SandboxLimits;
@@ -65,7 +65,10 @@ export class SandboxHost {
         { status: 403, code: "sandbox_not_allowed", param },
       );
     const { state, containers } = await this.#prepared();
-    if (containers) return containers;
+    if (containers) {
+      containers.warmUp();
+      return containers;
+    }
     throw invalidRequest(param, state.isOn ? "" : state.reason, "unsupported_tool");
   }
 
