@@ -9,7 +9,7 @@ import { limitOutcome } from "../limit-messages.ts";
 import { OutputQueue } from "../output-queue.ts";
 import type { ExecRequest, Execution, Outcome, OutputChunk, SandboxLimits } from "../sandbox.ts";
 import type { ContainerGroup } from "./cgroup.ts";
-import { treeUsage } from "./process-tree.ts";
+import { processTree, treeUsage } from "./process-tree.ts";
 
 export interface ExecutionSetup {
   /**
@@ -32,12 +32,15 @@ export interface ExecutionSetup {
 
 const fastLookMs = 50;
 const slowLookMs = 250;
+/** How long bwrap may take to say which process it started, once that has to end. */
+const maxStartMs = 5000;
 
 /** File descriptors beyond the standard ones. */
 const argsFd = 3;
 const filterFd = 4;
 export const infoFd = 5;
 export const startFd = 6;
+export const gateFd = 7;
 const bwrapDescriptors = [
   ["--args", argsFd],
   ["--seccomp", filterFd],
@@ -45,9 +48,12 @@ const bwrapDescriptors = [
   ["--block-fd", startFd],
 ].flatMap((pair) => pair.map(String));
 
+/** bwrap goes on when this process ends without a word. The command must not, as nothing would limit or end it. */
+const gate = `read -r word <&${gateFd} && [ "$word" = start ] && exec "$@" ${gateFd}<&-`;
+
 /** The arguments of bwrap for a command. */
 export function bwrapArguments(command: readonly string[]): string[] {
-  return [...bwrapDescriptors, "--", ...command];
+  return [...bwrapDescriptors, "--", "/bin/sh", "-c", gate, "gate", ...command];
 }
 
 export class BwrapExecution implements Execution {
@@ -62,6 +68,7 @@ export class BwrapExecution implements Execution {
   #timer: NodeJS.Timeout | undefined;
   #lookTimer: NodeJS.Timeout | undefined;
   #reason: Outcome | undefined;
+  #isFinished = false;
   #outputBytes = 0;
   /** The first process of the namespace, by its id outside: all others end with it. */
   #firstPid: number | undefined;
@@ -86,6 +93,7 @@ export class BwrapExecution implements Execution {
           "pipe",
           "pipe",
           filter,
+          "pipe",
           "pipe",
           "pipe",
         ],
@@ -148,17 +156,31 @@ export class BwrapExecution implements Execution {
     this.end({ type: "cancelled" });
   }
 
-  /** The namespace ends with its first process. bwrap itself ends then, or at once if there is none yet. */
+  /** Its processes, by their ids outside. */
+  pids(): number[] {
+    return this.#firstPid === undefined ? [] : [...processTree(this.#firstPid)];
+  }
+
+  /**
+   * The namespace ends with its first process, and bwrap then. If it is not known yet, bwrap must say which it is: ended
+   * at the wrong moment, it would leave a process that nobody knows.
+   */
   #kill(): void {
-    if (this.#firstPid === undefined) this.#child.kill("SIGKILL");
-    else killProcess(this.#firstPid);
+    // The id may be another process's by now.
+    if (this.#isFinished) return;
+    if (this.#firstPid !== undefined) killProcess(this.#firstPid);
+    else {
+      for (const fd of [startFd, gateFd]) this.#child.stdio[fd]?.destroy();
+      clearTimeout(this.#lookTimer);
+      this.#lookTimer = setTimeout(() => this.#child.kill("SIGKILL"), maxStartMs).unref();
+    }
     // Output that nobody reads must not keep the end of the streams from coming.
     this.#pause(false);
   }
 
   /** Nothing of the command runs before it is in its group. */
   #start(): void {
-    const [, , , args, , info, start] = this.#child.stdio as unknown as [
+    const [, , , args, , info, start, gate] = this.#child.stdio as unknown as [
       Writable,
       Readable,
       Readable,
@@ -166,8 +188,9 @@ export class BwrapExecution implements Execution {
       null,
       Readable,
       Writable,
+      Writable,
     ];
-    for (const stream of [args, info, start]) stream.on("error", () => {});
+    for (const stream of [args, info, start, gate]) stream.on("error", () => {});
     args.end(this.#setup.options.map((argument) => `${argument}\0`).join(""));
     let text = "";
     info.setEncoding("utf8");
@@ -184,6 +207,7 @@ export class BwrapExecution implements Execution {
         return;
       }
       start.end("\n");
+      gate.end("start\n");
       this.#look(fastLookMs);
     });
   }
@@ -261,6 +285,7 @@ export class BwrapExecution implements Execution {
     onAbort: () => void,
     signal: AbortSignal | undefined,
   ): void {
+    this.#isFinished = true;
     clearTimeout(this.#timer);
     clearTimeout(this.#lookTimer);
     signal?.removeEventListener("abort", onAbort);

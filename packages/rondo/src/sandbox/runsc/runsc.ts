@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { checkOptions, requireValue } from "../../error/check.ts";
 import { type BwrapOptions, LocalSandbox } from "../bwrap/bwrap.ts";
 import type { Launcher } from "../bwrap/container.ts";
-import { infoFd, startFd } from "../bwrap/execution.ts";
+import { gateFd, infoFd, startFd } from "../bwrap/execution.ts";
 import { launchArguments } from "../bwrap/launch.ts";
 import type { PreparedHost } from "../bwrap/prepare.ts";
 import type { Sandbox } from "../sandbox.ts";
@@ -36,7 +36,7 @@ export function runsc(options: RunscOptions = {}): Sandbox {
  * Says which process it is and waits, as bwrap does, so that runsc and all that it starts are in the group. They end
  * with the process that started them.
  */
-const script = `printf '{"child-pid": %d}' $$ >&${infoFd}; read -r line <&${startFd}; exec "$@" 3<&- 4<&- ${infoFd}>&- ${startFd}<&-`;
+const script = `printf '{"child-pid": %d}' $$ >&${infoFd}; read -r word <&${gateFd} && [ "$word" = start ] && exec "$@" 3<&- 4<&- ${infoFd}>&- ${startFd}<&- ${gateFd}<&-`;
 
 /** What gVisor's kernel takes for itself. */
 const ownMemoryBytes = 128 * 1024 * 1024;
