@@ -71,6 +71,55 @@ describe.skipIf(!hasBwrap)(
       });
     });
 
+    describe("with small limits", () => {
+      const limits = { diskBytes: 4_000_000, timeoutMs: 20_000 };
+      const sandbox = bwrap({ folder: join(folder, "small"), limits });
+      afterAll(() => sandbox.close());
+
+      test.each([
+        [
+          "without a name, as long as a process has them open",
+          "exec 3> a 4> b; rm a b; head -c 3000000 /dev/zero >&3; head -c 3000000 /dev/zero >&4; sleep 1000",
+        ],
+        [
+          "at the end of a long path",
+          "name=$(head -c 250 /dev/zero | tr '\\0' n); for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18; do mkdir $name; cd -P $name || exit; done; for i in 1 2 3; do head -c 3000000 /dev/zero > $i; done; sleep 1000",
+        ],
+        [
+          "in a folder that is closed meanwhile",
+          "mkdir closed; exec 3> closed/a 4> closed/b; chmod 0 closed; head -c 3000000 /dev/zero >&3; head -c 3000000 /dev/zero >&4; sleep 1000",
+        ],
+      ])("files count %s", async (_where, line) => {
+        const container = await sandbox.open({ isTemporary: true });
+        expect((await run(container, line)).outcome.type).toBe("disk");
+        expect((await run(container, "echo fine > after && cat after")).stdout).toBe("fine\n");
+        await container.close();
+      });
+
+      test("the disk is still limited after a container became a lasting one", async () => {
+        const container = await sandbox.open({ isTemporary: true });
+        const line =
+          "echo started; read -r go; for i in 1 2 3; do head -c 3000000 /dev/zero > $i; done; sleep 1000";
+        const execution = await container.exec({ command: ["sh", "-c", line], input: "open" });
+        await execution[Symbol.asyncIterator]().next();
+        await container.setRecord({ owner: "ann" });
+        await execution.write(Buffer.from("go\n"));
+        expect((await execution.outcome).type).toBe("disk");
+        await sandbox.remove(container.id);
+      });
+
+      test("a process that is cancelled while it starts ends, and its command never runs", async () => {
+        const container = await sandbox.open({ isTemporary: true });
+        for (let attempt = 0; attempt < 25; attempt++) {
+          const execution = await container.exec({ command: ["sleep", "1000"] });
+          await delay(attempt / 4);
+          execution.cancel();
+          expect((await execution.outcome).type).toBe("cancelled");
+        }
+        await container.close();
+      });
+    });
+
     test("a container with an allow-list reaches those hosts through the proxy, and nothing else", async () => {
       const server = createServer((_request, reply) => reply.end("reached")).listen(0, "127.0.0.1");
       await once(server, "listening");

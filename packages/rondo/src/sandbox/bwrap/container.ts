@@ -85,7 +85,9 @@ export class BwrapContainer implements Container {
   #group: ContainerGroup | undefined;
   #execs = 0;
   #proxy: Promise<Egress> | undefined;
-  #stopWatch: (() => void) | undefined;
+  #stopWatch: (() => boolean) | undefined;
+  /** Whether something was written that nobody counted. */
+  #isUncounted = false;
   #closing: Promise<void> | undefined;
   #trimming: Promise<void> | undefined;
 
@@ -157,7 +159,13 @@ export class BwrapContainer implements Container {
     if (release) void execution.outcome.then(release);
     if (launcher.hasGroupPerExec) void execution.outcome.then(() => group?.remove());
     this.#running.add(execution);
-    this.#stopWatch ??= this.#host.diskWatch.add(this.#folders(), limits, () => this.#onDiskFull());
+    this.#stopWatch ??= this.#host.diskWatch.add({
+      folders: () => this.#folders(),
+      limits,
+      pids: () => [...this.#running].flatMap((running) => running.pids()),
+      onOver: () => this.#onDiskFull(),
+      isCountedFirst: this.#isUncounted,
+    });
     void this.#follow(execution);
     return execution;
   }
@@ -219,7 +227,7 @@ export class BwrapContainer implements Container {
     await execution.outcome;
     this.#running.delete(execution);
     if (this.#running.size > 0) return;
-    this.#stopWatch?.();
+    this.#isUncounted = this.#stopWatch?.() ?? false;
     this.#stopWatch = undefined;
   }
 

@@ -1,18 +1,11 @@
 // How much the files of a container take up, and what has to go where that is too much.
 
-import type { Dirent } from "node:fs";
-import { lstat, readdir, rm } from "node:fs/promises";
-import { join } from "node:path";
+import { deletedBytes } from "./deleted-files.ts";
+import { removeWalked, type WalkedEntry, walkFolders } from "./walk-folders.ts";
 
 export interface DiskLimits {
   readonly diskBytes: number;
   readonly files: number;
-}
-
-interface Entry {
-  readonly path: string;
-  readonly bytes: number;
-  readonly changedAtMs: number;
 }
 
 export interface DiskUsage {
@@ -22,35 +15,34 @@ export interface DiskUsage {
   readonly isOver: boolean;
 }
 
-/** Deeper folders count as too many. Walks by path would fail on them. */
-const maxDepth = 60;
-
-/** Counts blocks, not sizes: a file with holes takes up what it has. Links are not followed. */
+/** `pids` are the processes that may have files open which they removed. */
 export async function diskUsage(
   folders: readonly string[],
   { diskBytes, files }: DiskLimits,
+  pids: readonly number[] = [],
 ): Promise<DiskUsage> {
   let usedBytes = 0;
   let count = 0;
-  for await (const entry of walk(folders)) {
+  for await (const entry of walkFolders(folders)) {
     usedBytes += entry.bytes;
     count++;
-    if (entry.isTooDeep || usedBytes > diskBytes || count > files)
+    if (entry.isOutOfReach || usedBytes > diskBytes || count > files)
       return { bytes: usedBytes, files: count, isOver: true };
   }
-  return { bytes: usedBytes, files: count, isOver: false };
+  usedBytes += await deletedBytes(pids);
+  return { bytes: usedBytes, files: count, isOver: usedBytes > diskBytes };
 }
 
 /**
- * Removes what changed last until the rest is within the limits. No process may run in the container: a path could
- * turn into a link. The time of change is the kernel's; programs cannot set it.
+ * Removes what changed last until the rest is within the limits. No process may run in the container. The time of
+ * change is the kernel's; programs cannot set it.
  */
 export async function trimToLimits(folders: readonly string[], limits: DiskLimits): Promise<number> {
-  const entries: Entry[] = [];
+  const entries: WalkedEntry[] = [];
   let bytes = 0;
-  for await (const entry of walk(folders)) {
-    if (entry.isTooDeep) {
-      await rm(entry.path, { recursive: true, force: true });
+  for await (const entry of walkFolders(folders)) {
+    if (entry.isOutOfReach) {
+      await removeWalked(entry);
       continue;
     }
     bytes += entry.bytes;
@@ -62,7 +54,7 @@ export async function trimToLimits(folders: readonly string[], limits: DiskLimit
   for (const entry of entries) {
     if (bytes <= limits.diskBytes && files <= limits.files) break;
     // A folder that is not empty stays: its files are in the list themselves.
-    const isGone = await rm(entry.path, { force: true }).then(
+    const isGone = await removeWalked(entry).then(
       () => true,
       () => false,
     );
@@ -72,32 +64,4 @@ export async function trimToLimits(folders: readonly string[], limits: DiskLimit
     removed++;
   }
   return removed;
-}
-
-async function* walk(folders: readonly string[]): AsyncGenerator<Entry & { isTooDeep: boolean }> {
-  const open = folders.map((folder) => ({ folder, depth: 0 }));
-  for (let next = open.pop(); next !== undefined; next = open.pop()) {
-    const { folder, depth } = next;
-    for (const batch of batches(await entriesOf(folder))) {
-      const stats = await Promise.all(
-        batch.map(({ name }) => lstat(join(folder, name)).catch(() => undefined)),
-      );
-      for (const [index, stat] of stats.entries()) {
-        if (stat === undefined) continue;
-        const path = join(folder, (batch[index] as Dirent).name);
-        const isTooDeep = stat.isDirectory() && depth >= maxDepth;
-        yield { path, bytes: stat.blocks * 512, changedAtMs: stat.ctimeMs, isTooDeep };
-        if (stat.isDirectory() && !isTooDeep) open.push({ folder: path, depth: depth + 1 });
-      }
-    }
-  }
-}
-
-/** Empty for a folder that is gone, or that its owner closed to itself: its content was counted before it did. */
-function entriesOf(folder: string): Promise<Dirent[]> {
-  return readdir(folder, { withFileTypes: true }).catch(() => []);
-}
-
-function* batches(entries: readonly Dirent[]): Generator<readonly Dirent[]> {
-  for (let start = 0; start < entries.length; start += 64) yield entries.slice(start, start + 64);
 }

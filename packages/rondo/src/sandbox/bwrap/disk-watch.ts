@@ -5,8 +5,10 @@ import { statfsSync } from "node:fs";
 import { type DiskLimits, diskUsage } from "./disk-usage.ts";
 
 interface Watched {
-  readonly folders: readonly string[];
+  /** They may move. */
+  readonly folders: () => readonly string[];
   readonly limits: DiskLimits;
+  readonly pids: () => readonly number[];
   readonly onOver: () => void;
   walkedAtMs: number;
   walkMs: number;
@@ -34,13 +36,19 @@ export class DiskWatch {
     this.#folder = folder;
   }
 
-  /** Calls `onOver` when the folders pass the limits. Returns how to stop. */
-  add(folders: readonly string[], limits: DiskLimits, onOver: () => void): () => void {
+  /**
+   * Calls `onOver` when the folders, and what their processes have open, pass the limits. `isCountedFirst`: they are
+   * counted now, because something was written unseen before. Returns how to stop, which says whether something was.
+   */
+  add({
+    isCountedFirst,
+    ...what
+  }: Pick<Watched, "folders" | "limits" | "pids" | "onOver"> & {
+    readonly isCountedFirst: boolean;
+  }): () => boolean {
     const { bytes, files } = this.#free();
     const watched: Watched = {
-      folders,
-      limits,
-      onOver,
+      ...what,
       walkedAtMs: performance.now(),
       walkMs: 0,
       freeBytes: bytes,
@@ -49,11 +57,14 @@ export class DiskWatch {
     };
     this.#watched.add(watched);
     this.#timer ??= setInterval(() => this.#tick(), tickMs).unref();
+    if (isCountedFirst) void this.#walk(watched, bytes, files);
     return () => {
       this.#watched.delete(watched);
-      if (this.#watched.size > 0) return;
-      clearInterval(this.#timer);
-      this.#timer = undefined;
+      if (this.#watched.size === 0) {
+        clearInterval(this.#timer);
+        this.#timer = undefined;
+      }
+      return watched.isWalking || isNoticed(watched, this.#free());
     };
   }
 
@@ -70,16 +81,16 @@ export class DiskWatch {
       watched.freeBytes = Math.max(watched.freeBytes, bytes);
       watched.freeFiles = Math.max(watched.freeFiles, files);
       const sinceMs = nowMs - watched.walkedAtMs;
-      const isNoticed = watched.freeBytes - bytes > noticedBytes || watched.freeFiles - files > noticedFiles;
       const mayWalk = !watched.isWalking && sinceMs > watched.walkMs / maxShare;
-      if (mayWalk && (isNoticed || sinceMs > restMs)) void this.#walk(watched, bytes, files);
+      if (mayWalk && (isNoticed(watched, { bytes, files }) || sinceMs > restMs))
+        void this.#walk(watched, bytes, files);
     }
   }
 
   async #walk(watched: Watched, freeBytes: number, freeFiles: number): Promise<void> {
     const startMs = performance.now();
     watched.isWalking = true;
-    const usage = await diskUsage(watched.folders, watched.limits);
+    const usage = await diskUsage(watched.folders(), watched.limits, watched.pids());
     const endMs = performance.now();
     Object.assign(watched, {
       isWalking: false,
@@ -90,4 +101,8 @@ export class DiskWatch {
     });
     if (usage.isOver && this.#watched.has(watched)) watched.onOver();
   }
+}
+
+function isNoticed(watched: Watched, free: { readonly bytes: number; readonly files: number }): boolean {
+  return watched.freeBytes - free.bytes > noticedBytes || watched.freeFiles - free.files > noticedFiles;
 }

@@ -20,8 +20,7 @@ export function treeUsage(rootPid: number, { withMemory }: { withMemory: boolean
   let cpuMs = 0;
   let processes = 0;
   let memoryBytes = 0;
-  const pids = [rootPid];
-  for (let pid = pids.pop(); pid !== undefined && processes < maxProcesses; pid = pids.pop()) {
+  for (const pid of processTree(rootPid)) {
     const stat = read(`/proc/${pid}/stat`);
     if (stat === "") continue;
     // The name of the program comes second, in parentheses, and may have anything in it.
@@ -29,12 +28,23 @@ export function treeUsage(rootPid: number, { withMemory }: { withMemory: boolean
     for (const field of fields.slice(11, 15)) cpuMs += Number(field) * msPerTick;
     processes += Number(fields[17]);
     if (withMemory) memoryBytes += memoryOf(pid);
+    if (processes >= maxProcesses) break;
+  }
+  return { cpuMs, processes, memoryBytes };
+}
+
+/** A process and all below it. */
+export function* processTree(rootPid: number): Generator<number> {
+  const pids = [rootPid];
+  let count = 0;
+  for (let pid = pids.pop(); pid !== undefined && count < maxProcesses; pid = pids.pop()) {
+    yield pid;
+    count++;
     // Each thread has the children that it started.
     for (const thread of threadsOf(pid))
       for (const child of read(`/proc/${pid}/task/${thread}/children`).split(" "))
         if (child.trim() !== "") pids.push(Number(child));
   }
-  return { cpuMs, processes, memoryBytes };
 }
 
 function threadsOf(pid: number): string[] {

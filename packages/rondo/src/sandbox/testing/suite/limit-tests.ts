@@ -70,6 +70,12 @@ const limitCases: readonly LimitTest[] = [
     line: "i=0; while :; do i=$((i+1)); : > /tmp/f$i; done",
   },
   {
+    name: "files whose names are not text",
+    limits: { diskBytes: 4_000_000 },
+    outcome: "disk",
+    line: "cd \"$(printf 'odd\\377' | xargs -I % sh -c 'mkdir %; echo %')\"; for i in 1 2 3; do head -c 3000000 /dev/zero > \"$(printf '\\376')$i\"; done; while :; do sleep 1; done",
+  },
+  {
     name: "folders in folders",
     limits: { files: 300 },
     outcome: "disk",
