@@ -58,7 +58,7 @@ test.skipIf(isMissing)(
     const environment = /^export (RONDO_STORE)='(.+)'$/m.exec(commands);
     const env = {
       ...process.env,
-      PATH: `${folder}${delimiter}${process.env.PATH}`,
+      PATH: `${folder}${delimiter}${process.env["PATH"]}`,
       [environment?.[1] ?? ""]: environment?.[2],
     };
     const lines = commands.replaceAll("\\\n", "").split("\n").filter(Boolean);

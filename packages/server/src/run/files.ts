@@ -35,12 +35,17 @@ export interface Upload {
   readonly fields: ReadonlyMap<string, string>;
 }
 
+interface Arriving {
+  files: number;
+  bytes: number;
+}
+
 /** All methods throw an `ApiError` for the client. What belongs to another owner is a 404. */
 export class Files {
   readonly #options: FilesOptions;
   readonly #now: () => number;
-  /** Bytes of uploads that are on their way, by owner. */
-  readonly #arriving = new Map<string, { files: number; bytes: number }>();
+  /** Uploads that are on their way, by owner. */
+  readonly #arriving = new Map<string, Arriving>();
 
   constructor(options: FilesOptions) {
     this.#options = options;
@@ -51,16 +56,31 @@ export class Files {
     const files = this.#store();
     const createdAtMs = this.#now();
     const file = { id: newId("file"), owner, createdAtMs };
-    return toObject(
-      await files.create(file, this.#metered(owner, files, content), () => {
+    const arriving = this.#arriving.get(owner) ?? { files: 0, bytes: 0 };
+    this.#arriving.set(owner, arriving);
+    arriving.files += 1;
+    let own = 0;
+    const count = (bytes: number) => {
+      own += bytes;
+      arriving.bytes += bytes;
+      return arriving;
+    };
+    try {
+      const kept = await files.create(file, this.#metered(owner, files, content, count), () => {
         const { purpose, lifeMs } = parseFileFields(fields);
         return {
           filename: plainFilename(filename),
           purpose,
           expiresAtMs: lifeMs === undefined ? null : createdAtMs + lifeMs,
         };
-      }),
-    );
+      });
+      return toObject(kept);
+    } finally {
+      // Only now, when it is kept or gone: in between it would count nowhere.
+      arriving.files -= 1;
+      arriving.bytes -= own;
+      if (arriving.files === 0) this.#arriving.delete(owner);
+    }
   }
 
   async get(owner: string, id: string): Promise<FileObject> {
@@ -91,29 +111,29 @@ export class Files {
     return file;
   }
 
-  /** Content that counts for its owner while it arrives. Throws a 413 when the owner has too much. */
-  async *#metered(owner: string, files: FileStore, content: AsyncIterable<Uint8Array>) {
+  /** Content that is counted while it arrives. Throws a 413 when its owner has too much. */
+  async *#metered(
+    owner: string,
+    files: FileStore,
+    content: AsyncIterable<Uint8Array>,
+    count: (bytes: number) => Arriving,
+  ) {
     const { filesPerOwner, fileBytesPerOwner } = this.#options.limits;
-    const kept = await files.usage(owner);
-    const arriving = this.#arriving.get(owner) ?? { files: 0, bytes: 0 };
-    this.#arriving.set(owner, arriving);
-    arriving.files += 1;
-    let own = 0;
-    try {
+    let kept = await files.usage(owner);
+    const check = (arriving: Arriving) => {
       if (kept.files + arriving.files > filesPerOwner)
         throw tooMuch(`You have ${kept.files} files`, "limits.filesPerOwner");
-      for await (const piece of content) {
-        own += piece.length;
-        arriving.bytes += piece.length;
-        if (kept.bytes + arriving.bytes > fileBytesPerOwner)
-          throw tooMuch(`Your files would exceed ${fileBytesPerOwner} bytes`, "limits.fileBytesPerOwner");
-        yield piece;
-      }
-    } finally {
-      arriving.files -= 1;
-      arriving.bytes -= own;
-      if (arriving.files === 0) this.#arriving.delete(owner);
+      if (kept.bytes + arriving.bytes > fileBytesPerOwner)
+        throw tooMuch(`Your files would exceed ${fileBytesPerOwner} bytes`, "limits.fileBytesPerOwner");
+    };
+    check(count(0));
+    for await (const piece of content) {
+      check(count(piece.length));
+      yield piece;
     }
+    // Uploads that were faster count by now as files that are kept.
+    kept = await files.usage(owner);
+    check(count(0));
   }
 
   #store(): FileStore {
