@@ -35,6 +35,8 @@ export interface ActiveRunsOptions {
 
 /** How long a process that was frozen may take to find out whether its leases are still held. */
 const longestDoubtMs = 2000;
+/** How often it is asked whether this process is cut off from the store. */
+const cutOffCheckMs = 1000;
 
 export class ActiveRuns {
   readonly #options: ActiveRunsOptions;
@@ -42,6 +44,7 @@ export class ActiveRuns {
   /** Ends the heartbeat of the leases, which begins with the first run. */
   #stopHeartbeat: (() => void) | undefined;
   #renewedAtMs = 0;
+  #wasCutOff = false;
 
   constructor(options: ActiveRunsOptions) {
     this.#options = options;
@@ -117,10 +120,12 @@ export class ActiveRuns {
   #startHeartbeat(): () => void {
     const renew = () => void this.#renew();
     const timer = setInterval(renew, this.#options.leaseMs / 3).unref();
+    const cutOffTimer = setInterval(() => this.#checkCutOff(), cutOffCheckMs).unref();
     const unsubscribe = this.#options.news.subscribe(cancelsTopic, renew);
     this.#renewedAtMs = performance.now();
     return () => {
       clearInterval(timer);
+      clearInterval(cutOffTimer);
       unsubscribe();
     };
   }
@@ -134,6 +139,18 @@ export class ActiveRuns {
     for (const run of runs)
       if (run.heldUntilMs <= now && this.#runs.get(run.lease.responseId) === run)
         run.controller.abort(new RunStopped("lost"));
+  }
+
+  /**
+   * Stops the runs that others may continue by now. Not at the first sight: a process that was blocked for a moment has
+   * yet to hear from the store.
+   */
+  #checkCutOff(): void {
+    const isCutOff = this.#options.queue.isCutOff?.() ?? false;
+    if (isCutOff && this.#wasCutOff)
+      for (const { canContinue, controller } of this.#runs.values())
+        if (canContinue) controller.abort(new RunStopped("lost"));
+    this.#wasCutOff = isCutOff;
   }
 
   async #renew(): Promise<void> {

@@ -58,6 +58,11 @@ export interface RunQueue {
    * reset; without, it has only run alone for long enough. Ignored if the lease is lost.
    */
   trust(lease: Lease, options: { hasProgressed: boolean }): Promise<void>;
+  /**
+   * Whether other processes may have ended the leases of this one before their time, as it has not reached the store for
+   * a while. Default: they never do.
+   */
+  isCutOff?(): boolean;
   /** How long until the first lease expires, unless it is renewed; undefined if none is held. */
   nextExpiryMs(): Promise<number | undefined>;
   /** Background runs, of one owner or of all: how many wait, and how many have begun and not ended. */

@@ -77,12 +77,17 @@ export class PostgresConnection {
   }
 
   /** The rows of a query. One that failed on a connection that was idle for long is tried once more. */
-  async read<Row extends object>(sql: string, values: readonly unknown[] = []): Promise<Row[]> {
+  async read<Row extends object>(
+    sql: string,
+    values: readonly unknown[] = [],
+    onRetry?: () => void,
+  ): Promise<Row[]> {
     try {
       return await this.query<Row>(sql, values);
     } catch (error) {
       if (!isOutage(error) || this.#isClosed) throw toStoreError(error, this.place);
     }
+    onRetry?.();
     try {
       return await this.query<Row>(sql, values);
     } catch (error) {

@@ -1,6 +1,7 @@
 // Files in PostgreSQL: one row each, and their content in rows of 256 KB, so that neither reading nor writing a large one
 // needs much memory or a long transaction. Each statement may be repeated, if its answer was lost.
 
+import { randomUUID } from "node:crypto";
 import {
   type FileDetails,
   type FileStore,
@@ -90,11 +91,13 @@ export class PostgresFiles implements FileStore {
   }
 
   async remove(owner: string, id: string): Promise<boolean> {
+    let isRetry = false;
     const removed = await this.#db.read(
       `DELETE FROM ${this.#files} f WHERE ${isThere} AND f.id = $3 RETURNING 1`,
       [...this.#values(owner), toDbText(id)],
+      () => (isRetry = true),
     );
-    return removed.length > 0;
+    return removed.length > 0 || isRetry;
   }
 
   async usage(owner: string) {
@@ -141,9 +144,11 @@ export class PostgresFiles implements FileStore {
 
   async #begin({ owner, id, createdAtMs }: NewFile): Promise<number> {
     const [row] = await this.#db.read<{ key: number }>(
-      `INSERT INTO ${this.#files} (owner, id, created_at_ms, filename, purpose) VALUES ($1, $2, $3, '', '')
-        ON CONFLICT DO NOTHING RETURNING key`,
-      [toDbText(owner), toDbText(id), createdAtMs],
+      // Until it has a name, this one says whose row it is, if the statement has to be repeated.
+      `INSERT INTO ${this.#files} AS f (owner, id, created_at_ms, filename, purpose) VALUES ($1, $2, $3, $4, '')
+        ON CONFLICT (owner, id) DO UPDATE SET filename = excluded.filename
+          WHERE f.bytes IS NULL AND f.filename = excluded.filename RETURNING key`,
+      [toDbText(owner), toDbText(id), createdAtMs, randomUUID()],
     );
     if (!row) throw duplicateFile(id);
     return row.key;

@@ -26,6 +26,8 @@ interface PendingWrite extends WriteOptions {
   readonly untilMs: number;
   /** Whether it was sent before, and nobody knows what became of it. */
   isRetry: boolean;
+  /** How often it met another node's write, and did nothing. */
+  conflicts: number;
   readonly resolve: (value: unknown) => void;
   readonly reject: (error: unknown) => void;
 }
@@ -35,6 +37,7 @@ const maxCalls = 200;
 const maxChars = 4_000_000;
 const firstPauseMs = 50;
 const longestPauseMs = 1000;
+const maxConflicts = 3;
 
 export class GroupWriter {
   readonly #db: PostgresConnection;
@@ -63,6 +66,7 @@ export class GroupWriter {
       patienceMs,
       untilMs: performance.now() + patienceMs,
       isRetry: false,
+      conflicts: 0,
       resolve: resolve as PendingWrite["resolve"],
       reject,
     });
@@ -124,8 +128,8 @@ export class GroupWriter {
     }
     if (!first) return;
     // Another node has inserted the same at the same moment, or two waited for each other: now it can be seen.
-    if (isConflict(error) && !first.isRetry) {
-      first.isRetry = true;
+    if (isConflict(error) && first.conflicts < maxConflicts) {
+      first.conflicts += 1;
       await this.#writeGroup([first]);
       return;
     }

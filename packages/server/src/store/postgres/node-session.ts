@@ -42,6 +42,8 @@ export class NodeSession {
   readonly #deadAfterMs: number;
   #client: pg.Client | undefined;
   #key: number | undefined;
+  /** When it last said that it lives, by the clock of this process. */
+  #seenAtMs = 0;
   #listens = false;
   #timer: NodeJS.Timeout | undefined;
   #reconnecting: Promise<void> | undefined;
@@ -58,6 +60,14 @@ export class NodeSession {
   /** Under which the others know this node; undefined while it is not among them. */
   get key(): number | undefined {
     return this.#key;
+  }
+
+  /**
+   * Whether the others may take this node for dead. They see at once that a session has ended; half of the time until
+   * they miss its beats is enough for a database that restarts.
+   */
+  get isCutOff(): boolean {
+    return performance.now() - this.#seenAtMs > this.#deadAfterMs / 2;
   }
 
   /** Whether messages arrive. */
@@ -152,10 +162,12 @@ export class NodeSession {
   async #join(): Promise<void> {
     const sql = `SELECT ${this.#db.schema}.join_v1($1, $2) AS key`;
     const values = [this.#db.lockClass, this.#listens];
+    const askedAtMs = performance.now();
     const rows = this.#client
       ? (await this.#client.query<{ key: number }>(sql, values)).rows
       : await this.#db.query<{ key: number }>(sql, values);
     this.#key = rows[0]?.key;
+    this.#seenAtMs = askedAtMs;
     const name = `rondo node ${this.#key}`;
     this.#db.nameSessions(name);
     if (this.#listens) await this.#client?.query(`SET application_name = '${name}'`);
@@ -176,12 +188,14 @@ export class NodeSession {
   async #beatOnce(): Promise<void> {
     const sql = `SELECT ${this.#db.schema}.beat_v1($1, $2, $3) AS beat`;
     const values = [this.#key ?? 0, this.#db.lockClass, this.#deadAfterMs];
+    const askedAtMs = performance.now();
     const rows = this.#client
       ? (await this.#client.query<{ beat: Beat }>({ text: sql, values, name: "rondo_beat" })).rows
       : await this.#db.query<{ beat: Beat }>(sql, values);
     const beat = rows[0]?.beat;
     if (!beat) return;
     if (beat.freed > 0) this.#options.onFreed();
+    if (beat.isAlive) this.#seenAtMs = askedAtMs;
     if (beat.isAlive || this.#isClosed) return;
     // The others took this node for dead while it was frozen or cut off. Its leases are lost, and it begins anew.
     this.#key = undefined;

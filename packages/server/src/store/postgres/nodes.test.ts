@@ -155,3 +155,19 @@ describe("the runs of a process", () => {
     ]);
   });
 });
+
+test("of two requests with one idempotency key at two nodes at once, one is accepted", async () => {
+  for (let round = 0; round < 20; round++) {
+    const key = { key: `key ${round}`, fingerprint: "same", keepMs: 60_000 };
+    const outcomes = await Promise.allSettled(
+      [here, there].map((store, node) =>
+        store.create(newResponse(`resp_${round}_${node}`, { idempotency: key }), "worker", 60_000),
+      ),
+    );
+    expect(outcomes.map(({ status }) => status).toSorted()).toEqual(["fulfilled", "rejected"]);
+    expect(outcomes).toContainEqual({
+      status: "rejected",
+      reason: expect.objectContaining({ code: "key_taken" }),
+    });
+  }
+});

@@ -97,6 +97,7 @@ async function joinNodes(
     writer: new GroupWriter(db, now),
     now,
     node,
+    isCutOff: () => session.isCutOff,
     news,
     pages,
     jobs,

@@ -59,6 +59,8 @@ export interface PostgresStoreParts {
   readonly onClose?: () => Promise<void>;
   /** The key of this node among the others. */
   readonly node: () => number | undefined;
+  /** Whether the others may take this node for dead. */
+  readonly isCutOff: () => boolean;
   readonly news: PostgresNews;
   readonly pages: EventPages;
   readonly jobs: JobQueue;

@@ -19,6 +19,8 @@ export interface QueueParts {
   readonly now: (() => number) | undefined;
   /** The key under which other nodes watch this one. */
   readonly node: () => number | undefined;
+  /** Whether the others may take this node for dead. */
+  readonly isCutOff: () => boolean;
 }
 
 const patienceMs = 3000;
@@ -75,6 +77,10 @@ export class PostgresQueue implements RunQueue {
 
   async trust({ responseId, fence }: Lease, { hasProgressed }: { hasProgressed: boolean }): Promise<void> {
     await this.#write({ call: "trust", id: toDbText(responseId), fence, hasProgressed });
+  }
+
+  isCutOff(): boolean {
+    return this.#parts.isCutOff();
   }
 
   async nextExpiryMs(): Promise<number | undefined> {

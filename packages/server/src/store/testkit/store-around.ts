@@ -18,6 +18,8 @@ export function storeAround(store: Store, hook: StoreHook): Store {
       get(_, name) {
         const value = (name in parts ? parts : target)[name as keyof T];
         if (typeof value !== "function") return value;
+        // Asks the process, and not the store.
+        if (name === "isCutOff") return value.bind(target);
         return (...args: unknown[]) => hook(name as StoreMethod, () => value.apply(target, args), args);
       },
     });

@@ -22,13 +22,16 @@ DECLARE
   version_ integer;
   is_leased boolean := new ->> 'status' = 'in_progress';
   new_key bigint;
-  old_write text;
-  old_fence integer;
+  old record;
 BEGIN
-  SELECT last_write, fence INTO old_write, old_fence FROM ${s}.responses WHERE id = new ->> 'id';
+  SELECT last_write, owner, created_at_ms INTO old FROM ${s}.responses WHERE id = new ->> 'id';
   is_taken := FOUND;
-  IF old_write = op ->> 'token' THEN
-    RETURN jsonb_build_object('fence', old_fence, 'hasJob', true);
+  -- It was created before, and its answer did not arrive. Another node may have claimed it since then, which leaves no
+  -- token; its job was sent with it.
+  IF is_taken AND (old.last_write = op ->> 'token' OR ((op -> 'isRetry')::boolean AND old.owner = owner_
+    AND old.created_at_ms = (new -> 'createdAtMs')::bigint))
+  THEN
+    RETURN jsonb_build_object('fence', CASE WHEN is_leased THEN 1 ELSE 0 END);
   END IF;
   SELECT array_agg(i.id) INTO taken FROM unnest(ids) given (id)
     JOIN ${s}.items i ON i.ref = md5(length(owner_)::text || ':' || owner_ || given.id)::uuid;
@@ -80,7 +83,11 @@ BEGIN
       VALUES (owner_, op #>> '{key,key}', op #>> '{key,fingerprint}',
         now_ms + (op #> '{key,keepMs}')::bigint, new_key)
       ON CONFLICT (ref) DO UPDATE SET fingerprint = excluded.fingerprint, until_ms = excluded.until_ms,
-        response_key = excluded.response_key;
+        response_key = excluded.response_key WHERE idempotency_keys.until_ms <= now_ms;
+    -- Another node has kept it since it was looked for: nothing is done, and the next try sees it.
+    IF NOT FOUND THEN
+      RAISE EXCEPTION USING ERRCODE = 'unique_violation', MESSAGE = 'the idempotency key is taken';
+    END IF;
   END IF;
   RETURN jsonb_build_object('fence', CASE WHEN is_leased THEN 1 ELSE 0 END, 'hasJob', true);
 END $$;
