@@ -108,6 +108,30 @@ describe.skipIf(!hasBwrap)(
         await sandbox.remove(container.id);
       });
 
+      test("scripts can open their output by its path", async () => {
+        const container = await sandbox.open({ isTemporary: true });
+        const results = await Promise.all(
+          [1, 2, 3].map(() => run(container, "echo out > /dev/stdout; echo error | tee /dev/stderr")),
+        );
+        const outcome = { type: "exit", code: 0 };
+        for (const result of results)
+          expect(result).toEqual({ stdout: "out\nerror\n", stderr: "error\n", outcome });
+        await container.close();
+      });
+
+      test.skipIf(!hasPython)("a process that gave its output to another one ends nevertheless", async () => {
+        const container = await sandbox.open({ isTemporary: true });
+        const start = "import socket, time; s = socket.socket(socket.AF_UNIX);";
+        const take = `${start} s.bind("s"); s.listen(); print("listens", flush=True); c, _ = s.accept(); m = socket.recv_fds(c, 9, 9); time.sleep(1000)`;
+        const give = `${start} s.connect("s"); socket.send_fds(s, [b"x"], [1, 2]); print("given")`;
+        const taker = await container.exec({ command: ["python3", "-c", take] });
+        const outputs = taker[Symbol.asyncIterator]();
+        await outputs.next();
+        const given = await readExecution(await container.exec({ command: ["python3", "-c", give] }));
+        expect(given).toEqual({ stdout: "given\n", stderr: "", outcome: { type: "exit", code: 0 } });
+        await container.close();
+      });
+
       test("a process that is cancelled while it starts ends, and its command never runs", async () => {
         const container = await sandbox.open({ isTemporary: true });
         for (let attempt = 0; attempt < 25; attempt++) {

@@ -181,6 +181,7 @@ export class LocalSandbox implements Sandbox {
       systemArgs: host.systemArgs,
       groups: host.groups,
       diskWatch: host.diskWatch,
+      pipes: host.pipes,
       folder: host.containers,
       temporary: host.temporary,
       egress: this.#options.egress ?? {},

@@ -20,6 +20,7 @@ import { type Egress, type EgressOptions, openEgress } from "./egress.ts";
 import { BwrapExecution } from "./execution.ts";
 import { ContainerFolder } from "./folder.ts";
 import type { Launch } from "./launch.ts";
+import type { OutputPipes } from "./output-pipes.ts";
 import { checkRecord, readRecord, type StoredRecord, writeRecord } from "./record.ts";
 
 /** How a tier of this machine starts the processes of its containers. */
@@ -51,6 +52,7 @@ export interface ContainerHost {
   readonly systemArgs: readonly string[];
   readonly groups: CgroupPlace | undefined;
   readonly diskWatch: DiskWatch;
+  readonly pipes: OutputPipes;
   /** Where lasting containers are. */
   readonly folder: string;
   /** Where file sockets are. */
@@ -128,6 +130,7 @@ export class BwrapContainer implements Container {
     signal?.throwIfAborted();
     await this.#trimming;
     const proxySocket = await this.#startProxy();
+    while (!this.#host.pipes.areReady) await this.#host.pipes.prepare();
     this.#checkOpen();
     const { limits } = this;
     const { launcher } = this.#host;
@@ -153,6 +156,7 @@ export class BwrapContainer implements Container {
         startMs: launcher.startMs,
         request,
         group,
+        pipes: this.#host.pipes.take(),
       },
       signal,
     );

@@ -9,6 +9,7 @@ import { limitOutcome } from "../limit-messages.ts";
 import { OutputQueue } from "../output-queue.ts";
 import type { ExecRequest, Execution, Outcome, OutputChunk, SandboxLimits } from "../sandbox.ts";
 import type { ContainerGroup } from "./cgroup.ts";
+import type { OutputPipe } from "./output-pipes.ts";
 import { processTree, treeUsage } from "./process-tree.ts";
 
 export interface ExecutionSetup {
@@ -28,12 +29,16 @@ export interface ExecutionSetup {
   readonly group: ContainerGroup | undefined;
   /** What is added to the time, for the start. */
   readonly startMs: number;
+  /** For the standard output and error. Without them, they are sockets. */
+  readonly pipes: readonly [OutputPipe, OutputPipe] | undefined;
 }
 
 const fastLookMs = 50;
 const slowLookMs = 250;
 /** How long bwrap may take to say which process it started, once that has to end. */
 const maxStartMs = 5000;
+/** How long output may come after the end of the process. What it wrote itself is there at once. */
+const maxDrainMs = 1000;
 
 /** File descriptors beyond the standard ones. */
 const argsFd = 3;
@@ -60,6 +65,7 @@ export class BwrapExecution implements Execution {
   readonly outcome: Promise<Outcome>;
   readonly #setup: ExecutionSetup;
   readonly #child: ChildProcess;
+  readonly #output: { readonly stdout: Readable; readonly stderr: Readable };
   readonly #queue: OutputQueue<OutputChunk>;
   readonly #outcome = withResolvers<Outcome>();
   readonly #maxOutputBytes: number;
@@ -89,8 +95,8 @@ export class BwrapExecution implements Execution {
         env: {},
         stdio: [
           request.input === undefined ? "ignore" : "pipe",
-          "pipe",
-          "pipe",
+          setup.pipes?.[0].writeFd ?? "pipe",
+          setup.pipes?.[1].writeFd ?? "pipe",
           "pipe",
           filter,
           "pipe",
@@ -101,7 +107,12 @@ export class BwrapExecution implements Execution {
       });
     } finally {
       closeSync(filter);
+      for (const { writeFd } of setup.pipes ?? []) closeSync(writeFd);
     }
+    this.#output = {
+      stdout: setup.pipes?.[0].output ?? (this.#child.stdout as Readable),
+      stderr: setup.pipes?.[1].output ?? (this.#child.stderr as Readable),
+    };
     this.#queue = new OutputQueue(
       (isFull) => this.#pause(isFull),
       () => this.cancel(),
@@ -109,9 +120,14 @@ export class BwrapExecution implements Execution {
     const onAbort = () => this.cancel();
     this.#child.once("error", (error) => {
       this.#reason ??= { type: "lost", message: `The sandbox did not start: ${error.message}` };
-      if (this.#child.pid === undefined) this.#finish(null, null, onAbort, signal);
+      if (this.#child.pid !== undefined) return;
+      for (const { output } of setup.pipes ?? []) output.destroy();
+      this.#finish(null, null, onAbort, signal);
     });
-    this.#child.once("close", (code, name) => this.#finish(code, name, onAbort, signal));
+    this.#child.once("exit", async (code, name) => {
+      await this.#drain();
+      this.#finish(code, name, onAbort, signal);
+    });
     if (this.#child.pid === undefined) return;
     this.#readOutput();
     this.#start();
@@ -212,9 +228,23 @@ export class BwrapExecution implements Execution {
     });
   }
 
+  /** What the process has written is taken, though not what others write whom it gave its streams. */
+  async #drain(): Promise<void> {
+    const ends = Object.values(this.#output).map((stream) => {
+      if (stream.closed) return undefined;
+      stream.resume();
+      return new Promise((resolve) => stream.once("close", resolve));
+    });
+    const timer = setTimeout(() => {
+      for (const stream of Object.values(this.#output)) stream.destroy();
+    }, maxDrainMs);
+    await Promise.all(ends);
+    clearTimeout(timer);
+  }
+
   #readOutput(): void {
     for (const from of ["stdout", "stderr"] as const) {
-      const stream = this.#child[from] as Readable;
+      const stream = this.#output[from];
       stream.on("error", () => {});
       stream.on("data", (bytes: Buffer) => {
         const room = this.#maxOutputBytes - this.#outputBytes;
@@ -229,9 +259,9 @@ export class BwrapExecution implements Execution {
   }
 
   #pause(isFull: boolean): void {
-    for (const stream of [this.#child.stdout, this.#child.stderr])
-      if (isFull && this.#reason === undefined) stream?.pause();
-      else stream?.resume();
+    for (const stream of Object.values(this.#output))
+      if (isFull && this.#reason === undefined && this.#child.exitCode === null) stream.pause();
+      else stream.resume();
   }
 
   async #feed(): Promise<void> {

@@ -7,6 +7,7 @@ import { type CgroupPlace, makeCgroupPlace } from "./cgroup.ts";
 import { DiskWatch } from "./disk-watch.ts";
 import { closedFolder, findProgram, nodeInside, systemMounts } from "./host.ts";
 import { Janitor } from "./janitor.ts";
+import { OutputPipes } from "./output-pipes.ts";
 import { startTimeOf } from "./process-tree.ts";
 import { removeTree } from "./remove-tree.ts";
 import { type FilterArch, seccompFilter } from "./seccomp.ts";
@@ -20,6 +21,7 @@ export interface PreparedHost {
   /** Why there are no groups. */
   readonly groupsProblem: string | undefined;
   readonly diskWatch: DiskWatch;
+  readonly pipes: OutputPipes;
   readonly containers: string;
   /** Containers that end with this process. */
   readonly temporary: string;
@@ -68,6 +70,7 @@ export async function prepareHost(options: {
     groups,
     groupsProblem,
     diskWatch: new DiskWatch(folder),
+    pipes: new OutputPipes(temporary),
     containers,
     temporary,
     janitor,
