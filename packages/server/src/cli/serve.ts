@@ -102,8 +102,9 @@ async function announceSandbox(io: CliIo, server: RunningServer, config: ServerC
   try {
     const state = await server.sandbox?.();
     if (state?.isOn)
-      io.write(
-        `Code of models runs in the sandbox '${state.kind}' (${state.language}): the tools code_interpreter and shell.\n`,
+      // Not to the standard output: who only waited for the first lines may have closed it, and that would end the server.
+      io.writeError(
+        `rondo: code of models runs in the sandbox '${state.kind}' (${state.language}): the tools code_interpreter and shell.\n`,
       );
     else if (state && isSandboxWanted(config)) io.writeError(`rondo: ${state.reason}\n`);
   } catch (error) {

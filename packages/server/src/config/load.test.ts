@@ -10,16 +10,24 @@ import { problemsOf, problemsOfYaml } from "./testkit/problems.ts";
 
 const url = "http://localhost:11434/v1";
 
+/** Of settings that take only certain values. */
+const certain: Readonly<Record<string, [string, string, string]>> = {
+  host: ["127.0.0.2", "::1", "localhost"],
+  store: ["memory", "sqlite:a.db", "sqlite:b.db"],
+  "cors.origins": ["https://a.example", "https://b.example,https://c.example", "*"],
+  "postgres.schema": ["in_file", "in_env", "in_flag"],
+  "sandbox.folder": ["/of/the/file", "/of/the/environment", "/of/a/flag"],
+  "sandbox.idleMs": ["60001", "60002", "60003"],
+  "sandbox.limits.memoryBytes": ["20000001", "20000002", "20000003"],
+  "urls.schemes": ["https", "https,file", "data"],
+};
+
 /** Three values that a setting may have, as text, for the three sources. */
 function valuesFor({ key, path = [] }: Setting): [string, string, string] {
   const schema = schemaAt(path);
   const definition = schema && definitionOf(inner(schema));
-  if (key === "host") return ["127.0.0.2", "::1", "localhost"];
-  if (key === "store") return ["memory", "sqlite:a.db", "sqlite:b.db"];
-  if (key === "cors.origins") return ["https://a.example", "https://b.example,https://c.example", "*"];
+  if (certain[key] !== undefined) return certain[key];
   if (key.endsWith(".allowPrivate")) return ["mcp.lan", "localhost:3001,[::1]", "*"];
-  if (key === "urls.schemes") return ["https", "https,file", "data"];
-  if (key === "postgres.schema") return ["in_file", "in_env", "in_flag"];
   if (definition?.type === "number") return ["2001", "3001", "4001"];
   if (definition?.type === "boolean") return ["true", "false", "1"];
   if (definition?.type === "enum") {
@@ -54,10 +62,12 @@ test("flags override the environment and the environment the file, for each sett
         const is = chosen[key] ?? { file: false, env: false, flag: false };
         let value = setting.default;
         if (is.file) {
-          const [group = "", name] = path;
           value = meaning(inFile, setting);
-          if (name === undefined) file[group] = value;
-          else file[group] = { ...Object(file[group]), [name]: value };
+          const groups = path.slice(0, -1).reduce<Record<string, unknown>>((outer, name) => {
+            outer[name] ??= {};
+            return outer[name] as Record<string, unknown>;
+          }, file);
+          groups[path.at(-1) ?? ""] = value;
         }
         if (is.env) {
           env[setting.env ?? ""] = inEnv;
