@@ -34,7 +34,8 @@ export async function diskUsage(
 }
 
 /**
- * Removes what changed last until the rest is within the limits. No process may run in the container. The time of
+ * If there is more than the limits allow, removes what changed last until a tenth of them is free: the next process needs
+ * room, if only to clean up. No process may run in the container. The time of
  * change is the kernel's; programs cannot set it.
  */
 export async function trimToLimits(folders: readonly string[], limits: DiskLimits): Promise<number> {
@@ -50,9 +51,10 @@ export async function trimToLimits(folders: readonly string[], limits: DiskLimit
   }
   let files = entries.length;
   let removed = 0;
+  if (bytes <= limits.diskBytes && files <= limits.files) return removed;
   entries.sort((a, b) => b.changedAtMs - a.changedAtMs);
   for (const entry of entries) {
-    if (bytes <= limits.diskBytes && files <= limits.files) break;
+    if (bytes <= limits.diskBytes * 0.9 && files <= limits.files * 0.9) break;
     // A folder that is not empty stays: its files are in the list themselves.
     const isGone = await removeWalked(entry).then(
       () => true,

@@ -106,11 +106,13 @@ def flatten(path):
             pass
 
 def trim():
-    # What changed last goes first.
+    # What changed last goes first, until a tenth is free: the next process needs room.
     found = sorted(entries(), reverse=True)
     size, count = sum(it[2] for it in found), len(found)
+    if size <= job["limits"]["diskBytes"] and count <= job["limits"]["files"]:
+        return
     for _, path, own, is_folder in found:
-        if size <= job["limits"]["diskBytes"] and count <= job["limits"]["files"]:
+        if size <= job["limits"]["diskBytes"] * 0.9 and count <= job["limits"]["files"] * 0.9:
             return
         try:
             os.rmdir(path) if is_folder else os.unlink(path)
