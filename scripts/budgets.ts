@@ -17,14 +17,16 @@ export interface Budget {
 
 export const budgets: Readonly<Record<string, Budget>> = {
   rondo: {
-    installedBytes: 3_000_000, // with the source maps
+    // With the source maps. The sandbox is 0.8 MB of it: only its own entry loads that.
+    installedBytes: 3_800_000,
     packages: 2,
     modules: 24,
     builtins: 4,
     bundleBytes: 284_000,
     toolBundleBytes: 78_000,
   },
-  "@rondo/server": { installedBytes: 40_000_000, packages: 40, modules: 330, builtins: 125 },
+  // Half of the packages are pg, pg-boss and theirs; only a store in PostgreSQL loads them.
+  "@rondo/server": { installedBytes: 46_000_000, packages: 47, modules: 330, builtins: 125 },
 };
 
 export function budgetOf(name: string): Budget {
