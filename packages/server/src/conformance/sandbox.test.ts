@@ -136,15 +136,33 @@ describe.skipIf(why !== undefined)("code_interpreter", () => {
     const { client, model, texts } = await serverFor([
       python("print(open('/mnt/data/sales.csv').read().split()[1])"),
       "Done.",
+      python("print(open('/mnt/data/sales.csv').read(), file=open('/mnt/data/sales.csv', 'a'))"),
+      python("open('/mnt/data/sales.csv').read()"),
+      "Done.",
+      python("open('/mnt/data/sales.csv').read()"),
+      "Done.",
     ]);
     const file = await client.files.create({
       file: new File(["day,sales\n1,10\n"], "sales.csv"),
       purpose: "user_data",
     });
     const tools = [{ ...interpreter, container: { type: "auto" as const, file_ids: [file.id] } }];
-    const { output } = await client.responses.create({ model: "test", input: "Go", tools });
+    const { output, ...first } = await client.responses.create({ model: "test", input: "Go", tools });
     expect(texts()).toEqual(["1,10"]);
     expect(JSON.stringify(model.requests[0]?.tools)).toContain("The user's files: /mnt/data/sales.csv.");
+    // What the code did to a file stays; another file of its name takes its place.
+    const other = { file: new File(["new"], "sales.csv"), purpose: "user_data" } as const;
+    for (const id of [file.id, (await client.files.create(other)).id]) {
+      const container = { type: "auto" as const, file_ids: [id] };
+      await client.responses.create({
+        model: "test",
+        input: "Go",
+        previous_response_id: first.id,
+        tools: [{ ...interpreter, container }],
+      });
+    }
+    expect(model.requests.at(-3)?.messages.at(-1)?.content).toContain("1,10\\nday,sales");
+    expect(texts().at(-1)).toBe("'new'");
     const { container_id: id } = output[0] as { container_id: string };
     expect(await Array.fromAsync(client.containers.files.list(id))).toMatchObject([{ source: "user" }]);
     const missing = [{ ...interpreter, container: { type: "auto" as const, file_ids: ["file_x"] } }];

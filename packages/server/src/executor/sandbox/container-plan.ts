@@ -3,7 +3,7 @@
 
 import type { JsonObject } from "rondo";
 import { ApiError, invalidRequest } from "../../protocol/api-error.ts";
-import { withUpload } from "./container-record.ts";
+import { withCopy } from "./container-record.ts";
 import { autoContainerId, type Containers, type ContainerUse, type SandboxTools } from "./containers.ts";
 import type { ContainerChoice, WantedContainer } from "./definition.ts";
 
@@ -174,7 +174,7 @@ export async function namedFiles(
   return named;
 }
 
-/** Copies the files that are not there yet. */
+/** Copies the files that are not there yet. Another file of the same name takes the place of the earlier one. */
 export async function copyFiles(
   use: ContainerUse,
   owner: string,
@@ -184,9 +184,9 @@ export async function copyFiles(
   if (wanted.length === 0 || !files) return;
   const there = new Set((await use.container.list()).map(({ path }) => path));
   for (const { id, path } of wanted) {
-    if (there.has(path)) continue;
+    if (there.has(path) && use.known.record.copies.includes(id)) continue;
     const { content } = await files.content(owner, id);
     await use.container.write(path, content);
-    await use.setRecord(withUpload(use.known.record, path));
+    await use.setRecord(withCopy(use.known.record, id, path));
   }
 }

@@ -21,12 +21,15 @@ export interface ServerRecord {
   readonly allow: readonly string[];
   /** The files that clients put there, by their paths: the newest. */
   readonly uploads: readonly string[];
+  /** The files of `/v1/files` that were copied into it, by their ids: the newest. */
+  readonly copies: readonly string[];
   /** Whether an interpreter ran in it, whose variables a later one does not have. */
   readonly hasRunCode: boolean;
 }
 
 /** A tier stores 16 KB. */
 const maxUploadChars = 8000;
+const maxCopies = 50;
 
 /** The record with a file that a client put there. */
 export function withUpload(record: ServerRecord, path: string): ServerRecord {
@@ -37,6 +40,12 @@ export function withUpload(record: ServerRecord, path: string): ServerRecord {
     return chars > maxUploadChars;
   });
   return { ...record, uploads: uploads.slice(first + 1) };
+}
+
+/** The record with a file of `/v1/files` that was copied there. */
+export function withCopy(record: ServerRecord, id: string, path: string): ServerRecord {
+  const copies = [...record.copies.filter((it) => it !== id), id].slice(-maxCopies);
+  return { ...withUpload(record, path), copies };
 }
 
 export function toRecord(record: ServerRecord): ContainerRecord {
@@ -59,6 +68,7 @@ export function readRecord(record: ContainerRecord): ServerRecord | undefined {
     memoryLimit: typeof memoryLimit === "string" ? memoryLimit : null,
     allow: textsIn(allow),
     uploads: textsIn(uploads),
+    copies: textsIn(record["copies"]),
     hasRunCode: record["hasRunCode"] === true,
   };
 }

@@ -153,7 +153,12 @@ test("a container that is opened again, also by another process, has its own mem
 });
 
 test("a warm container gets the id that was asked for, and is found by it later", async () => {
-  const interpreter = { language: "python", isAlive: true, run: () => expect.fail(), close: async () => {} } as const;
+  const interpreter = {
+    language: "python",
+    isAlive: true,
+    run: () => expect.fail(),
+    close: async () => {},
+  } as const;
   class Warm extends ContainerPool {
     #taken = 0;
     override get size() {

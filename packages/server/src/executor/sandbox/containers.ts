@@ -239,6 +239,7 @@ export class Containers {
         memoryLimit: wanted.memoryLimit,
         allow: wanted.allow ?? allow,
         uploads: [],
+        copies: [],
         hasRunCode: false,
       },
     };
