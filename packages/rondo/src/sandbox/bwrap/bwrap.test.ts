@@ -195,6 +195,24 @@ describe.skipIf(!hasBwrap)(
       expect(readdirSync(state)).toEqual(["containers"]);
     });
 
+    test("after kill -9 while processes start, none is left in any state of its start", async () => {
+      const marker = `rondo-starting-${process.pid}`;
+      const state = join(folder, "starting");
+      const program = `
+        import { bwrap } from ${JSON.stringify(fileURLToPath(new URL("../index.ts", import.meta.url)))};
+        const sandbox = bwrap({ folder: ${JSON.stringify(state)}, usesCgroups: false });
+        const container = await sandbox.open({ isTemporary: true });
+        for (let count = 0; count < 12; count++) {
+          void container.exec({ command: ["sh", "-c", "trap '' INT TERM HUP; sleep 1000", ${JSON.stringify(marker)}] });
+          await new Promise((resolve) => setTimeout(resolve, 4));
+        }
+        process.kill(process.pid, "SIGKILL");`;
+      const args = ["--conditions=rondo-source", "--input-type=module", "--eval", program];
+      const { signal } = spawnSync(process.execPath, args);
+      expect(signal).toBe("SIGKILL");
+      await until(() => processesWith(marker).length === 0 && readdirSync(state).join() === "containers");
+    });
+
     test("it refuses with what to do where bwrap is missing, cannot make namespaces, or may not enter the folder", async () => {
       for (const [options, message] of [
         [{ folder, program: "/no/such/bwrap" }, "Install it: apt install bubblewrap"],

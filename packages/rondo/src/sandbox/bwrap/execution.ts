@@ -3,7 +3,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { closeSync, openSync } from "node:fs";
 import { constants } from "node:os";
-import type { Readable, Writable } from "node:stream";
+import type { Duplex, Readable, Writable } from "node:stream";
 import { withResolvers } from "../../async/with-resolvers.ts";
 import { limitOutcome } from "../limit-messages.ts";
 import { OutputQueue } from "../output-queue.ts";
@@ -53,8 +53,16 @@ const bwrapDescriptors = [
   ["--block-fd", startFd],
 ].flatMap((pair) => pair.map(String));
 
-/** bwrap goes on when this process ends without a word. The command must not, as nothing would limit or end it. */
-const gate = `read -r word <&${gateFd} && [ "$word" = start ] && exec "$@" ${gateFd}<&-`;
+/**
+ * bwrap goes on when this process ends while it starts, and nothing would limit or end the command. So the command
+ * waits for a word of this process, which comes when the first process of the namespace is bound to end with it: bwrap
+ * turns the filter on after that.
+ */
+const gate = `
+until [ "$filter" = 2 ]; do
+  while read -r name value; do [ "$name" = Seccomp: ] && filter=$value; done < /proc/1/status
+done
+echo ready >&${gateFd} && read -r word <&${gateFd} && [ "$word" = start ] && exec "$@" ${gateFd}<&-`;
 
 /** The arguments of bwrap for a command. */
 export function bwrapArguments(command: readonly string[]): string[] {
@@ -124,9 +132,8 @@ export class BwrapExecution implements Execution {
       for (const { output } of setup.pipes ?? []) output.destroy();
       this.#finish(null, null, onAbort, signal);
     });
-    this.#child.once("exit", async (code, name) => {
-      await this.#drain();
-      this.#finish(code, name, onAbort, signal);
+    this.#child.once("exit", (code, name) => {
+      void this.#drain().then(() => this.#finish(code, name, onAbort, signal));
     });
     if (this.#child.pid === undefined) return;
     this.#readOutput();
@@ -204,7 +211,7 @@ export class BwrapExecution implements Execution {
       null,
       Readable,
       Writable,
-      Writable,
+      Duplex,
     ];
     for (const stream of [args, info, start, gate]) stream.on("error", () => {});
     args.end(this.#setup.options.map((argument) => `${argument}\0`).join(""));
@@ -223,18 +230,19 @@ export class BwrapExecution implements Execution {
         return;
       }
       start.end("\n");
-      gate.end("start\n");
+      gate.once("data", () => gate.end("start\n"));
       this.#look(fastLookMs);
     });
   }
 
   /** What the process has written is taken, though not what others write whom it gave its streams. */
   async #drain(): Promise<void> {
-    const ends = Object.values(this.#output).map((stream) => {
-      if (stream.closed) return undefined;
-      stream.resume();
-      return new Promise((resolve) => stream.once("close", resolve));
-    });
+    const ends = Object.values(this.#output)
+      .filter((stream) => !stream.closed)
+      .map(async (stream) => {
+        stream.resume();
+        await new Promise((resolve) => stream.once("close", resolve));
+      });
     const timer = setTimeout(() => {
       for (const stream of Object.values(this.#output)) stream.destroy();
     }, maxDrainMs);

@@ -5,6 +5,13 @@ import { type ChildProcess, spawn } from "node:child_process";
 /** Ends the processes of groups and removes the folders, for up to 10 seconds. Arguments: groups, `--`, folders. */
 const script = `
 while read -r line; do :; done
+if [ "$line" != done ]; then
+  # bwrap may have been killed before it let its child go on. That waits for ever, with the filter still open.
+  sleep 0.1
+  for base in "$@"; do
+    find /proc/[0-9]*/fd -lname "*/\${base##*/}/filter.bpf*" | while IFS=/ read -r _ _ pid _; do kill -9 "$pid"; done
+  done
+fi
 tries=0
 while [ $tries -lt 200 ]; do
   left=
@@ -53,7 +60,7 @@ export class Janitor {
     this.#shell.ref();
     await new Promise<void>((resolve) => {
       this.#shell.once("exit", () => resolve());
-      this.#shell.stdin?.end();
+      this.#shell.stdin?.end("done");
     });
   }
 }

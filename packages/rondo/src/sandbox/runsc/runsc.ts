@@ -36,7 +36,7 @@ export function runsc(options: RunscOptions = {}): Sandbox {
  * Says which process it is and waits, as bwrap does, so that runsc and all that it starts are in the group. They end
  * with the process that started them.
  */
-const script = `printf '{"child-pid": %d}' $$ >&${infoFd}; read -r word <&${gateFd} && [ "$word" = start ] && exec "$@" 3<&- 4<&- ${infoFd}>&- ${startFd}<&- ${gateFd}<&-`;
+const script = `printf '{"child-pid": %d}' $$ >&${infoFd}; echo ready >&${gateFd} && read -r word <&${gateFd} && [ "$word" = start ] && exec "$@" 3<&- 4<&- ${infoFd}>&- ${startFd}<&- ${gateFd}<&-`;
 
 /** What gVisor's kernel takes for itself. */
 const ownMemoryBytes = 128 * 1024 * 1024;
