@@ -28,9 +28,31 @@ def send(kind, payload=b"", fd=channel, **fields):
     header = json.dumps({"type": kind, "bytes": len(payload), **fields}).encode()
     write_all(fd, marker + header + b"\n" + payload)
 
+def end_descendants():
+    parents = {}
+    for name in os.listdir("/proc"):
+        try:
+            if name.isdigit():
+                with open("/proc/%s/stat" % name) as stat:
+                    parents[int(name)] = int(stat.read().rpartition(")")[2].split()[1])
+        except OSError:
+            pass
+    found = [os.getpid()]
+    for parent in found:
+        found += [child for child in parents if parents[child] == parent]
+    for child in found[1:]:
+        try:
+            os.kill(child, signal.SIGKILL)
+        except OSError:
+            pass
+
 def on_interrupt(number, frame):
     if is_running:
-        raise KeyboardInterrupt
+        # Before the code handles it: then those of its children would have other parents.
+        try:
+            end_descendants()
+        finally:
+            raise KeyboardInterrupt
 
 def listen():
     for line in control:

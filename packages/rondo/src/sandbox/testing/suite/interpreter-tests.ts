@@ -45,6 +45,21 @@ const programs: Readonly<Record<Language, Programs>> = {
   },
 };
 
+/** A process that starts others, and code that fails if they are still there after a while. */
+const children = {
+  wait: "import subprocess\nsubprocess.run('sleep 4321 & wait', shell=True)",
+  left: `import os, time
+def lines():
+    for name in os.listdir("/proc"):
+        try:
+            if name.isdigit(): yield open("/proc/%s/cmdline" % name).read()
+        except OSError: pass
+until = time.time() + 5
+while any("4321" in line and "sleep" in line and "import" not in line for line in lines()):
+    assert time.time() < until, "a process is left"
+    time.sleep(0.02)`,
+};
+
 export function interpreterTests({ test, withContainer, options }: SuiteContext): void {
   for (const language of options.languages ?? (["python", "javascript"] as const)) {
     const code = programs[language];
@@ -82,6 +97,10 @@ export function interpreterTests({ test, withContainer, options }: SuiteContext)
         await runAll(interpreter, code.define);
         const loop = await runAll(interpreter, code.loop, { timeoutMs: 300 });
         assert.deepEqual([loop.outcome.type, loop.outcome.isLost], ["timeout", false]);
+        if (language === "python") {
+          await runAll(interpreter, children.wait, { timeoutMs: 500 });
+          assert.deepEqual((await runAll(interpreter, children.left)).outcome, done);
+        }
         const flood = await runAll(interpreter, code.flood, { maxOutputBytes: 5000 });
         assert.deepEqual([flood.outcome.type, flood.outcome.isLost], ["output", false]);
         assert.equal(textIn(flood.output).length, 5000);
