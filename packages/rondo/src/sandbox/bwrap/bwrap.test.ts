@@ -18,6 +18,7 @@ import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { afterAll, describe, expect, test } from "vitest";
+import { openInterpreter } from "../interpreter/open-interpreter.ts";
 import { readExecution } from "../read-execution.ts";
 import type { Container } from "../sandbox.ts";
 import { describeSandbox } from "../testing/sandbox-suite.ts";
@@ -131,6 +132,20 @@ describe.skipIf(!hasBwrap)(
         expect(given).toEqual({ stdout: "given\n", stderr: "", outcome: { type: "exit", code: 0 } });
         await container.close();
       });
+
+      test.skipIf(!hasPython)(
+        "threads that flood the output between calls end their interpreter",
+        async () => {
+          const container = await sandbox.open({ isTemporary: true });
+          const interpreter = await openInterpreter(container);
+          const code =
+            "import os, threading\ndef flood():\n  while True: os.write(1, bytes(65536))\nthreading.Thread(target=flood).start()";
+          await interpreter.run(code).outcome;
+          await until(() => !interpreter.isAlive);
+          expect(await interpreter.run("1").outcome).toMatchObject({ type: "lost", isLost: true });
+          await container.close();
+        },
+      );
 
       test("a process that is cancelled while it starts ends, and its command never runs", async () => {
         const container = await sandbox.open({ isTemporary: true });

@@ -65,6 +65,8 @@ class DriverInterpreter implements Interpreter {
   /** Both streams end with a message, so that nothing of a call is left in one of them. */
   #openStreams = 0;
   #ended: Outcome | undefined;
+  /** Since the last call began. */
+  #droppedBytes = 0;
 
   constructor(
     container: Container,
@@ -141,6 +143,7 @@ class DriverInterpreter implements Interpreter {
       this.#current = call;
       this.#calls++;
       this.#openStreams = 2;
+      this.#droppedBytes = 0;
       const header = { type: "run", call: this.#calls, bytes: bytes.length, limits: messageLimits };
       this.#execution.renewCpu();
       call.start();
@@ -164,10 +167,20 @@ class DriverInterpreter implements Interpreter {
       maxPayloadBytes: messageLimits.maxImageBytes,
       onOutput: (bytes) => {
         if (!this.#isReady) this.#startOutput = (this.#startOutput + bytes.toString()).slice(0, 1000);
-        this.#current?.output(from, bytes);
+        if (this.#current === undefined) this.#drop(bytes.length);
+        else this.#current.output(from, bytes);
       },
-      onMessage: (message) => this.#onMessage(message),
+      onMessage: (message) => {
+        if (this.#current === undefined) this.#drop(message.payload.length);
+        this.#onMessage(message);
+      },
     });
+  }
+
+  /** Threads of the code may go on to print between calls, which keeps this process busy for nobody. */
+  #drop(bytes: number): void {
+    this.#droppedBytes += bytes;
+    if (this.#droppedBytes > this.#container.limits.outputBytes) this.#execution.cancel();
   }
 
   #onMessage(message: DriverMessage): void {
