@@ -55,7 +55,12 @@ export async function startRuntime(config: ServerConfig, options: StartOptions):
   const store = await openStore(config.store, { postgres: config.postgres, onWarning });
   const files = new Files({ store, limits: config.limits });
   const { sandbox: settings } = config;
-  const sandbox = new SandboxHost({ settings, openTier: () => openTier(settings), onWarning });
+  const sandbox = new SandboxHost({
+    settings,
+    openTier: () => openTier(settings),
+    isShared: store.isShared ?? false,
+    onWarning,
+  });
   const executors = new Executors({
     tools: config.tools,
     offerTools: config.offerTools,

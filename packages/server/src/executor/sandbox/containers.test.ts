@@ -67,6 +67,8 @@ test("another process finds it by its record, with its owner and its idle time",
   const later = containersOf();
   expect(await later.find("ann", id)).toMatchObject({ record: { owner: "ann", name: "x" } });
   expect(await later.find("bob", id)).toBeUndefined();
+  await expect(later.get("ann", "cntr_x")).rejects.not.toThrow("node");
+  await expect(containersOf({ hasOtherNodes: true }).get("ann", "cntr_x")).rejects.toThrow("another node");
   await later.use("ann", id, (use) => use.setRecord({ hasRunCode: true }));
   nowMs += 15 * minute;
   expect(await containersOf().find("ann", id)).toMatchObject({ record: { hasRunCode: true } });

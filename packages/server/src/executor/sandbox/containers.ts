@@ -44,6 +44,8 @@ export interface ContainersOptions {
   readonly openContainers: number;
   /** How many wait besides, with a started interpreter, for the first call. */
   readonly warmContainers: number;
+  /** Whether other nodes have containers of their own, which this one cannot use. Default: false. */
+  readonly hasOtherNodes?: boolean;
   readonly onWarning: (message: string) => void;
   /** Default: `Date.now`. */
   readonly now?: () => number;
@@ -141,8 +143,11 @@ export class Containers {
   async get(owner: string, id: string): Promise<KnownContainer> {
     const found = await this.find(owner, id);
     if (found) return found;
+    const elsewhere = this.options.hasOtherNodes
+      ? " Or another node of this server has it: a container can only be used at the node that made it (docs/scaling.md)."
+      : "";
     throw notFound(
-      `Container with id '${id.slice(0, 100)}' not found. It was deleted, expired after its idle time, or does not exist. Create another one.`,
+      `Container with id '${id.slice(0, 100)}' not found. It was deleted, expired after its idle time, or does not exist.${elsewhere} Create another one.`,
       "container_not_found",
       "container_id",
     );

@@ -22,6 +22,8 @@ export interface SandboxHostOptions {
   readonly settings: SandboxSettings;
   /** Makes the tier of the settings. Only called if there is one. */
   readonly openTier: () => Promise<Sandbox>;
+  /** Whether other processes serve the same store. Default: false. */
+  readonly isShared?: boolean;
   readonly onWarning: (message: string) => void;
 }
 
@@ -86,7 +88,7 @@ export class SandboxHost {
   }
 
   async #prepare(): Promise<Ready> {
-    const { settings, openTier, onWarning } = this.#options;
+    const { settings, openTier, isShared = false, onWarning } = this.#options;
     const off = (reason: string, check?: SandboxCheck): Ready => ({
       state: { isOn: false, reason: `This server runs no code: ${reason}` },
       ...(check && { check }),
@@ -116,6 +118,7 @@ export class SandboxHost {
       tools,
       language,
       allow: settings.network.allow,
+      hasOtherNodes: isShared && (sandbox.kind === "bwrap" || sandbox.kind === "runsc"),
       onWarning,
     });
     return { state: { isOn: true, kind: sandbox.kind, language }, check, containers };
