@@ -23,9 +23,9 @@ export interface CgroupPlace {
 }
 
 /** Makes the folder `name` for groups of containers. Throws with the reason if this process may not. */
-export function makeCgroupPlace(name: string): CgroupPlace {
-  const own = readFileSync("/proc/self/cgroup", "utf8");
-  const mounts = cgroupMounts(readFileSync("/proc/self/mountinfo", "utf8"));
+export function makeCgroupPlace(name: string, proc = "/proc/self"): CgroupPlace {
+  const own = readFileSync(join(proc, "cgroup"), "utf8");
+  const mounts = cgroupMounts(readFileSync(join(proc, "mountinfo"), "utf8"));
   const memory = mounts.find(({ type, options }) => type === "cgroup" && options.includes("memory"));
   const pids = mounts.find(({ type, options }) => type === "cgroup" && options.includes("pids"));
   if (memory !== undefined && pids !== undefined)
@@ -66,9 +66,13 @@ function ownFolder({ type, root, folder, options }: CgroupMount, own: string): s
       type === "cgroup2"
         ? line.startsWith("0::")
         : controllers !== "" && controllers.split(",").every((name) => options.includes(name));
-    if (isThis) return join(folder, path.startsWith(root) ? path.slice(root.length) : path);
+    if (isThis) return join(folder, isBelow(path, root) ? path.slice(root.length) : path);
   }
   return folder;
+}
+
+function isBelow(path: string, root: string): boolean {
+  return path === root || path.startsWith(root.endsWith("/") ? root : `${root}/`);
 }
 
 function placeV1(memoryBase: string, pidsBase: string): CgroupPlace {
@@ -105,22 +109,19 @@ function placeV2(own: string, name: string): CgroupPlace {
     removeGroup(base);
     throw error;
   }
+  return { version: 2, bases: [base], group: (id, limits) => groupV2(join(base, id), limits) };
+}
+
+export function groupV2(folder: string, limits: Parameters<CgroupPlace["group"]>[1]): ContainerGroup {
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(join(folder, "memory.max"), String(limits.memoryBytes));
+  writeIfThere(join(folder, "memory.swap.max"), "0");
+  writeFileSync(join(folder, "pids.max"), String(limits.processes));
   return {
-    version: 2,
-    bases: [base],
-    group(id, limits) {
-      const folder = join(base, id);
-      mkdirSync(folder, { recursive: true });
-      writeFileSync(join(folder, "memory.max"), String(limits.memoryBytes));
-      writeIfThere(join(folder, "memory.swap.max"), "0");
-      writeFileSync(join(folder, "pids.max"), String(limits.processes));
-      return {
-        add: (pid) => writeFileSync(join(folder, "cgroup.procs"), String(pid)),
-        memoryKills: () => countIn(join(folder, "memory.events"), "oom_kill"),
-        refusedProcesses: () => countIn(join(folder, "pids.events"), "max"),
-        remove: () => removeGroup(folder),
-      };
-    },
+    add: (pid) => writeFileSync(join(folder, "cgroup.procs"), String(pid)),
+    memoryKills: () => countIn(join(folder, "memory.events"), "oom_kill"),
+    refusedProcesses: () => countIn(join(folder, "pids.events"), "max"),
+    remove: () => removeGroup(folder),
   };
 }
 
