@@ -43,7 +43,8 @@ export async function trimToLimits(folders: readonly string[], limits: DiskLimit
   let bytes = 0;
   for await (const entry of walkFolders(folders)) {
     if (entry.isOutOfReach) {
-      await removeWalked(entry);
+      // Where it stays, it is too much for the next process too, which is told so.
+      await removeWalked(entry).catch(() => {});
       continue;
     }
     bytes += entry.bytes;
