@@ -46,16 +46,19 @@ test("a run goes on after a restart, and loses and repeats nothing", async () =>
 });
 
 test("commits whose sessions are ended at any moment are done once", async () => {
-  const lease = await store.create(newResponse("resp_2"), "worker", 60_000);
+  // Nobody renews this lease when its session has ended: a beat of any node of the database would end it then.
+  const node = await postgresStore({ url: await createTestDatabase(server), beatMs: 60_000 });
+  const lease = await node.create(newResponse("resp_2"), "worker", 60_000);
   const written = new AbortController();
   const cuts = (async () => {
     for (let count = 0; count < 8 || !written.signal.aborted; count += 1) await cut();
   })();
   for (let sequence = 0; sequence < 60; sequence += 1)
-    await store.commit(lease, write({ events: events(sequence, sequence), isDurable: sequence % 2 === 0 }));
+    await node.commit(lease, write({ events: events(sequence, sequence), isDurable: sequence % 2 === 0 }));
   written.abort();
   await cuts;
-  expect(await store.events("ann", "resp_2", -1, 100)).toEqual(events(0, 59));
+  expect(await node.events("ann", "resp_2", -1, 100)).toEqual(events(0, 59));
+  await node.close();
 });
 
 describe("a database that is away", () => {
@@ -115,4 +118,26 @@ test("a schema that is newer than the program is refused, and one that must not 
     new URL(other).pathname.slice(1),
   );
   await expect(postgresStore({ url: other })).rejects.toMatchObject({ code: "unknown_version" });
+});
+
+test("a node that the others do not know claims nothing until they do", async () => {
+  const node = await postgresStore({ url, beatMs: 100, deadAfterMs: 1000 });
+  const claim = () => node.queue.claim("worker", { leaseMs: 60_000, limit: 1, id: "resp_unknown" });
+  try {
+    await node.create(newResponse("resp_unknown", { status: "queued" }), "worker", 60_000);
+    // Its other connections work, but its session cannot begin again.
+    await asSuperuser(server, async (client) => {
+      await client.query(`ALTER ROLE ${testRole.name} CONNECTION LIMIT 0`);
+      await client.query(
+        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = $1 AND query ~ 'beat_v1|SET application_name'",
+        [testRole.name],
+      );
+    });
+    await expect.poll(() => node.queue.isCutOff?.(), { timeout: 10_000 }).toBe(true);
+    expect(await claim()).toEqual([]);
+    await asSuperuser(server, (client) => client.query(`ALTER ROLE ${testRole.name} CONNECTION LIMIT -1`));
+    await expect.poll(claim, { timeout: 20_000 }).toHaveLength(1);
+  } finally {
+    await node.close();
+  }
 });

@@ -36,6 +36,8 @@ export class PostgresQueue implements RunQueue {
     worker: string,
     { leaseMs, limit, id, suspects, onlyToEnd }: ClaimOptions,
   ): Promise<readonly Job[]> {
+    // The run would be stopped at once. Whoever waits for jobs is woken when the others know this node again.
+    if (this.isCutOff()) return [];
     const call: Call = {
       call: "claim",
       worker,
