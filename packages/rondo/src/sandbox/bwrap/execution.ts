@@ -33,8 +33,11 @@ export interface ExecutionSetup {
   readonly pipes: readonly [OutputPipe, OutputPipe] | undefined;
 }
 
+const firstLookMs = 20;
 const fastLookMs = 50;
 const slowLookMs = 250;
+/** The kernel counts CPU time coarsely: a process that begins seems idle. */
+const maxIdleLooks = 10;
 /** How long bwrap may take to say which process it started, once that has to end. */
 const maxStartMs = 5000;
 /** How long output may come after the end of the process. What it wrote itself is there at once. */
@@ -86,6 +89,7 @@ export class BwrapExecution implements Execution {
   #outputBytes = 0;
   /** The first process of the namespace, by its id outside: all others end with it. */
   #firstPid: number | undefined;
+  #idleLooks = 0;
   #cpuMs = 0;
   #cpuStartMs = 0;
 
@@ -171,6 +175,7 @@ export class BwrapExecution implements Execution {
   }
 
   renewCpu(): void {
+    this.#idleLooks = 0;
     this.#cpuStartMs = this.#usage().cpuMs;
     this.#look(fastLookMs);
   }
@@ -230,8 +235,10 @@ export class BwrapExecution implements Execution {
         return;
       }
       start.end("\n");
-      gate.once("data", () => gate.end("start\n"));
-      this.#look(fastLookMs);
+      gate.once("data", () => {
+        gate.end("start\n");
+        this.#look(firstLookMs);
+      });
     });
   }
 
@@ -297,11 +304,11 @@ export class BwrapExecution implements Execution {
     this.#lookTimer = setTimeout(() => {
       if (this.#reason !== undefined) return;
       const usage = this.#usage();
-      const isIdle = usage.cpuMs <= this.#cpuMs;
+      this.#idleLooks = usage.cpuMs <= this.#cpuMs ? this.#idleLooks + 1 : 0;
       this.#cpuMs = Math.max(usage.cpuMs, this.#cpuMs);
       const limit = this.#passedLimit(usage);
       if (limit !== undefined) this.end(limitOutcome(limit, this.#setup.limits));
-      else this.#look(isIdle ? slowLookMs : fastLookMs);
+      else this.#look(this.#idleLooks > maxIdleLooks ? slowLookMs : fastLookMs);
     }, afterMs).unref();
   }
 
