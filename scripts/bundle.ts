@@ -31,6 +31,7 @@ const library: Package = {
     "testing/index",
     "mcp/index",
     "sandbox/index",
+    "sandbox/network/private-address",
     "sandbox/testing/sandbox-suite",
     "model/http/http-node",
     "model/http/http-fetch",
@@ -46,7 +47,7 @@ const library: Package = {
     agent: /^(agent\/(?!check-prompt)|client\/thinking-agent)/,
     client: /^(agent|client|loop|model\/(?!http\/http-)|session\/[^/]+$)/,
     folder: /^session\/folder\//,
-    sandbox: /^sandbox\/(?!testing\/)/,
+    sandbox: /^sandbox\/(?!testing\/|network\/private-address)/,
   },
 };
 

@@ -18,7 +18,6 @@ export { completeLimits, defaultLimits } from "./limits.ts";
 export { type NarrowedHosts, narrowAllowedHosts } from "./network/allowed-hosts.ts";
 export { EgressProxy, type EgressProxyOptions } from "./network/egress-proxy.ts";
 export type { ResolveHost } from "./network/guarded-connect.ts";
-export { isPrivateAddress } from "./network/private-address.ts";
 export { defaultNetworkLimits, type NetworkLimits } from "./network/traffic.ts";
 export { plainText } from "./plain-text.ts";
 export { type FinishedExecution, readExecution } from "./read-execution.ts";

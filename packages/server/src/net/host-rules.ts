@@ -2,7 +2,7 @@
 // inside a network. Public names are not resolved.
 
 import { isIP } from "node:net";
-import { isPrivateAddress } from "rondo/sandbox";
+import { isPrivateAddress } from "rondo/private-address";
 
 /** Suffixes of names that are never public. */
 const privateSuffixes = [

@@ -3,7 +3,7 @@
 import { type LookupAddress, type LookupOptions, lookup as systemLookup } from "node:dns";
 import { isIP, type LookupFunction } from "node:net";
 import { callbackify } from "node:util";
-import { isPrivateAddress } from "rondo/sandbox";
+import { isPrivateAddress } from "rondo/private-address";
 import { bareHost, hasHost } from "../../net/host-rules.ts";
 
 /** All addresses of a name. */
