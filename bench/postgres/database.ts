@@ -40,17 +40,18 @@ export class BenchDatabase implements AsyncDisposable {
 
   /** What the database does while `work` goes on, less what it does without it. */
   async workOf(url: string, work: () => Promise<void>): Promise<DatabaseWork> {
-    const start = performance.now();
-    const before = await this.#read(url);
-    await work();
-    const seconds = (performance.now() - start) / 1000;
-    const after = await this.#read(url);
-    const idleStart = performance.now();
-    await new Promise((resolve) => setTimeout(resolve, 3000));
+    await settle();
     const idle = await this.#read(url);
-    const share = seconds / ((performance.now() - idleStart) / 1000);
+    const idleStart = performance.now();
+    await settle();
+    const before = await this.#read(url);
+    const start = performance.now();
+    await work();
+    await settle();
+    const after = await this.#read(url);
+    const share = (performance.now() - start) / (start - idleStart);
     const own = (name: keyof DatabaseWork) =>
-      Math.max(0, after[name] - before[name] - (idle[name] - after[name]) * share);
+      Math.max(0, after[name] - before[name] - (before[name] - idle[name]) * share);
     return { rows: own("rows"), walBytes: own("walBytes"), transactions: own("transactions") };
   }
 
@@ -60,8 +61,6 @@ export class BenchDatabase implements AsyncDisposable {
 
   async #read(url: string): Promise<DatabaseWork> {
     const database = new URL(url).pathname.slice(1);
-    // Statistics of other sessions come with a delay of up to a second.
-    await new Promise((resolve) => setTimeout(resolve, 1200));
     return asSuperuser(
       this.#server,
       async (client) => {
@@ -80,4 +79,11 @@ export class BenchDatabase implements AsyncDisposable {
       database,
     );
   }
+}
+
+/** A session tells its statistics after 10 s without work at the latest. */
+function settle(): Promise<void> {
+  return new Promise((resolve) => {
+    setTimeout(resolve, 11_000);
+  });
 }

@@ -24,12 +24,15 @@ export interface WarmContainer {
   readonly interpreter: Interpreter;
 }
 
+const refillDelayMs = 50;
+
 /** Nothing of any user is in a container that waits, and none comes back: each is used once. */
 export class ContainerPool {
   readonly #options: ContainerPoolOptions;
   readonly #size: number;
   readonly #waiting: WarmContainer[] = [];
   readonly #starting = new Set<Promise<void>>();
+  #refill: NodeJS.Timeout | undefined;
   #isClosed = false;
 
   constructor(options: ContainerPoolOptions) {
@@ -57,7 +60,7 @@ export class ContainerPool {
 
   /**
    * A container that waited, or a new one if none does. It is temporary, and lasts if `record` is given. The pool fills
-   * up again meanwhile.
+   * up again soon after.
    */
   async take({ record }: { readonly record?: ContainerRecord } = {}): Promise<WarmContainer> {
     this.#checkOpen();
@@ -68,16 +71,25 @@ export class ContainerPool {
     }
     warm ??= await this.#open();
     if (record !== undefined) await warm.container.setRecord(record);
-    // A tier that fails now rejects the next call.
-    this.fill().catch(() => {});
+    this.#fillSoon();
     return warm;
   }
 
   /** Closes the containers that wait, not those that were taken. */
   async close(): Promise<void> {
     this.#isClosed = true;
+    clearTimeout(this.#refill);
     await Promise.allSettled(this.#starting);
     await Promise.all(this.#waiting.splice(0).map(({ container }) => container.close()));
+  }
+
+  /** Not at once: a start takes the processor from the call for which the container was taken. */
+  #fillSoon(): void {
+    // A tier that fails now rejects the next call.
+    this.#refill ??= setTimeout(() => {
+      this.#refill = undefined;
+      this.fill().catch(() => {});
+    }, refillDelayMs).unref();
   }
 
   async #start(): Promise<void> {
