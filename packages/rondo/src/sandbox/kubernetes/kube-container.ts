@@ -36,6 +36,8 @@ export interface KubeContainerSetup {
 }
 
 const sweepMs = 10_000;
+const endingLooks = 30;
+const endingLookMs = 100;
 
 export class KubeContainer implements Container {
   readonly id: string;
@@ -149,15 +151,21 @@ export class KubeContainer implements Container {
   async #sweep(): Promise<Outcome> {
     const { api, address } = this.#setup;
     const signal = AbortSignal.timeout(sweepMs);
+    let isThere = false;
     try {
       const stream = await PodStream.open(address, { do: "sweep" }, () => undefined, signal);
-      await stream.ended;
+      isThere = (await stream.ended).result !== undefined;
     } catch {
       // Its container is not there, and nothing in it.
     }
-    const pod = await api
-      .find(`/api/v1/namespaces/${address.namespace}/pods/${address.pod}`, signal)
-      .catch(() => undefined);
+    const readPod = () =>
+      api.find(`/api/v1/namespaces/${address.namespace}/pods/${address.pod}`, signal).catch(() => undefined);
+    let pod = await readPod();
+    // The cluster says a while later why it ended a container.
+    for (let left = endingLooks; !isThere && left > 0 && lastEnding(pod) === undefined; left--) {
+      await new Promise((resolve) => setTimeout(resolve, endingLookMs));
+      pod = await readPod();
+    }
     if (lastEnding(pod) === "OOMKilled") return limitOutcome("memory", this.limits);
     return {
       type: "lost",

@@ -9,7 +9,7 @@ import { Database } from "./database.ts";
 import { History } from "./history.ts";
 import { SimNode } from "./node.ts";
 import type { PlantedFault } from "./planted-faults.ts";
-import { World } from "./world.ts";
+import { simulated, World } from "./world.ts";
 
 export interface SimulationReport {
   readonly seed: number;
@@ -31,17 +31,16 @@ const troubleMs = 12_000;
 const limitMs = 15 * 60_000;
 const limitEvents = 60_000;
 
-export async function simulate(
-  seed: number,
-  faults: readonly PlantedFault[] = [],
-): Promise<SimulationReport> {
-  const world = new World(seed);
-  const restore = world.install();
-  try {
-    return await play(world, seed, new Set(faults));
-  } finally {
-    restore();
-  }
+export function simulate(seed: number, faults: readonly PlantedFault[] = []): Promise<SimulationReport> {
+  return simulated(async () => {
+    const world = new World(seed);
+    const restore = world.install();
+    try {
+      return await play(world, seed, new Set(faults));
+    } finally {
+      restore();
+    }
+  });
 }
 
 async function play(

@@ -140,7 +140,7 @@ export class World {
     };
     const { now } = Date;
     const originalPerformanceNow = performance.now.bind(performance);
-    Object.assign(globalThis, {
+    const replacements = {
       setTimeout: (action: (...args: unknown[]) => void, delayMs = 1, ...args: unknown[]) =>
         start(Math.max(1, delayMs), () => action(...args)),
       setInterval: interval,
@@ -149,7 +149,8 @@ export class World {
       clearTimeout: stop,
       clearInterval: stop,
       clearImmediate: stop,
-    });
+    };
+    Object.assign(globalThis, onlyInside(replacements, original));
     Date.now = () => this.wallMs;
     performance.now = () => this.#nowMs;
     return () => {
@@ -169,16 +170,18 @@ export class World {
       for (let index = 0; index < bytes.length; index++) bytes[index] = chance.integer(0, 255);
       return bytes;
     };
-    Object.assign(crypto, {
+    const replacements = {
       randomFillSync: fill,
       randomUUID: () => {
         const hex = fill(Buffer.alloc(16)).toString("hex");
         return hex.replace(/^(.{8})(.{4})(.{4})(.{4})/, "$1-$2-$3-$4-");
       },
       randomBytes: (size: number) => fill(Buffer.alloc(size)),
-    });
+    };
+    Object.assign(crypto, onlyInside(replacements, { randomFillSync, randomUUID, randomBytes }));
     syncBuiltinESMExports();
-    Math.random = () => chance.integer(0, 2 ** 30) / 2 ** 30;
+    const random01 = () => chance.integer(0, 2 ** 30) / 2 ** 30;
+    Math.random = () => (inside.getStore() ? random01() : mathRandom());
     // Ids are made from random bytes in bulk: those of before are used up first.
     while (filled.count === 0) newId("");
     return () => {
@@ -187,6 +190,29 @@ export class World {
       Math.random = mathRandom;
     };
   }
+}
+
+/** Whether code belongs to a simulation: the process may have other work, which would make each history another one. */
+const inside = new AsyncLocalStorage<boolean>();
+
+/** Runs a simulation. */
+export function simulated<T>(work: () => Promise<T>): Promise<T> {
+  return inside.run(true, work);
+}
+
+type Functions = Record<string, (...args: never[]) => unknown>;
+
+/** Functions that are replaced for the simulation alone. */
+function onlyInside(replacements: Functions, originals: Record<string, unknown>): Functions {
+  return Object.fromEntries(
+    Object.entries(replacements).map(([name, replacement]) => [
+      name,
+      (...args: never[]) => {
+        const chosen = inside.getStore() ? replacement : (originals[name] as typeof replacement);
+        return chosen(...args);
+      },
+    ]),
+  );
 }
 
 /** What `setTimeout()` returns. */
