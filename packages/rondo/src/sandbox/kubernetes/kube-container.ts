@@ -162,7 +162,7 @@ export class KubeContainer implements Container {
       api.find(`/api/v1/namespaces/${address.namespace}/pods/${address.pod}`, signal).catch(() => undefined);
     let pod = await readPod();
     // The cluster says a while later why it ended a container.
-    for (let left = endingLooks; !isThere && left > 0 && lastEnding(pod) === undefined; left--) {
+    for (let left = isThere ? 0 : endingLooks; left > 0 && lastEnding(pod) === undefined; left--) {
       await new Promise((resolve) => setTimeout(resolve, endingLookMs));
       pod = await readPod();
     }
