@@ -241,6 +241,11 @@ export const configSchema = group({
       .default([])
       .describe("Web pages that may call the server from a browser. None if empty, all with `*`."),
   }),
+  console: flagValue()
+    .default(true)
+    .describe(
+      "Whether the server has the console, a page for browsers at `/`, and the routes that it needs (`/v1/system`, `/v1/tools`).",
+    ),
   log: section("The log, on standard error.", {
     level: choice(["debug", "info", "warn", "error", "silent"])
       .default("info")
