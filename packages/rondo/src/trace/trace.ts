@@ -2,7 +2,8 @@
 // metrics are all made from it. Names are never changed after a release.
 
 import type { JsonObject } from "../json/json-value.ts";
-import type { FinishReason, Usage } from "../model/provider.ts";
+import type { AssistantMessage } from "../model/message.ts";
+import type { FinishReason, ModelRequest, Usage } from "../model/provider.ts";
 
 /** What went wrong, without its stack. */
 export interface TraceError {
@@ -29,6 +30,8 @@ export type TraceEvent = { readonly atMs: number } & (
       readonly tools: number;
       /** How many tokens the model can read and write, if that is known. */
       readonly contextWindow?: number;
+      /** What the model is asked, before it is cut to a window or put into the words of a server. */
+      readonly request?: () => Pick<ModelRequest, "messages" | "tools" | "settings" | "output">;
     }
   /** All slots of the endpoint are taken: the request waits. */
   | { readonly type: "slot.awaited"; readonly answer: number }
@@ -41,6 +44,8 @@ export type TraceEvent = { readonly atMs: number } & (
       readonly attempt: number;
       readonly url: string;
       readonly bytes: number;
+      /** Whether the answer is requested as a stream. Default: false. */
+      readonly isStream?: boolean;
       readonly body: () => string;
     }
   /** A request failed, and another attempt follows. */
@@ -65,6 +70,8 @@ export type TraceEvent = { readonly atMs: number } & (
       readonly usage?: Usage;
       /** What the server measured itself, such as the `timings` of llama.cpp, as it came. */
       readonly timings?: JsonObject;
+      /** What the model said. */
+      readonly message?: () => AssistantMessage;
     }
   | { readonly type: "model.failed"; readonly answer: number; readonly error: TraceError }
   /** A call was read and checked. */
@@ -109,6 +116,8 @@ export type TraceEvent = { readonly atMs: number } & (
 /** Receives what happens in a run. An error that it throws is logged and changes nothing else. */
 export interface Tracer {
   record(event: TraceEvent): void;
+  /** The tracer of one run, when it begins: for a tracer that tells runs at the same time apart. Default: this one. */
+  forRun?(): Tracer;
   /** Whether it gets the bytes of each answer as they come. Default: false. */
   readonly wantsChunks?: boolean;
   /** Headers that connect a request to its trace, such as `traceparent`. Default: none. */
