@@ -11,7 +11,15 @@ export {
 export { type ListModelsOptions, listModels } from "./model/list-models.ts";
 export type { ContentPart, Message, ToolCall } from "./model/message.ts";
 export type { ModelProfile, ToolDialect } from "./model/profile.ts";
-export { commonProfile, type PickedProfile, type ProfileQuestion, pickProfile } from "./model/profiles.ts";
+export {
+  commonProfile,
+  type PickedProfile,
+  type ProfileFact,
+  type ProfileOrigin,
+  type ProfileQuestion,
+  pickProfile,
+  profileFacts,
+} from "./model/profiles.ts";
 export type {
   FinishReason,
   LearnOptions,
@@ -24,3 +32,4 @@ export type {
 } from "./model/provider.ts";
 export type { ApprovalRequest } from "./model/responses/ask-responses.ts";
 export type { ResponsesModelOptions } from "./model/responses/responses-model.ts";
+export { type SlotsInUse, slotsInUse } from "./model/slots.ts";

@@ -2,4 +2,4 @@
 
 export { McpCallError, McpConnectionError } from "./mcp-error.ts";
 export type { McpCommandOptions, McpProgress, McpServerOptions, McpUrlOptions } from "./mcp-options.ts";
-export { type McpServer, type McpToolDefinition, mcpServer } from "./mcp-server.ts";
+export { type McpServer, type McpServerState, type McpToolDefinition, mcpServer } from "./mcp-server.ts";

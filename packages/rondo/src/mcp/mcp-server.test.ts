@@ -85,7 +85,11 @@ describe("a server that dies", () => {
     const server = connect(small());
     const changes: string[] = [];
     server.onToolsChanged(() => changes.push("changed"));
-    const pid = await pick(server, "pid");
+    expect(server.state).toBe("idle");
+    const picking = pick(server, "pid");
+    expect(server.state).toBe("connecting");
+    const pid = await picking;
+    expect(server.state).toBe("connected");
     const first = await pid.execute();
     await expect(run(server, "die")).rejects.toThrow(
       "The MCP server 'small' was lost during the call: Connection closed.",
@@ -183,6 +187,8 @@ describe("an unreachable server", () => {
     const server = connect(options);
     await expect(server.tools()).rejects.toThrow(message);
     expect(server.protocolVersion).toBeUndefined();
+    expect(server.state).toBe("failed");
+    expect(server.failure?.message).toContain("did not start");
     // Not tried again at once.
     await expect(server.tools()).rejects.toThrow("the next try is in");
   });

@@ -24,8 +24,15 @@ export interface McpToolDefinition {
   readonly annotations?: Readonly<Record<string, unknown>> | undefined;
 }
 
+/** `idle`: not connected, because nobody needed it yet, or since the connection was lost. */
+export type McpServerState = "idle" | "connecting" | "connected" | "failed";
+
 export interface McpServer extends ToolSource, AsyncDisposable {
   readonly name: string;
+  /** Whether it is connected now. `failed`: the last attempt failed, and `failure` says why. */
+  readonly state: McpServerState;
+  /** Why the last attempt to connect failed; undefined if it did not. */
+  readonly failure: Error | undefined;
   /** The negotiated version of the protocol; undefined before the first connection. */
   readonly protocolVersion: string | undefined;
   /**
@@ -79,6 +86,16 @@ class ConnectedServer implements McpServer {
   constructor(options: CheckedMcpOptions) {
     this.#options = options;
     this.name = options.name;
+  }
+
+  get state(): McpServerState {
+    if (this.#connecting) return "connecting";
+    if (this.#connection?.isOpen) return "connected";
+    return this.#failures > 0 ? "failed" : "idle";
+  }
+
+  get failure(): Error | undefined {
+    return this.#failures > 0 ? (this.#lastError as Error) : undefined;
   }
 
   get protocolVersion(): string | undefined {

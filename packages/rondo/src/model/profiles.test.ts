@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { familyProfiles, serverProfiles } from "./known-profiles.ts";
-import { commonProfile, pickProfile } from "./profiles.ts";
+import { commonProfile, pickProfile, profileFacts } from "./profiles.ts";
 
 const at = (port: number) => `http://localhost:${port}/v1`;
 
@@ -164,5 +164,41 @@ describe('the recipe "Add a model profile" in CONTRIBUTING.md', () => {
     for (const { port, reasoningField } of serverProfiles)
       expect(rows.filter((row) => row.includes(`| ${port} | \`${reasoningField}\` |`))).toHaveLength(1);
     expect(rows).toHaveLength(serverProfiles.length);
+  });
+});
+
+describe("profileFacts", () => {
+  const originsOf = (question: Parameters<typeof profileFacts>[0]) =>
+    Object.fromEntries(profileFacts(question).map(({ name, from }) => [name, from]));
+
+  test("say for each field which layer set it last", () => {
+    const learned = { server: "ollama", evidence: "its answers", contextWindow: 4096 } as const;
+    const question = {
+      baseURL: at(1),
+      model: "qwen3:8b",
+      learned,
+      override: { text: "cumulative" },
+    } as const;
+    expect(originsOf(question)).toMatchObject({
+      text: "user",
+      contextWindow: "server",
+      honoursToolChoice: "server",
+      outputMode: "server",
+      sendReasoning: "known model",
+      toolDialects: "known model",
+      reasoningFields: "default",
+      startsThinking: "default",
+    });
+    const { name: _, ...profile } = pickProfile(question).profile;
+    expect(Object.fromEntries(profileFacts(question).map(({ name, value }) => [name, value]))).toEqual(
+      profile,
+    );
+  });
+
+  test("are all defaults for an unknown model on an unknown server, but for what the user set", () => {
+    const question = { baseURL: at(1), model: "nobody", override: { contextWindow: 10 } };
+    const { contextWindow, ...others } = originsOf(question);
+    expect(contextWindow).toBe("user");
+    expect(new Set(Object.values(others))).toEqual(new Set(["default"]));
   });
 });

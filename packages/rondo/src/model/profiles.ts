@@ -68,6 +68,36 @@ export function pickProfile(question: ProfileQuestion): PickedProfile {
   return { profile, reason: `${reasons.join("; ")}.` };
 }
 
+/** Where a fact of a profile comes from. `server`: what the server is known for, or told itself. */
+export type ProfileOrigin = "user" | "server" | "known model" | "default";
+
+/** One field of a profile, and why it has its value. */
+export interface ProfileFact {
+  readonly name: keyof ModelProfile;
+  readonly value: unknown;
+  readonly from: ProfileOrigin;
+}
+
+/** The fields of `pickProfile()`, each with the last of the layers that changed it. Without the profile's name. */
+export function profileFacts(question: ProfileQuestion): ProfileFact[] {
+  const { override = {} } = question;
+  const [server] = findServer(question);
+  const ofServer = combineProfiles(server, undefined);
+  const ofFamily = combineProfiles(server, familyOf(question.model));
+  const isSame = (one: ModelProfile, other: ModelProfile, name: keyof ModelProfile) =>
+    JSON.stringify(one[name]) === JSON.stringify(other[name]);
+  const { name: _, ...profile } = pickProfile(question).profile;
+  return (Object.keys(profile) as (keyof typeof profile)[]).map((name) => {
+    const from = (): ProfileOrigin => {
+      if (override[name] !== undefined) return "user";
+      if (name === "contextWindow") return "server";
+      if (!isSame(ofFamily, ofServer, name)) return "known model";
+      return isSame(ofServer, commonProfile, name) ? "default" : "server";
+    };
+    return { name, value: profile[name], from: from() };
+  });
+}
+
 /** A server by the name that a user gave it: `llama.cpp`, `LM Studio`. */
 export function serverNamed(server: string): ServerProfile | undefined {
   const name = server.toLowerCase().replaceAll(/[^a-z]/g, "");

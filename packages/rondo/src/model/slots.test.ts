@@ -1,6 +1,6 @@
 import { getEventListeners } from "node:events";
 import { expect, test } from "vitest";
-import { acquireSlot } from "./slots.ts";
+import { acquireSlot, slotsInUse } from "./slots.ts";
 
 const never = new AbortController().signal;
 let count = 0;
@@ -9,6 +9,7 @@ let count = 0;
 function line(): {
   ask: (name: string, limit: number, signal?: AbortSignal) => Promise<() => void>;
   got: string[];
+  inUse: () => ReturnType<typeof slotsInUse>;
 } {
   count += 1;
   const endpoint = `http://localhost/${count}`;
@@ -18,7 +19,7 @@ function line(): {
     got.push(name);
     return release;
   };
-  return { ask, got };
+  return { ask, got, inUse: () => slotsInUse(endpoint) };
 }
 
 /** Long enough for everything that can go on to do so. */
@@ -96,4 +97,16 @@ test("endpoints have slots of their own", async () => {
   await first.ask("a", 1);
   await second.ask("b", 1);
   expect(second.got).toEqual(["b"]);
+});
+
+test("tells how many have a slot, and how many wait", async () => {
+  const { ask, inUse } = line();
+  expect(inUse()).toEqual({ taken: 0, waiting: 0 });
+  const release = await ask("a", 1);
+  const b = ask("b", 1);
+  await settle();
+  expect(inUse()).toEqual({ taken: 1, waiting: 1 });
+  release();
+  (await b)();
+  expect(inUse()).toEqual({ taken: 0, waiting: 0 });
 });

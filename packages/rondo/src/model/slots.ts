@@ -27,6 +27,19 @@ export async function acquireSlot({ endpoint, limit, signal }: SlotRequest): Pro
   return slots.acquire(limit, signal);
 }
 
+/** What is in flight at an endpoint. */
+export interface SlotsInUse {
+  /** Requests that have a slot. */
+  readonly taken: number;
+  /** Requests that wait in line. */
+  readonly waiting: number;
+}
+
+/** How many requests of this process an endpoint has. `endpoint` is that of a `ModelProvider`. */
+export function slotsInUse(endpoint: string): SlotsInUse {
+  return endpoints.get(endpoint)?.inUse ?? { taken: 0, waiting: 0 };
+}
+
 class Slots {
   #taken = 0;
   // A set keeps the order of arrival, and removing one is cheap.
@@ -35,6 +48,10 @@ class Slots {
 
   constructor(onUnused: () => void) {
     this.#onUnused = onUnused;
+  }
+
+  get inUse(): SlotsInUse {
+    return { taken: this.#taken, waiting: this.#waiting.size };
   }
 
   acquire(limit: number, signal: AbortSignal): ReleaseSlot | Promise<ReleaseSlot> {
