@@ -1,8 +1,9 @@
-// `npm run build`: checks the types and writes the declarations, then bundles the packages. Arguments are projects for
-// `tsc -b`, to check only some.
+// `npm run build`: checks the types and writes the declarations, then bundles the packages and builds the console.
+// Arguments are projects for `tsc -b`, to check only some.
 import { spawnSync } from "node:child_process";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { buildConsole } from "../packages/console/build.ts";
 import { packages, writeBundle } from "./bundle.ts";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
@@ -11,5 +12,7 @@ const { status } = spawnSync(process.execPath, [tsc, "-b", ...process.argv.slice
   cwd: root,
   stdio: "inherit",
 });
-if (status === 0) for (const each of packages) await writeBundle(each);
-else process.exitCode = 1;
+if (status === 0) {
+  for (const each of packages) await writeBundle(each);
+  await buildConsole();
+} else process.exitCode = 1;

@@ -61,8 +61,8 @@ export function createApp(options: AppOptions): App {
   return app;
 }
 
-function isHealthRoute({ isPublic, path }: Route): boolean {
-  return isPublic === true && path !== "/openapi.json";
+function isHealthRoute({ path }: Route): boolean {
+  return ["/healthz", "/readyz", "/metrics"].includes(path);
 }
 
 type Handle = (exchange: Exchange, request: HonoRequest) => void | Promise<void>;

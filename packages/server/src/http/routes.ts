@@ -1,6 +1,7 @@
 // The table of routes: the app and the OpenAPI document are made from it.
 
 import { type ChatRoutesOptions, chatRoutes } from "./chat/chat-routes.ts";
+import { type ConsoleRoutesOptions, consoleRoutes } from "./console-routes.ts";
 import { type ContainerRoutesOptions, containerRoutes } from "./container-routes.ts";
 import { conversationRoutes } from "./conversation-routes.ts";
 import { type FileRoutesOptions, fileRoutes } from "./file-routes.ts";
@@ -12,6 +13,7 @@ import { type ServerRoutesOptions, serverRoutes } from "./server-routes.ts";
 export interface RoutesOptions
   extends ResponseRoutesOptions,
     ChatRoutesOptions,
+    ConsoleRoutesOptions,
     ContainerRoutesOptions,
     FileRoutesOptions,
     ServerRoutesOptions {
@@ -27,6 +29,7 @@ export function allRoutes(options: RoutesOptions): Route[] {
     ...fileRoutes(options),
     ...containerRoutes(options),
     ...chatRoutes(options),
+    ...consoleRoutes(options),
     ...serverRoutes(options, () => openapiDocument(routes, options.version)),
   ];
   return routes;

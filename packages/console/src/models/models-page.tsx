@@ -1,0 +1,5 @@
+import { PageFrame } from "../ui/page.tsx";
+
+export function ModelsPage() {
+  return <PageFrame title="Models">{null}</PageFrame>;
+}

@@ -1,0 +1,5 @@
+import { PageFrame } from "../ui/page.tsx";
+
+export function ReferencePage() {
+  return <PageFrame title="Reference">{null}</PageFrame>;
+}

@@ -1,0 +1,105 @@
+// The frame of all pages: navigation, the state of the connection, and the page of the current place.
+
+import { useSignal } from "@preact/signals";
+import type { ComponentType } from "preact";
+import { useEffect, useRef } from "preact/hooks";
+import { messageOf } from "../api/api.ts";
+import { isConnected } from "../api/connection.ts";
+import { forgetKey, key, needsKey } from "../api/key.ts";
+import icon from "../icon.svg";
+import { ErrorNotice } from "../ui/error-notice.tsx";
+import { Icon } from "../ui/icon.tsx";
+import { Spinner } from "../ui/spinner.tsx";
+import { KeyPage } from "./key-page.tsx";
+import { type PageEntry, type PageProps, pages } from "./pages.tsx";
+import { openPalette, Palette } from "./palette.tsx";
+import { linkTo, place } from "./router.ts";
+
+export function App() {
+  const current = pages.find(({ path }) => path === place.value.page);
+  const main = useRef<HTMLElement>(null);
+  useEffect(() => {
+    document.title = current ? `${current.title} – Rondo` : "Rondo";
+  }, [current]);
+  if (needsKey.value) return <KeyPage />;
+  return (
+    <div class="shell">
+      <button class="button skip-link" type="button" onClick={() => main.current?.focus()}>
+        Skip to the content
+      </button>
+      <header class="sidebar">
+        <a class="brand" href={linkTo("")}>
+          <img src={icon} alt="" />
+          <span>Rondo</span>
+        </a>
+        <nav class="nav" aria-label="Pages">
+          {pages.map(({ path, title, icon: name }) => (
+            <a key={path} href={linkTo(path)} aria-current={path === current?.path ? "page" : undefined}>
+              <Icon name={name} />
+              {title}
+            </a>
+          ))}
+        </nav>
+        <div class="foot">
+          <button class="button quiet" type="button" onClick={openPalette}>
+            <Icon name="search" />
+            <span class="label">Search</span>
+            <kbd class="label soft">Ctrl K</kbd>
+          </button>
+          {key.value !== null && (
+            <button class="button quiet" type="button" onClick={forgetKey}>
+              <Icon name="key" />
+              <span class="label">Forget the key</span>
+            </button>
+          )}
+        </div>
+      </header>
+      <main class="main" id="main" tabIndex={-1} ref={main}>
+        <div role="status">
+          {!isConnected.value && (
+            <div class="connection-lost">
+              <Spinner /> The server does not answer. Trying again …
+            </div>
+          )}
+        </div>
+        {current ? <LoadedPage key={current.path} entry={current} /> : <NoSuchPage />}
+      </main>
+      <Palette />
+    </div>
+  );
+}
+
+function LoadedPage({ entry }: { readonly entry: PageEntry }) {
+  const page = useSignal<ComponentType<PageProps> | undefined>(undefined);
+  const error = useSignal<unknown>(undefined);
+  useEffect(() => {
+    entry.load().then(
+      (loaded) => {
+        page.value = loaded;
+      },
+      (caught: unknown) => {
+        error.value = caught;
+      },
+    );
+  }, [entry]);
+  const Page = page.value;
+  if (error.value !== undefined)
+    return (
+      <div class="page">
+        <ErrorNotice
+          title="This page could not be loaded."
+          message={`${messageOf(error.value)} Reload to try again: the server may have a new version.`}
+        />
+      </div>
+    );
+  return Page ? <Page place={place.value} /> : null;
+}
+
+function NoSuchPage() {
+  return (
+    <div class="page empty">
+      <h1>There is no such page.</h1>
+      <a href={linkTo("")}>Go to the home page</a>
+    </div>
+  );
+}

@@ -1,0 +1,5 @@
+import { PageFrame } from "../ui/page.tsx";
+
+export function SystemPage() {
+  return <PageFrame title="System">{null}</PageFrame>;
+}

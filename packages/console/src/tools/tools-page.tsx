@@ -1,0 +1,5 @@
+import { PageFrame } from "../ui/page.tsx";
+
+export function ToolsPage() {
+  return <PageFrame title="Tools">{null}</PageFrame>;
+}
