@@ -79,6 +79,7 @@ async function listenForClients(config: ServerConfig, runtime: Runtime): Promise
     models,
     exchanges,
     version: packageVersion(),
+    hasConsole: config.console,
   });
   const { host, port, stallMs } = config;
   const { keptResponses, keptBytes, keptBytesPerOwner, ...socketLimits } = config.webSocket;
