@@ -97,6 +97,41 @@ describe("the server", () => {
   });
 });
 
+const consoleTree = join(repoRoot, "packages/console/src");
+const belowPages = ["api", "ui", "shell"];
+const consoleLayers = {
+  below: {
+    api: [],
+    ui: ["api"],
+    shell: ["api", "ui"],
+    // A page knows no other page: links lead from one to the other.
+    home: belowPages,
+    chat: belowPages,
+    runs: belowPages,
+    tools: belowPages,
+    models: belowPages,
+    system: belowPages,
+    reference: belowPages,
+  },
+  vocabulary: [],
+  entries: ["main.tsx", "pages.ts"],
+};
+
+describe("the console", () => {
+  test("imports only down the layers", () => {
+    expect(wrongDirections(consoleTree, consoleLayers)).toEqual([]);
+  });
+
+  test("has no import cycles at run time", () => {
+    expect(cycles(consoleTree)).toEqual([]);
+  });
+
+  test("imports a few packages for browsers, and nothing of the server or the library", () => {
+    const allowed = ["@preact/signals", "dompurify", "eventsource-parser", "marked", "preact", "uplot"];
+    expect(packagesImported(consoleTree).filter((name) => !allowed.includes(name))).toEqual([]);
+  });
+});
+
 describe("the library", () => {
   test("imports only down the layers", () => {
     expect(wrongDirections(libraryTree, libraryLayers)).toEqual([]);

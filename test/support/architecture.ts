@@ -14,7 +14,10 @@ export interface Layers {
 
 /** The source files that ship, as paths relative to the tree. */
 function sourceFiles(tree: string): string[] {
-  return globSync("**/*.ts", { cwd: tree, exclude: ["**/*.test.ts", "**/*.test-d.ts", "**/testkit/**"] })
+  return globSync("**/*.{ts,tsx}", {
+    cwd: tree,
+    exclude: ["**/*.test.ts", "**/*.test-d.ts", "**/testkit/**"],
+  })
     .map((file) => file.replaceAll("\\", "/"))
     .toSorted();
 }
@@ -96,7 +99,7 @@ export function packagesImported(tree: string): string[] {
 
 function localImports(tree: string, file: string): { target: string; typeOnly: boolean }[] {
   return importsOf(join(tree, file))
-    .filter(({ specifier }) => specifier.startsWith("."))
+    .filter(({ specifier }) => specifier.startsWith(".") && !/\.(css|svg)$/.test(specifier))
     .map(({ specifier, typeOnly }) => ({
       target: relative(tree, join(tree, dirname(file), specifier)).replaceAll("\\", "/"),
       typeOnly,

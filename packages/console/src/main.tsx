@@ -4,7 +4,8 @@ import { render } from "preact";
 import "./styles/tokens.css";
 import "./styles/base.css";
 import "./styles/shell.css";
+import { pages } from "./pages.ts";
 import { App } from "./shell/app.tsx";
 
 const root = document.getElementById("app");
-if (root) render(<App />, root);
+if (root) render(<App pages={pages} />, root);

@@ -11,11 +11,11 @@ import { ErrorNotice } from "../ui/error-notice.tsx";
 import { Icon } from "../ui/icon.tsx";
 import { Spinner } from "../ui/spinner.tsx";
 import { KeyPage } from "./key-page.tsx";
-import { type PageEntry, type PageProps, pages } from "./pages.tsx";
+import type { PageEntry, PageProps } from "./page-entry.ts";
 import { openPalette, Palette } from "./palette.tsx";
 import { linkTo, place } from "./router.ts";
 
-export function App() {
+export function App({ pages }: { readonly pages: readonly PageEntry[] }) {
   const current = pages.find(({ path }) => path === place.value.page);
   const main = useRef<HTMLElement>(null);
   useEffect(() => {
@@ -73,14 +73,14 @@ function LoadedPage({ entry }: { readonly entry: PageEntry }) {
   const page = useSignal<ComponentType<PageProps> | undefined>(undefined);
   const error = useSignal<unknown>(undefined);
   useEffect(() => {
-    entry.load().then(
-      (loaded) => {
-        page.value = loaded;
-      },
-      (caught: unknown) => {
+    const load = async () => {
+      try {
+        page.value = await entry.load();
+      } catch (caught) {
         error.value = caught;
-      },
-    );
+      }
+    };
+    void load();
   }, [entry]);
   const Page = page.value;
   if (error.value !== undefined)
