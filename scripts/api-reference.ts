@@ -30,6 +30,7 @@ const entries: readonly Entry[] = [
   { name: "rondo/sessions", source: "packages/rondo/src/sessions.ts" },
   { name: "rondo/errors", source: "packages/rondo/src/errors.ts" },
   { name: "rondo/mcp", source: "packages/rondo/src/mcp/index.ts" },
+  { name: "rondo/otel", source: "packages/rondo/src/otel/index.ts" },
   { name: "rondo/private-address", source: "packages/rondo/src/sandbox/network/private-address.ts" },
   { name: "rondo/sandbox", source: "packages/rondo/src/sandbox/index.ts" },
   { name: "rondo/sandbox-suite", source: "packages/rondo/src/sandbox/testing/sandbox-suite.ts" },

@@ -30,6 +30,7 @@ const library: Package = {
     "demo/index",
     "testing/index",
     "mcp/index",
+    "otel/index",
     "sandbox/index",
     "sandbox/network/private-address",
     "sandbox/testing/sandbox-suite",

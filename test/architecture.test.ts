@@ -35,6 +35,7 @@ const libraryLayers = {
     sandbox: ["error", "json", "async", "tool", "turn"],
     // From the models, only the type of a fetch function.
     mcp: ["error", "json", "async", "tool", "turn", "model"],
+    otel: ["json", "model", "trace"],
   },
   vocabulary: [
     "hook/events.ts",
@@ -81,7 +82,7 @@ describe("the server", () => {
 
   test("uses only what the library exports", () => {
     const inside = globSync("**/*.ts", { cwd: serverTree }).filter((file) =>
-      /["'](\.\.\/)+rondo|["']rondo\/(?!(?:budget|demo|errors|loop|mcp|models|private-address|sandbox|sandbox-suite|sessions|testing)["'])/.test(
+      /["'](\.\.\/)+rondo|["']rondo\/(?!(?:budget|demo|errors|loop|mcp|models|otel|private-address|sandbox|sandbox-suite|sessions|testing)["'])/.test(
         readFileSync(join(serverTree, file), "utf8"),
       ),
     );
@@ -90,8 +91,12 @@ describe("the server", () => {
 
   test("imports only packages that it depends on", () => {
     const manifest = JSON.parse(readFileSync(join(repoRoot, "packages/server/package.json"), "utf8"));
-    // The library's peer is installed by the users of rondo/mcp.
-    const needed = new Set([...packagesImported(serverTree), "@modelcontextprotocol/client"]);
+    // The library's peers are installed by the users of rondo/mcp and rondo/otel.
+    const needed = new Set([
+      ...packagesImported(serverTree),
+      "@modelcontextprotocol/client",
+      "@opentelemetry/api",
+    ]);
     const allowed = { ...manifest.dependencies, ...manifest.peerDependencies };
     expect([...needed].toSorted()).toEqual(Object.keys(allowed).toSorted());
   });
@@ -160,11 +165,11 @@ describe("the library", () => {
     expect(status).toBe(0);
   });
 
-  test("depends on one package and two optional peers, and imports no other", () => {
+  test("depends on one package and three optional peers, and imports no other", () => {
     const manifest = JSON.parse(readFileSync(join(library, "package.json"), "utf8"));
     const packages = ["eventsource-parser"];
     expect(Object.keys(manifest.dependencies)).toEqual(packages);
-    const peers = ["@kubernetes/client-node", "@modelcontextprotocol/client"];
+    const peers = ["@kubernetes/client-node", "@modelcontextprotocol/client", "@opentelemetry/api"];
     expect(Object.keys(manifest.peerDependencies)).toEqual(peers);
     const optional = Object.fromEntries(peers.map((peer) => [peer, { optional: true }]));
     expect(manifest.peerDependenciesMeta).toEqual(optional);
@@ -174,6 +179,7 @@ describe("the library", () => {
 
   test.each([
     ["mcp", "@modelcontextprotocol/client"],
+    ["otel", "@opentelemetry/api"],
     ["sandbox", "@kubernetes/client-node"],
   ])("needs its peer only for rondo/%s: %s", (owner, peer) => {
     const folders = Object.keys(libraryLayers.below).filter((folder) => folder !== owner);
