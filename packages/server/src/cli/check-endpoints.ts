@@ -2,8 +2,8 @@
 // the first request. A server that is down may come up later, so nothing here prevents the start.
 
 import { ModelAuthError } from "rondo/errors";
+import { labelOf } from "../config/endpoint.ts";
 import { isProvider } from "../config/model-schema.ts";
-import { labelOf } from "../config/models.ts";
 import {
   describeCorrection,
   findNearbyApi,

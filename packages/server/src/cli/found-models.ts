@@ -4,7 +4,7 @@ import { demoModel } from "rondo/demo";
 import { chatModels } from "../config/chat-models.ts";
 import { resolveConfig } from "../config/check-config.ts";
 import { discoverModelServers, type FoundServer } from "../config/discover.ts";
-import { labelOf } from "../config/models.ts";
+import { labelOf } from "../config/endpoint.ts";
 import type { Environment } from "../config/overrides.ts";
 import type { ServerConfig } from "../config/schema.ts";
 import { modelUrl } from "../config/settings.ts";

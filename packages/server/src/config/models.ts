@@ -2,9 +2,10 @@
 
 import { setTimeout as sleep } from "node:timers/promises";
 import { type ModelProvider, openaiCompatible } from "rondo";
-import { type ChatForwarder, chatForwarder, listModels } from "rondo/models";
+import { type ChatForwarder, chatForwarder } from "rondo/models";
 import { ApiError, invalidRequest } from "../protocol/api-error.ts";
 import { chatModels } from "./chat-models.ts";
+import { ModelEndpoint, type ModelsOptions } from "./endpoint.ts";
 import { type EndpointConfig, isProvider, type NamedModelConfig, providerOptions } from "./model-schema.ts";
 import type { ServerConfig } from "./schema.ts";
 
@@ -29,6 +30,29 @@ export interface ResolvedModel {
   readonly forwarder?: ChatForwarder;
 }
 
+/** A model as clients name it, and how it is reached. */
+export interface ServedModel {
+  readonly id: string;
+  /** Its name at its server. */
+  readonly name: string;
+  /** One of both: its server, or the model itself if code made it. */
+  readonly access?: EndpointConfig | NamedModelConfig;
+  readonly provider?: ModelProvider;
+}
+
+/** A model server, or the models of one place that code made. */
+export interface ModelServerView {
+  /** Its address without secrets; also the key of its slots. */
+  readonly label: string;
+  /** `ollama`, `llamacpp`, …; `other` if it did not tell; `code` for models that code made. */
+  readonly kind: string;
+  readonly state: "up" | "down" | "unknown";
+  /** Why it is down. With its address. */
+  readonly problem: string | undefined;
+  readonly maxConcurrency: number | undefined;
+  readonly models: readonly ServedModel[];
+}
+
 type ModelAccess = Omit<ResolvedModel, "name">;
 
 export interface Models {
@@ -40,45 +64,32 @@ export interface Models {
   health?(): Promise<ModelServerHealth>;
 }
 
-export interface ModelsOptions {
-  /** Receives warnings about endpoints that do not answer. Default: ignored. */
-  onWarning?: (message: string) => void;
-  /** How long an endpoint may take to list its models. Default: 5,000. */
-  listTimeoutMs?: number;
-  /** How long a list is cached; a failure for 5,000 at most. Default: 30,000. */
-  maxAgeMs?: number;
-  /** Default: `Date.now`. */
-  now?: () => number;
-}
-
 type ModelsConfig = Pick<ServerConfig, "endpoints" | "models" | "defaultModel">;
 
 // Clients choose the names that are passed through, so the cache must be limited.
 const maxProviders = 500;
 const maxNamesInMessage = 20;
-/** How often an endpoint is asked for its list because of unknown names. */
-const minRefreshMs = 1000;
 /** How long the servers may take to show that they are up. */
 const maxHealthMs = 300;
 
 /** The models of a config. Each provider is made once per endpoint and model, and shared. */
 export class ConfiguredModels implements Models {
   readonly #named: ReadonlyMap<string, ModelProvider | NamedModelConfig>;
-  readonly #endpoints: readonly Endpoint[];
+  readonly #endpoints: readonly ModelEndpoint[];
   /** The servers of the named models; undefined for one made by code. */
-  readonly #servers = new Map<string, Endpoint>();
+  readonly #servers = new Map<string, ModelEndpoint>();
   readonly #default: string | undefined;
   readonly #providers = new Map<string, ModelAccess>();
 
   constructor({ endpoints, models, defaultModel }: ModelsConfig, options: ModelsOptions = {}) {
     this.#named = new Map(Object.entries(models));
     this.#default = defaultModel;
-    this.#endpoints = endpoints.map((config) => new Endpoint(config, options));
+    this.#endpoints = endpoints.map((config) => new ModelEndpoint(config, options));
     const byAccess = new Map(this.#endpoints.map((endpoint) => [accessKey(endpoint.config), endpoint]));
     for (const [name, model] of this.#named) {
       if (isProvider(model)) continue;
       const key = accessKey(model);
-      const server = byAccess.get(key) ?? new Endpoint(model, options);
+      const server = byAccess.get(key) ?? new ModelEndpoint(model, options);
       byAccess.set(key, server);
       this.#servers.set(name, server);
     }
@@ -96,12 +107,12 @@ export class ConfiguredModels implements Models {
   }
 
   async list(): Promise<ModelEntry[]> {
-    const all = new Set([...this.#endpoints, ...this.#servers.values()]);
+    const all = this.#all;
     const lists = new Map(
-      await Promise.all([...all].map(async (server) => [server, await server.models()] as const)),
+      await Promise.all(all.map(async (server) => [server, await server.models()] as const)),
     );
     const entries = new Map<string, ModelEntry>();
-    const add = (id: string, ownedBy: string, server: Endpoint | undefined) => {
+    const add = (id: string, ownedBy: string, server: ModelEndpoint | undefined) => {
       const isDown = server !== undefined && lists.get(server) === undefined;
       if (!entries.has(id)) entries.set(id, { id, ownedBy, ...(isDown && { isUnavailable: true }) });
     };
@@ -113,18 +124,57 @@ export class ConfiguredModels implements Models {
   }
 
   async health(): Promise<ModelServerHealth> {
-    const all = [...new Set([...this.#endpoints, ...this.#servers.values()])];
-    // A server that hangs must not make the question hang.
-    const waited = new AbortController();
-    const asked = Promise.all(all.map((server) => server.models()));
-    await Promise.race([asked, sleep(maxHealthMs, undefined, { signal: waited.signal }).catch(() => {})]);
-    waited.abort();
+    const all = this.#all;
+    await shortly(Promise.all(all.map((server) => server.models())));
     const up = all.filter(({ isUp }) => isUp).length;
     return { up, down: all.length - up };
   }
 
+  /** The model servers with their models, in the order of the config. Each is asked, for a short time. */
+  async servers(): Promise<ModelServerView[]> {
+    const all = this.#all;
+    await shortly(Promise.all(all.flatMap((server) => [server.models(), server.learnKind()])));
+    const ids = new Set(this.#named.keys());
+    const named = Array.from(
+      this.#named,
+      ([id, model]): ServedModel & { server: ModelEndpoint | undefined } =>
+        isProvider(model)
+          ? { id, name: model.name, provider: model, server: undefined }
+          : { id, name: model.model ?? id, access: model, server: this.#servers.get(id) },
+    );
+    const views = all.map((server): ModelServerView => {
+      const { config, label, kind = "other", isUp, problem } = server;
+      const listed = this.#endpoints.includes(server) ? server.lastKnown.filter((id) => !ids.has(id)) : [];
+      for (const id of listed) ids.add(id);
+      return {
+        label,
+        kind,
+        state: isUp === undefined ? "unknown" : isUp ? "up" : "down",
+        problem: isUp === false ? problem : undefined,
+        maxConcurrency: config.maxConcurrency,
+        models: [
+          ...named.filter((model) => model.server === server),
+          ...listed.map((id) => ({ id, name: id, access: config })),
+        ],
+      };
+    });
+    const byCode = Map.groupBy(
+      named.filter(({ provider }) => provider),
+      ({ provider }) => provider?.endpoint ?? "",
+    );
+    const made = Array.from(byCode, ([label, models]): ModelServerView => {
+      const state = label.startsWith("demo:") ? "up" : "unknown";
+      return { label, kind: "code", state, problem: undefined, maxConcurrency: undefined, models };
+    });
+    return [...views, ...made];
+  }
+
+  get #all(): ModelEndpoint[] {
+    return [...new Set([...this.#endpoints, ...this.#servers.values()])];
+  }
+
   /** The first endpoint that has the model, in the order of the config. */
-  async #endpointOf(name: string): Promise<Endpoint | undefined> {
+  async #endpointOf(name: string): Promise<ModelEndpoint | undefined> {
     const [first, second] = this.#endpoints;
     // The only candidate reports an unknown model itself.
     if (second === undefined && this.#named.size === 0) return first;
@@ -191,70 +241,16 @@ export class ConfiguredModels implements Models {
   }
 }
 
+/** Waits, but not long: a server that hangs must not make a question about all of them hang. */
+async function shortly(work: Promise<unknown>): Promise<void> {
+  const waited = new AbortController();
+  await Promise.race([work, sleep(maxHealthMs, undefined, { signal: waited.signal }).catch(() => {})]);
+  waited.abort();
+}
+
 /** The same for accesses that reach the same models. */
 function accessKey({ url, apiKey, headers }: EndpointConfig): string {
   return JSON.stringify([url.replace(/\/+$/, ""), apiKey, headers]);
-}
-
-/** An endpoint and its list of models, which is cached. */
-class Endpoint {
-  readonly config: EndpointConfig;
-  /** Its last list, however old: a server that is down still has its models. */
-  lastKnown: readonly string[] = [];
-  /** Whether it answered when it was last asked. */
-  isUp = false;
-  readonly #options: ModelsOptions;
-  #list: Promise<string[] | undefined> | undefined;
-  #refreshAtMs = 0;
-  #askedAtMs = 0;
-
-  constructor(config: EndpointConfig, options: ModelsOptions) {
-    this.config = config;
-    this.#options = options;
-  }
-
-  /** The names of its models; undefined if it does not answer. */
-  models(): Promise<string[] | undefined> {
-    const { now = Date.now, maxAgeMs = 30_000 } = this.#options;
-    if (this.#list === undefined || now() >= this.#refreshAtMs) {
-      const startedAtMs = now();
-      this.#askedAtMs = startedAtMs;
-      this.#refreshAtMs = startedAtMs + maxAgeMs;
-      this.#list = this.#fetchList(startedAtMs);
-    }
-    return this.#list;
-  }
-
-  /** The same, asked anew unless that was just done: clients choose the names that are not found. */
-  newerModels(): Promise<string[] | undefined> {
-    const { now = Date.now } = this.#options;
-    if (now() >= this.#askedAtMs + minRefreshMs) this.#refreshAtMs = 0;
-    return this.models();
-  }
-
-  async #fetchList(startedAtMs: number): Promise<string[] | undefined> {
-    const { listTimeoutMs = 5000, onWarning } = this.#options;
-    const { url: baseURL, apiKey, headers } = this.config;
-    try {
-      const signal = AbortSignal.timeout(listTimeoutMs);
-      this.lastKnown = await listModels({ baseURL, apiKey, headers, signal });
-      this.isUp = true;
-      return [...this.lastKnown];
-    } catch (error) {
-      this.isUp = false;
-      // One that is down may be back soon.
-      this.#refreshAtMs = Math.min(this.#refreshAtMs, startedAtMs + 5000);
-      const reason = error instanceof Error ? error.message : String(error);
-      onWarning?.(`The models of ${labelOf(baseURL)} are left out: ${reason}`);
-      return undefined;
-    }
-  }
-}
-
-/** A URL without parts that may be secret; other text stays as it is. */
-export function labelOf(url: string): string {
-  const parsed = URL.parse(url);
-  return parsed ? `${parsed.origin}${parsed.pathname.replace(/\/+$/, "")}` : url;
 }
 
 /** Whether a list has the model. Ollama lists `qwen3:latest`, and people say `qwen3`. */

@@ -3,8 +3,8 @@
 import { ModelNotFoundError, ModelRequestError, UnexpectedAnswerError } from "rondo/errors";
 import { listModels } from "rondo/models";
 import { placeOf } from "./discover.ts";
+import { labelOf } from "./endpoint.ts";
 import type { EndpointConfig } from "./model-schema.ts";
-import { labelOf } from "./models.ts";
 
 export type ModelAccess = Pick<EndpointConfig, "url"> & Partial<Pick<EndpointConfig, "apiKey" | "headers">>;
 

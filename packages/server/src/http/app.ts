@@ -69,14 +69,15 @@ type Handle = (exchange: Exchange, request: HonoRequest) => void | Promise<void>
 
 function wrapper(options: AppOptions & { exchanges: Exchanges }, guard: BrowserGuard) {
   const { authenticate, logger, metrics, exchanges, ownerLimits } = options;
-  return (route: Pick<Route, "path" | "isPublic">, handle: Handle) =>
-    async (context: Context<{ Bindings: HttpBindings }>) => {
+  return (route: Pick<Route, "path" | "isPublic" | "isRoutine">, handle: Handle) => {
+    const isRoutine = route.isRoutine ?? route.isPublic === true;
+    return async (context: Context<{ Bindings: HttpBindings }>) => {
       const { incoming, outgoing } = context.env;
       const id = requestId(incoming.headers["x-request-id"]);
       const headers: Record<string, string> = { "x-request-id": id };
       guard.addHeaders(incoming, headers);
       const exchange = new Exchange({ incoming, outgoing, id, route: route.path, headers });
-      exchanges.add(exchange, () => finished(exchange, route.isPublic === true, logger, metrics));
+      exchanges.add(exchange, () => finished(exchange, isRoutine, logger, metrics));
       try {
         guard.check(incoming);
         if (!route.isPublic) {
@@ -91,6 +92,7 @@ function wrapper(options: AppOptions & { exchanges: Exchanges }, guard: BrowserG
       }
       return RESPONSE_ALREADY_SENT;
     };
+  };
 }
 
 async function toRouteRequest(
@@ -147,14 +149,14 @@ function admit(
   exchange.onEnd(() => clearTimeout(timer));
 }
 
-function finished(exchange: Exchange, isPublic: boolean, logger: Logger, metrics: Metrics): void {
+function finished(exchange: Exchange, isRoutine: boolean, logger: Logger, metrics: Metrics): void {
   const { outgoing, route } = exchange;
   // 499 is the usual status for a client that left before there was a reply.
   const fields = exchange.logFields(outgoing.headersSent ? outgoing.statusCode : 499);
   metrics.requestEnded(route, fields.method, fields.status, fields.ms / 1000);
   const isCut = outgoing.headersSent && !outgoing.writableFinished ? true : undefined;
   // Health checks come every few seconds.
-  const level = isPublic && fields.status < 500 ? "debug" : "info";
+  const level = isRoutine && fields.status < 500 ? "debug" : "info";
   logger[level]("request", { ...fields, isCut });
 }
 

@@ -6,7 +6,18 @@ import type { Usage } from "rondo";
 // Process metrics cost a little and cannot be stopped, so all servers of a process share them, from the first scrape on.
 let processRegistry: Registry | undefined;
 
+/** What happened since the start, for the samples of the console: plain numbers, which cost nothing to count. */
+export interface Totals {
+  /** Requests to the API that ended, without those of the console itself. */
+  requests: number;
+  inputTokens: number;
+  outputTokens: number;
+  /** Open now. */
+  streams: number;
+}
+
 export class Metrics {
+  readonly totals: Totals = { requests: 0, inputTokens: 0, outputTokens: 0, streams: 0 };
   readonly contentType = Registry.PROMETHEUS_CONTENT_TYPE;
   readonly #registry = new Registry();
   readonly #requests = this.#counter(
@@ -22,7 +33,10 @@ export class Metrics {
     registers: [this.#registry],
   });
   // Looking them up by their labels each time would cost more than counting.
-  readonly #ofRequests = new Map<string, { count: Counter.Internal; duration: Histogram.Internal<string> }>();
+  readonly #ofRequests = new Map<
+    string,
+    { count: Counter.Internal; duration: Histogram.Internal<string>; isOfApi: boolean }
+  >();
   readonly #streams = new Gauge({
     name: "rondo_open_streams",
     help: "Open event streams.",
@@ -55,18 +69,22 @@ export class Metrics {
     let numbers = this.#ofRequests.get(key);
     if (numbers === undefined) {
       const count = this.#requests.labels({ route, method, status });
-      numbers = { count, duration: this.#durations.labels({ route, method }) };
+      const isOfApi = /^\/v1\/(?!system\b|tools\b)/.test(route);
+      numbers = { count, duration: this.#durations.labels({ route, method }), isOfApi };
       this.#ofRequests.set(key, numbers);
     }
+    if (numbers.isOfApi) this.totals.requests += 1;
     numbers.count.inc();
     numbers.duration.observe(seconds);
   }
 
   streamOpened(): void {
+    this.totals.streams += 1;
     this.#streams.inc();
   }
 
   streamClosed(): void {
+    this.totals.streams -= 1;
     this.#streams.dec();
   }
 
@@ -76,6 +94,8 @@ export class Metrics {
 
   /** Adds the tokens of a model call. */
   tokensUsed({ inputTokens, outputTokens, cachedTokens }: Usage): void {
+    this.totals.inputTokens += inputTokens;
+    this.totals.outputTokens += outputTokens;
     this.#tokens.inc({ direction: "input" }, inputTokens);
     this.#tokens.inc({ direction: "output" }, outputTokens);
     if (cachedTokens !== undefined) this.#tokens.inc({ direction: "cached" }, cachedTokens);

@@ -70,6 +70,7 @@ describe("the OpenAPI document", () => {
       "post /v1/chat/completions",
       "post /v1/completions",
       "post /v1/embeddings",
+      "get /v1/system",
       "get /v1/models",
       "get /v1/models/{model}",
       "get /healthz",

@@ -53,6 +53,8 @@ interface RouteDescription<Query extends z.ZodObject, Param extends string> {
   readonly errors?: Readonly<Record<string, string>>;
   /** Whether it needs no key, and has no owner with limits. Default: false. */
   readonly isPublic?: boolean;
+  /** Whether it is asked every few seconds, so that a success is logged only for debugging. Default: if it is public. */
+  readonly isRoutine?: boolean;
 }
 
 export interface Route extends RouteDescription<z.ZodObject, string> {

@@ -9,6 +9,7 @@ import { openapiDocument } from "./openapi.ts";
 import { type ResponseRoutesOptions, responseRoutes } from "./response-routes.ts";
 import type { ConversationsApi, Route } from "./route.ts";
 import { type ServerRoutesOptions, serverRoutes } from "./server-routes.ts";
+import { type SystemRoutesOptions, systemRoutes } from "./system/system-routes.ts";
 
 export interface RoutesOptions
   extends ResponseRoutesOptions,
@@ -16,7 +17,8 @@ export interface RoutesOptions
     ConsoleRoutesOptions,
     ContainerRoutesOptions,
     FileRoutesOptions,
-    ServerRoutesOptions {
+    ServerRoutesOptions,
+    SystemRoutesOptions {
   conversations: ConversationsApi;
   /** The server's version, for the OpenAPI document. */
   version: string;
@@ -30,6 +32,7 @@ export function allRoutes(options: RoutesOptions): Route[] {
     ...containerRoutes(options),
     ...chatRoutes(options),
     ...consoleRoutes(options),
+    ...systemRoutes(options),
     ...serverRoutes(options, () => openapiDocument(routes, options.version)),
   ];
   return routes;

@@ -13,6 +13,7 @@ import { Exchanges } from "./exchange.ts";
 import { type Listening, listen } from "./listen.ts";
 import { OwnerLimits } from "./owner-limits.ts";
 import { type Runtime, type StartOptions, startRuntime } from "./runtime.ts";
+import { System } from "./system/system.ts";
 import { WebSockets } from "./websocket/web-sockets.ts";
 
 export type { StartOptions };
@@ -65,8 +66,21 @@ async function listenForClients(config: ServerConfig, runtime: Runtime): Promise
     ownerLimits: new OwnerLimits(config.limits),
     requiresActionStatus: config.compat.requiresActionStatus,
   };
+  const system = config.console
+    ? new System({
+        version: packageVersion(),
+        hasAuth: config.auth !== undefined,
+        store: config.store,
+        queue: store.queue,
+        models,
+        sandbox: runtime.sandbox,
+        metrics,
+        traces: "off",
+      })
+    : undefined;
   const app = createApp({
     ...shared,
+    system,
     conversations: new Conversations({
       store,
       executors,

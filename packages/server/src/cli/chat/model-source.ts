@@ -3,7 +3,7 @@
 import { type JsonObject, type Message, type ModelProvider, openaiCompatible } from "rondo";
 import { demoModel } from "rondo/demo";
 import { chatModels } from "../../config/chat-models.ts";
-import { labelOf } from "../../config/models.ts";
+import { labelOf } from "../../config/endpoint.ts";
 import { modelsAt } from "../../config/nearby-api.ts";
 import { explainModelError, missingModel } from "./explain-error.ts";
 

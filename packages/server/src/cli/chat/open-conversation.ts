@@ -3,7 +3,7 @@
 import type { AnyTool } from "rondo";
 import { chatModels } from "../../config/chat-models.ts";
 import { candidates, discoverModelServers, type FoundServer, serverNames } from "../../config/discover.ts";
-import { labelOf } from "../../config/models.ts";
+import { labelOf } from "../../config/endpoint.ts";
 import { correctPath, describeCorrection } from "../../config/nearby-api.ts";
 import type { Environment } from "../../config/overrides.ts";
 import { modelApiKey, modelUrl } from "../../config/settings.ts";

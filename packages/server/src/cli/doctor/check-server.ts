@@ -3,8 +3,8 @@
 import { openaiCompatible, responsesModel } from "rondo";
 import { commonProfile, learnEndpoint, pickProfile } from "rondo/models";
 import { chatModels } from "../../config/chat-models.ts";
+import { labelOf } from "../../config/endpoint.ts";
 import { providerOptions } from "../../config/model-schema.ts";
-import { labelOf } from "../../config/models.ts";
 import { findNearbyApi, isWrongPath as isWrongPathError, modelsAt } from "../../config/nearby-api.ts";
 import { modelApiKey } from "../../config/settings.ts";
 import { type AskedServer, diagnose } from "./diagnose.ts";

@@ -3,7 +3,7 @@
 import { Command, InvalidArgumentError } from "commander";
 import { resolveConfig } from "../../config/check-config.ts";
 import { candidates, type UsualPorts } from "../../config/discover.ts";
-import { labelOf } from "../../config/models.ts";
+import { labelOf } from "../../config/endpoint.ts";
 import { modelApiKey } from "../../config/settings.ts";
 import { isPostgresUrl, storeLabel } from "../../store/store-label.ts";
 import { type CliIo, Exit, exitCodes } from "../cli-io.ts";

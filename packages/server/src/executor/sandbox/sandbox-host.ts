@@ -42,10 +42,21 @@ export class SandboxHost {
   readonly settings: SandboxSettings;
   readonly #options: SandboxHostOptions;
   #ready: Promise<Ready> | undefined;
+  #known: SandboxState | undefined;
 
   constructor(options: SandboxHostOptions) {
     this.settings = options.settings;
     this.#options = options;
+  }
+
+  /** What came of the probes; undefined if nobody asked for code yet, so that they were not run. */
+  get known(): SandboxState | undefined {
+    return this.#known;
+  }
+
+  /** Whether this owner may run code, if any can be run. */
+  allows(owner: string): boolean {
+    return this.settings.owners?.includes(owner) ?? true;
   }
 
   /** Runs the probes of the tier, once, and says what came of it. */
@@ -60,8 +71,7 @@ export class SandboxHost {
 
   /** The containers, for this owner. Throws a 400 if no code can be run, and a 403 if the owner may not. */
   async containers(owner: string, param: string | null): Promise<Containers> {
-    const { owners } = this.settings;
-    if (owners && !owners.includes(owner))
+    if (!this.allows(owner))
       throw new ApiError(
         "You may not run code on this server. Its operator allows it in the config (sandbox.owners).",
         { status: 403, code: "sandbox_not_allowed", param },
@@ -80,10 +90,16 @@ export class SandboxHost {
   }
 
   #prepared(): Promise<Ready> {
-    this.#ready ??= this.#prepare().catch((error: unknown) => {
-      this.#ready = undefined; // it may work the next time
-      throw error;
-    });
+    this.#ready ??= this.#prepare().then(
+      (ready) => {
+        this.#known = ready.state;
+        return ready;
+      },
+      (error: unknown) => {
+        this.#ready = undefined; // it may work the next time
+        throw error;
+      },
+    );
     return this.#ready;
   }
 

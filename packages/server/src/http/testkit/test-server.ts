@@ -11,6 +11,7 @@ import { Exchanges } from "../exchange.ts";
 import { type Listening, type ListenOptions, listen } from "../listen.ts";
 import { createLogger, type LogLevel } from "../log.ts";
 import { Metrics } from "../metrics.ts";
+import { System } from "../system/system.ts";
 import { type FakeResponses, fakeResponses } from "./fake-responses.ts";
 
 export interface TestServer extends Listening, AsyncDisposable {
@@ -40,19 +41,28 @@ export function testOptions(
   });
   const { sandbox: settings } = resolveConfig({ sandbox: { kind: "none" } });
   const openTier = () => Promise.reject(new Error("This test has no sandbox."));
+  const sandbox = new SandboxHost({ settings, openTier, onWarning: () => {} });
+  const metrics = new Metrics();
   return {
     responses: fakeResponses(methods),
     conversations: new Conversations({ store: memoryStore(), limits: { maxItems: 1000 } }),
     files,
-    containers: new ContainersApi({
-      host: new SandboxHost({ settings, openTier, onWarning: () => {} }),
-      files,
-    }),
+    containers: new ContainersApi({ host: sandbox, files }),
     fileBytes: 1_000_000,
     models: { resolve: () => Promise.reject(new Error("This test has no models.")) },
     authenticate: async () => ({ owner: "local" }),
     logger: createLogger({ level, write }),
-    metrics: new Metrics(),
+    metrics,
+    system: new System({
+      version: "1.2.3",
+      hasAuth: true,
+      store: "memory",
+      queue: { count: async () => ({ queued: 0, running: 0 }) },
+      models: { servers: async () => [] },
+      sandbox,
+      metrics,
+      traces: "off",
+    }),
     version: "1.2.3",
     keepAliveMs: 15_000,
     isOpenOnLoopback: true,

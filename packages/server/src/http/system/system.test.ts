@@ -1,0 +1,133 @@
+import { demoModel } from "rondo/demo";
+import { startModelServer } from "rondo/testing";
+import { expect, onTestFinished, test } from "vitest";
+import type { ConfigInput } from "../../config/schema.ts";
+import { hashKey, newKey } from "../auth-keys.ts";
+import { startServer } from "../server.ts";
+
+async function start(config: ConfigInput) {
+  const server = await startServer({
+    port: 0,
+    store: "memory",
+    log: { level: "silent" },
+    sandbox: { kind: "none" },
+    shutdownMs: 0,
+    ...config,
+  });
+  onTestFinished(() => server.close());
+  const get = async (path: string, key?: string) => {
+    const headers = key === undefined ? {} : { authorization: `Bearer ${key}` };
+    const reply = await fetch(server.url + path, { headers });
+    // biome-ignore lint/suspicious/noExplicitAny: tests look into it without ceremony.
+    return { status: reply.status, body: (await reply.json()) as any };
+  };
+  return { ...server, get };
+}
+
+async function modelServer(...models: string[]) {
+  const server = await startModelServer([], { models });
+  onTestFinished(() => server.close());
+  return server;
+}
+
+/** An address at which nothing listens. */
+async function deadUrl(): Promise<string> {
+  const server = await startModelServer([]);
+  await server.close();
+  return server.url;
+}
+
+test("tells what the server is, and which model servers answer with which models", async () => {
+  const up = await modelServer("small", "large");
+  const down = await deadUrl();
+  const { get } = await start({
+    endpoints: [{ url: up.url, server: "ollama", maxConcurrency: 2 }, { url: down }],
+    models: { mine: { url: up.url, server: "ollama", maxConcurrency: 2, model: "small" }, demo: demoModel() },
+  });
+  const { body } = await get("/v1/system");
+  expect(body).toMatchObject({
+    object: "system",
+    version: expect.stringMatching(/^\d/),
+    node: process.version,
+    store: { kind: "memory", label: "memory" },
+    auth: false,
+    owner: "local",
+    sandbox: { state: "off", reason: expect.stringContaining("sandbox is off") },
+    queue: { queued: 0, running: 0 },
+    streams: 0,
+    is_demo: false,
+  });
+  expect(body.endpoints).toEqual([
+    {
+      name: "Ollama",
+      url: up.url,
+      kind: "ollama",
+      state: "up",
+      error: null,
+      models: ["mine", "small", "large"],
+      slots: { limit: 2, taken: 0, waiting: 0 },
+    },
+    {
+      name: "Model server",
+      url: down,
+      kind: "other",
+      state: "down",
+      error: expect.stringContaining(down),
+      models: [],
+      slots: { limit: null, taken: 0, waiting: 0 },
+    },
+    {
+      name: "Demo",
+      kind: "code",
+      state: "up",
+      error: null,
+      models: ["demo"],
+      slots: { limit: null, taken: 0, waiting: 0 },
+    },
+  ]);
+});
+
+test("with keys, each owner sees itself, and nobody an address", async () => {
+  const keys = { ann: newKey(), bob: newKey() };
+  const down = await deadUrl();
+  const { get } = await start({
+    endpoints: [{ url: down, apiKey: "sk-very-secret-key" }],
+    auth: { keys: Object.entries(keys).map(([owner, key]) => ({ owner, hash: hashKey(key) })) },
+    sandbox: { kind: "none", owners: ["key:bob"] },
+  });
+  expect((await get("/v1/system")).status).toBe(401);
+  const { body } = await get("/v1/system", keys.ann);
+  expect(body).toMatchObject({
+    auth: true,
+    owner: "key:ann",
+    sandbox: { state: "off", reason: "You may not run code on this server." },
+    endpoints: [{ state: "down", error: "It does not answer. The server's log says why." }],
+  });
+  expect(JSON.stringify(body)).not.toContain(new URL(down).port);
+  expect(JSON.stringify(body)).not.toContain("secret");
+  expect((await get("/v1/system", keys.bob)).body).toMatchObject({
+    owner: "key:bob",
+    sandbox: { reason: expect.stringContaining("is off") },
+  });
+});
+
+test("a model server that hangs does not make the question hang", async () => {
+  const hung = await startModelServer(
+    { text: "" },
+    { routes: { "GET /v1/models": { text: [new Promise(() => {})] } } },
+  );
+  onTestFinished(() => hung.close());
+  const { get } = await start({ endpoints: [{ url: hung.url }] });
+  expect((await get("/v1/system")).body.endpoints).toMatchObject([{ state: "unknown", models: [] }]);
+});
+
+test("only the demo model: it is a demo", async () => {
+  const { get } = await start({ models: { demo: demoModel() } });
+  expect((await get("/v1/system")).body).toMatchObject({ is_demo: true });
+});
+
+test("console: false removes the routes", async () => {
+  const { get } = await start({ models: { demo: demoModel() }, console: false });
+  for (const path of ["/v1/system"])
+    expect(await get(path)).toMatchObject({ status: 404, body: { error: { code: "unknown_path" } } });
+});
