@@ -4,6 +4,7 @@ import { render } from "preact";
 import "./styles/tokens.css";
 import "./styles/base.css";
 import "./styles/shell.css";
+import "./styles/dialog.css";
 import { pages } from "./pages.ts";
 import { App } from "./shell/app.tsx";
 

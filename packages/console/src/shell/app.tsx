@@ -11,9 +11,11 @@ import { ErrorNotice } from "../ui/error-notice.tsx";
 import { Icon } from "../ui/icon.tsx";
 import { Spinner } from "../ui/spinner.tsx";
 import { KeyPage } from "./key-page.tsx";
+import { useKeys } from "./keys.ts";
 import type { PageEntry, PageProps } from "./page-entry.ts";
 import { openPalette, Palette } from "./palette.tsx";
 import { linkTo, place } from "./router.ts";
+import { openShortcuts, Shortcuts } from "./shortcuts.tsx";
 
 export function App({ pages }: { readonly pages: readonly PageEntry[] }) {
   const current = pages.find(({ path }) => path === place.value.page);
@@ -21,6 +23,7 @@ export function App({ pages }: { readonly pages: readonly PageEntry[] }) {
   useEffect(() => {
     document.title = current ? `${current.title} – Rondo` : "Rondo";
   }, [current]);
+  useKeys({ pages, openPalette, openShortcuts });
   if (needsKey.value) return <KeyPage />;
   return (
     <div class="shell">
@@ -64,7 +67,8 @@ export function App({ pages }: { readonly pages: readonly PageEntry[] }) {
         </div>
         {current ? <LoadedPage key={current.path} entry={current} /> : <NoSuchPage />}
       </main>
-      <Palette />
+      <Palette pages={pages} onShortcuts={openShortcuts} />
+      <Shortcuts pages={pages} />
     </div>
   );
 }
