@@ -12,12 +12,13 @@ const library = join(repoRoot, "packages/rondo");
 const libraryTree = join(library, "src");
 const libraryEntry = join(libraryTree, "index.ts");
 
-const foundation = ["error", "json", "async", "registry", "hook", "context"];
+const foundation = ["error", "json", "async", "registry", "hook", "context", "trace"];
 const libraryLayers = {
   below: {
     error: [],
     json: ["error"],
     async: ["error", "json"],
+    trace: ["error", "json"],
     registry: ["error"],
     hook: ["error", "json", "async", "registry"],
     context: ["error", "json", "async", "registry", "hook"],
@@ -25,7 +26,7 @@ const libraryLayers = {
     turn: [...foundation, "tool"],
     agent: [...foundation, "tool", "turn"],
     // Models describe tools to a server, and do not know what runs them.
-    model: ["error", "async", "json", "tool"],
+    model: ["error", "async", "json", "trace", "tool"],
     loop: [...foundation, "tool", "turn", "agent", "model"],
     // A conversation is stored in the words of the models.
     session: ["error", "json", "model"],
@@ -40,6 +41,7 @@ const libraryLayers = {
   vocabulary: [
     "hook/events.ts",
     "registry/registry.ts",
+    "trace/trace.ts",
     "tool/tool-context.ts",
     "turn/turn-options.ts",
     "agent/agent-options.ts",

@@ -84,6 +84,8 @@ export type { StandardSchema } from "./tool/standard-schema.ts";
 export type { AnyTool, DocTree, InputOf, ItemOf, OpenAITool, OutputOf, Tool } from "./tool/tool.ts";
 export type { ToolContext } from "./tool/tool-context.ts";
 export type { ToolSource } from "./tool/tool-source.ts";
+export type { OnTrace } from "./trace/run-trace.ts";
+export type { TraceError, TraceEvent, Tracer } from "./trace/trace.ts";
 export { Turn, type TurnInput } from "./turn/turn.ts";
 export type { RunTurnOptions, ToolScope, TurnOptions } from "./turn/turn-options.ts";
 export type { StopReason } from "./turn/turn-state.ts";

@@ -7,3 +7,5 @@ export { type PromptChange, type PromptCut, PromptWatch } from "./loop/prompt-wa
 export { run } from "./loop/run.ts";
 export type { RunState } from "./loop/state.ts";
 export { foundTools, toolSearchName } from "./loop/tool-search.ts";
+export type { OnTrace } from "./trace/run-trace.ts";
+export type { TraceError, TraceEvent, Tracer } from "./trace/trace.ts";

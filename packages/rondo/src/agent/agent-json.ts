@@ -7,6 +7,7 @@ import type { JsonObject } from "../json/json-value.ts";
 import { formatVersion, SavedObject } from "../json/read.ts";
 import { chooseRegistry, type RegistryOption } from "../registry/registry-option.ts";
 import type { AnyTool } from "../tool/tool.ts";
+import type { OnTrace } from "../trace/run-trace.ts";
 import { Turn } from "../turn/turn.ts";
 import { checkScope, findTool } from "../turn/turn-options.ts";
 import type { Agent } from "./agent.ts";
@@ -26,6 +27,8 @@ export interface AgentScope extends ThinkingOptions {
   retries?: TurnRetries;
   /** How many turns run at once. It is not saved. Default: 1. */
   concurrency?: number;
+  /** Receives what happens in its runs, as of `new Agent`. Default: nobody listens. */
+  onTrace?: OnTrace;
 }
 
 /** The contents must not have the effects of turns that are saved to run again. */
@@ -65,7 +68,14 @@ export interface SavedAgent {
 }
 
 export function readAgent(json: unknown, scope: AgentScope): SavedAgent {
-  checkOptions("options", scope, ["tools", "registry", "retries", "concurrency", ...thinkingOptionNames]);
+  checkOptions("options", scope, [
+    "tools",
+    "registry",
+    "retries",
+    "concurrency",
+    "onTrace",
+    ...thinkingOptionNames,
+  ]);
   checkScope({ ...(scope.tools && { tools: scope.tools }) });
   const { tools: extra = [], registry: registryOption, ...settings } = scope;
   const { registry } = chooseRegistry(registryOption);

@@ -10,6 +10,7 @@ import type { ModelProvider } from "../model/provider.ts";
 import type { Registry } from "../registry/registry.ts";
 import type { RegistryOption } from "../registry/registry-option.ts";
 import { AnyTool } from "../tool/tool.ts";
+import type { OnTrace } from "../trace/run-trace.ts";
 import type { Turn } from "../turn/turn.ts";
 import { withSubtools } from "../turn/turn-options.ts";
 import type { ThinkingOptions } from "./thinking.ts";
@@ -37,6 +38,8 @@ export interface AgentOptions<
   retries?: TurnRetries;
   /** How many turns run at once. Default: 1. */
   concurrency?: number;
+  /** Receives what happens in its runs, and when: see `TraceEvent`. Default: nobody listens, and nothing is recorded. */
+  onTrace?: OnTrace;
   /** Where it is registered: a registry, or `false` for nowhere. Default: the process's default registry. */
   registry?: RegistryOption;
 }

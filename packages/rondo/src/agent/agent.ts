@@ -32,6 +32,7 @@ import type { ModelProvider } from "../model/provider.ts";
 import type { Registry } from "../registry/registry.ts";
 import { chooseRegistry } from "../registry/registry-option.ts";
 import type { AnyTool } from "../tool/tool.ts";
+import { checkOnTrace, type OnTrace, RunTrace } from "../trace/run-trace.ts";
 import { Turn } from "../turn/turn.ts";
 import { AgentHooks } from "./agent-hooks.ts";
 import { type AgentScope, readAgent, writeAgent } from "./agent-json.ts";
@@ -90,6 +91,9 @@ export class Agent<
   readonly #queue = new Deque<Turn>();
   readonly #retries: TurnRetryPolicy | null;
   readonly #concurrency: number;
+  readonly #onTrace: OnTrace | undefined;
+  /** That of the run under way. */
+  #trace: RunTrace | undefined;
   /** The turns that run, and those that ran when a restored agent was saved. */
   #inFlight: TurnInFlight[] = [];
   #isRunning = false;
@@ -110,6 +114,7 @@ export class Agent<
       "tags",
       "retries",
       "concurrency",
+      "onTrace",
       "registry",
     ]);
     const { registry, isRegistered } = chooseRegistry(options.registry);
@@ -123,6 +128,7 @@ export class Agent<
     this.#tags = toTags("tags", options.tags);
     this.#retries = checkRetries(options.retries);
     this.#concurrency = checkLimit("concurrency", options.concurrency ?? 1);
+    this.#onTrace = checkOnTrace("onTrace", options.onTrace);
     this.#contextQueue = checkContextQueue(
       options.contextQueue ?? new ContextQueue({ limit: defaultQueueLimit, registry }),
     );
@@ -283,6 +289,7 @@ export class Agent<
       tags: this.#tags,
       ...(this.#retries && { retries: this.#retries }),
       concurrency: this.#concurrency,
+      ...(this.#onTrace && { onTrace: this.#onTrace }),
       registry: this.isRegistered && this.registry,
     });
     for (const turn of this.#queue) child.#queue.push(turn.copy());
@@ -333,17 +340,27 @@ export class Agent<
       );
     this.#isRunning = true;
     this.#graceMs = graceMs;
+    const trace = this.#onTrace && new RunTrace(this.#onTrace);
+    this.#trace = trace;
+    trace?.start(this.name);
     try {
       if (this.#concurrency > 1) {
         yield* this.#runSeveral(signal, wait, graceMs);
+        trace?.finish("completed");
         return;
       }
       while (await this.#hasWork(signal, wait)) {
         await this.#announceNext(signal);
         const isDone = yield* this.#runTurn(this.#takeNext(), signal, graceMs);
-        if (isDone) return;
+        if (isDone) break;
       }
+      trace?.finish("completed");
+    } catch (error) {
+      if (error !== signal.reason) trace?.fail(error);
+      throw error;
     } finally {
+      trace?.finish("aborted"); // by its signal, or left
+      this.#trace = undefined;
       this.#isRunning = false;
     }
   }
@@ -480,7 +497,7 @@ export class Agent<
     graceMs: number,
   ): AsyncGenerator<TurnValue, void, void> {
     const { turn } = flight;
-    const options = { signal, graceMs, agent: this };
+    const options = { signal, graceMs, agent: this, ...(this.#trace && { tracer: this.#trace }) };
     if (!turn.tool.isStreaming) {
       await turn.returning(options);
       return;

@@ -17,6 +17,7 @@ import type { SessionStore } from "../session/store.ts";
 import type { CheckedSchema, InputSchema, ParsedInput } from "../tool/infer.ts";
 import type { AnyTool } from "../tool/tool.ts";
 import type { ToolSource } from "../tool/tool-source.ts";
+import { checkOnTrace, type OnTrace } from "../trace/run-trace.ts";
 import { withSubtools } from "../turn/turn-options.ts";
 import { type ClientHooks, checkClientHooks, type HookDecision } from "./client-hooks.ts";
 import { checkSession, checkSessionStore } from "./client-session.ts";
@@ -129,6 +130,8 @@ export interface ClientOptions<
   sessionStore?: SessionStore;
   /** How long an aborted tool may clean up before it is left behind. Default: 1,000. */
   graceMs?: number;
+  /** Receives what happens in its runs, and when: see `TraceEvent`. Default: nobody listens, and nothing is recorded. */
+  onTrace?: OnTrace;
   /** Interrupts the run under way, like `interrupt()`, and refuses later queries. */
   signal?: AbortSignal;
 }
@@ -162,6 +165,7 @@ const checks = {
   fork: optional(checkBoolean, false),
   sessionStore: optional(checkSessionStore, undefined),
   graceMs: optional(checkGrace, undefined),
+  onTrace: checkOnTrace,
   signal: checkSignal,
 } satisfies { [K in keyof Omit<ClientOptions, "model" | keyof TransportOptions>]-?: Check<unknown> };
 

@@ -56,7 +56,7 @@ class Cutter {
       sent = this.#cutAgain(sent, failure.error, 1 - cuts / 10);
       if (sent.messages.length === count) return undefined;
       const warning = `The conversation was cut to its newest ${sent.messages.length} messages, because the model server refused it: ${failure.error.said}`;
-      return { stream: streamSent(model, sent), warning };
+      return { stream: streamSent(model, sent, failure), warning };
     };
   }
 
@@ -104,8 +104,12 @@ class Cutter {
 }
 
 /** Tells what is sent: whoever compares it with the server's count needs the prompt as the server got it. */
-function streamSent(model: ModelProvider, sent: ModelRequest): AsyncIterable<ModelDelta> {
-  sent.onSent?.(sent, model);
+function streamSent(
+  model: ModelProvider,
+  sent: ModelRequest,
+  failure?: { readonly error: unknown },
+): AsyncIterable<ModelDelta> {
+  sent.onSent?.(sent, model, failure);
   return model.stream(sent);
 }
 

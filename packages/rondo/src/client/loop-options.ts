@@ -18,7 +18,7 @@ export function loopOptions(
   conversation: Conversation,
 ): LoopOptions {
   const { model, tools, settings, parallelToolCalls, maxToolIterations, maxRepeats } = options;
-  const { graceMs, signal } = options;
+  const { graceMs, signal, onTrace } = options;
   const answerTool = output?.answerTool;
   const format = output?.format;
   return {
@@ -43,6 +43,7 @@ export function loopOptions(
     ...(options.maxTools !== undefined && { maxTools: options.maxTools }),
     ...(options.repairArguments !== undefined && { repairArguments: options.repairArguments }),
     ...(graceMs !== undefined && { graceMs }),
+    ...(onTrace && { onTrace }),
     ...(signal && { signal }),
   };
 }

@@ -17,7 +17,7 @@ import type { ResultMessage } from "./query.ts";
 export async function* think(
   { model, instructions, settings, maxToolIterations, maxRepeats, describeContext }: ModelSetup,
   prompt: Prompt,
-  { agent, signal }: ToolContext,
+  { agent, signal, tracer }: ToolContext,
 ): AsyncGenerator<Block | Turn | ContextItem, ResultMessage, void> {
   const system = [instructions, agent ? describeContext(agent) : ""]
     .filter((part) => part !== "")
@@ -35,6 +35,7 @@ export async function* think(
     tools: agent?.tools ?? [],
     ...(agent && { agent }),
     signal,
+    ...(tracer && { onTrace: tracer }),
     routeResult: async (value) => {
       if (!(value instanceof Turn) && !(value instanceof ContextItem)) return undefined;
       toRoute.push(value);

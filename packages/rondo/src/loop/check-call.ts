@@ -19,6 +19,8 @@ export interface RawCall {
   readonly name: string;
   readonly arguments: string;
   readonly isTruncated: boolean;
+  /** Whether it was found in the text of the answer. Default: false, or not known. */
+  readonly isFromText?: boolean;
 }
 
 type Input = Record<string, unknown>;
@@ -57,6 +59,8 @@ export interface CheckOptions
   readonly signal: AbortSignal;
   /** Whether the conversation began with the call. Default: false. */
   readonly isOpen?: boolean;
+  /** Receives what had to be guessed or mended to read the call. Default: nobody listens. */
+  readonly onDoubt?: ((doubt: string) => void) | undefined;
 }
 
 export function rejectCall(
@@ -72,6 +76,8 @@ export function rejectCall(
 export async function checkCall(raw: RawCall, options: CheckOptions): Promise<CheckedCall> {
   const { tools, decideCall, signal, isOpen = false } = options;
   const tool = tools.find(raw.name);
+  if (raw.isFromText) options.onDoubt?.("read from text");
+  if (tool && tool.wireName !== raw.name) options.onDoubt?.("loosely matched name");
   const call = await validate(raw, tool, options);
   // The choice is only a request to the model, which may call in its text all the same.
   const undecided =
@@ -130,7 +136,7 @@ const maxBlockMs = 10;
 async function validate(
   raw: RawCall,
   tool: AnyTool | undefined,
-  { tools, repairArguments, model, signal }: CheckOptions,
+  { tools, repairArguments, model, signal, onDoubt }: CheckOptions,
 ): Promise<CallHere> {
   const reject = (reason: RejectReason, error: string) => rejectCall(raw, reason, error);
   if (raw.name === "") return reject("unknown", `The call has no name. The tools are: ${tools.names}.`);
@@ -167,7 +173,11 @@ async function validate(
     input = withoutFixed(tool, parsed.input);
     const problem = await problemOf(input);
     if (problem !== undefined) return reject("invalid", problem);
+    if (written) onDoubt?.("converted values");
+    else if (raw.arguments.trim() !== "") onDoubt?.("repaired arguments");
   }
+  if (onDoubt && written && Object.keys(written).some((key) => Object.hasOwn(tool.fixed, key)))
+    onDoubt("dropped fixed arguments");
   return { raw, decision: "run", tool, input };
 }
 

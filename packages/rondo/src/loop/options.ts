@@ -4,6 +4,7 @@ import type { Agent } from "../agent/agent.ts";
 import type { Message, UserMessage } from "../model/message.ts";
 import type { ModelProvider, ModelSettings, OutputFormat, Usage } from "../model/provider.ts";
 import type { AnyTool } from "../tool/tool.ts";
+import type { OnTrace } from "../trace/run-trace.ts";
 import type { RejectReason } from "./events.ts";
 import type { PromptWatch } from "./prompt-watch.ts";
 import type { RunState } from "./state.ts";
@@ -137,6 +138,8 @@ export interface LoopOptions {
    * `clientCalls` are the ids of the calls in it that the loop leaves open.
    */
   onMessage?: (message: Message, clientCalls: readonly string[]) => void;
+  /** Receives what happens in the run, and when: see `TraceEvent`. Default: nobody listens, and nothing is recorded. */
+  onTrace?: OnTrace;
   /** Ends the run with `aborted`. */
   signal?: AbortSignal;
   /** How long an aborted tool may clean up before it is left behind. Default: 1,000. */

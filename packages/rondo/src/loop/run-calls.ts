@@ -4,6 +4,7 @@ import { Bell } from "../async/bell.ts";
 import { untilAborted } from "../async/until-aborted.ts";
 import { neverAborted } from "../hook/fire.ts";
 import type { AnyTool } from "../tool/tool.ts";
+import type { RunTrace } from "../trace/run-trace.ts";
 import { Turn } from "../turn/turn.ts";
 import type { TurnOptions } from "../turn/turn-options.ts";
 import type { LoopEvent, ReadyCall } from "./events.ts";
@@ -30,6 +31,7 @@ export async function* runCalls(
   options: LoopOptions,
   state: RunState,
   signal: AbortSignal,
+  trace: RunTrace | undefined,
 ): AsyncGenerator<LoopEvent, void, void> {
   const outcomes = calls.map((call) => call.outcome);
   const progress: { readonly event: LoopEvent; readonly taken: () => void }[] = [];
@@ -44,7 +46,7 @@ export async function* runCalls(
         progress.push({ event: { type: "tool.progress", id: call.id, name: call.name, value }, taken });
         bell.ring();
       });
-    const work = runCall(call, options, signal, onProgress).then((outcome) => {
+    const work = runCall(call, options, { signal, trace }, onProgress).then((outcome) => {
       outcomes[index] = outcome;
       running.delete(work);
       return bell.ring();
@@ -97,12 +99,17 @@ function ring(bell: Bell): Promise<void> {
 async function runCall(
   { id, input, name, tool }: CallToAnswer,
   { agent, graceMs, turnIdFor, routeResult }: LoopOptions,
-  signal: AbortSignal,
+  { signal, trace }: { readonly signal: AbortSignal; readonly trace: RunTrace | undefined },
   onProgress: (value: unknown) => Promise<void>,
 ): Promise<CallOutcome> {
   const turnOptions: TurnOptions = { source: "model", callId: id };
   if (turnIdFor) turnOptions.uuid = turnIdFor(id);
-  const runOptions = { signal, ...(graceMs !== undefined && { graceMs }), ...(agent && { agent }) };
+  const runOptions = {
+    signal,
+    ...(graceMs !== undefined && { graceMs }),
+    ...(agent && { agent }),
+    ...(trace && { tracer: trace }),
+  };
   const route = routeResult && (async (value: unknown) => (await routeResult(value)) ?? value);
   try {
     const turn = new Turn(tool as AnyTool, input, turnOptions);

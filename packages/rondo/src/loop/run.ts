@@ -3,9 +3,12 @@
 import { Run } from "../async/run.ts";
 import { checkLimit } from "../error/check.ts";
 import { PromptCutError } from "../error/prompt-cut-error.ts";
+import type { JsonObject } from "../json/json-value.ts";
 import type { AssistantMessage, Message, ToolCall, ToolMessage } from "../model/message.ts";
 import type { FinishReason, ModelProvider, ModelRequest, OutputFormat, Usage } from "../model/provider.ts";
 import { addUsage, estimateUsage } from "../model/usage.ts";
+import { AnswerTrace } from "../trace/answer-trace.ts";
+import { checkOnTrace, RunTrace } from "../trace/run-trace.ts";
 import { type CallHere, type CheckedCall, checkCall, type RawCall, rejectCall } from "./check-call.ts";
 import type { LoopEvent, RunReason } from "./events.ts";
 import { OfferedTools } from "./offered-tools.ts";
@@ -17,6 +20,7 @@ import { type CallToAnswer, runCalls } from "./run-calls.ts";
 import { isShapedLast, shapedText, shapeInWords } from "./shaped-answer.ts";
 import { checkRunState, initialState, type RunState } from "./state.ts";
 import { failure, toToolMessage } from "./tool-result.ts";
+import { askedOf, checkedOf, finishedOf, isToken } from "./traced.ts";
 import { unansweredCalls } from "./unanswered.ts";
 
 const defaultMaxRepeats = 3;
@@ -44,6 +48,7 @@ export function run(messages: readonly Message[], options: LoopOptions): Run<Loo
       checkLimit(field, limit);
   }
   if (options.state !== undefined) checkRunState(options.state);
+  checkOnTrace("onTrace", options.onTrace);
   const tools = new OfferedTools(options.tools ?? [], options.isOffered);
   return new Run((signal) => new Loop(messages, options, tools, signal).events(), {
     signal: options.signal,
@@ -60,6 +65,7 @@ interface Answer {
   callText: string;
   finishReason: FinishReason;
   usage: Usage | undefined;
+  timings?: JsonObject | undefined;
   isCounted: boolean;
 }
 
@@ -71,6 +77,7 @@ class Loop {
   readonly #repeats: Repeats;
   readonly #promptWatch: PromptWatch;
   readonly #view: PromptView;
+  readonly #trace: RunTrace | undefined;
   #state: RunState;
   /** Whether the model is asked for an answer without calls. */
   #isFinalAnswer: boolean;
@@ -87,13 +94,37 @@ class Loop {
     this.#tools = tools;
     this.#signal = signal;
     this.#state = options.state ?? initialState;
+    const { onTrace } = options;
+    this.#trace =
+      onTrace && (onTrace instanceof RunTrace ? onTrace : new RunTrace(onTrace, this.#state.answers));
     this.#isFinalAnswer = this.#state.isFinalAnswer === true;
     this.#repeats = new Repeats(this.#maxRepeats, this.#state.repeats);
     this.#promptWatch = options.promptWatch ?? new PromptWatch();
     this.#view = new PromptView(tools, options, () => this.#messages);
   }
 
-  async *events(): AsyncGenerator<LoopEvent, void, void> {
+  events(): AsyncGenerator<LoopEvent, void, void> {
+    const trace = this.#trace;
+    // Inside another run, such as an agent's, that one begins and ends.
+    return trace && trace !== this.#options.onTrace ? this.#traced(trace) : this.#events();
+  }
+
+  async *#traced(trace: RunTrace): AsyncGenerator<LoopEvent, void, void> {
+    trace.start(this.#options.agent?.name);
+    try {
+      for await (const event of this.#events()) {
+        if (event.type === "run.finished") trace.finish(event.reason, event.usage);
+        yield event;
+      }
+    } catch (error) {
+      trace.fail(error);
+      throw error;
+    } finally {
+      trace.finish("aborted", this.#state.usage); // left
+    }
+  }
+
+  async *#events(): AsyncGenerator<LoopEvent, void, void> {
     try {
       let reason = yield* this.#begin();
       while (!reason) {
@@ -203,7 +234,7 @@ class Loop {
     const profile = (await model.learn?.({ signal: this.#signal })) ?? model.profile;
     if (profile.outputMode === "prompt" && !this.#hasWarned) {
       this.#hasWarned = true;
-      yield { type: "warning", ...shapeInWords };
+      yield this.#warning(shapeInWords);
     }
     if (!isShapedLast(request, profile)) {
       yield* this.#askOnce(request);
@@ -233,17 +264,35 @@ class Loop {
     let message: AssistantMessage | undefined;
     // A model that asks another one, or cuts the conversation to a window, tells.
     let sent = { request, model: this.#options.model };
-    const onSent = (really: ModelRequest, model: ModelProvider) => {
+    const trace = this.#trace && new AnswerTrace(this.#trace);
+    trace?.asked(askedOf(sent.request, sent.model));
+    const onSent = (
+      really: ModelRequest,
+      model: ModelProvider,
+      failure?: { readonly error: unknown },
+    ): void => {
       sent = { request: really, model };
+      if (!failure || !trace) return;
+      trace.failed(failure.error);
+      trace.asked(askedOf(really, model));
     };
+    let untold = trace;
     try {
-      for await (const delta of this.#options.model.stream({ ...request, onSent })) {
+      const asked = { ...request, onSent, ...(trace && { tracer: trace }) };
+      for await (const delta of this.#options.model.stream(asked)) {
         // Warnings come before an answer: of tries that failed.
         if (!isStarted && delta.type !== "warning") {
           isStarted = true;
           if (!isContinued) yield { type: "model.started", model: this.#options.model.name };
           const change = this.#promptWatch.send(sent.request);
-          if (change) yield { type: "prompt.changed", ...change };
+          if (change) {
+            this.#trace?.emit({ type: "prompt.changed", ...change });
+            yield { type: "prompt.changed", ...change };
+          }
+        }
+        if (untold && isToken(delta)) {
+          untold.started();
+          untold = undefined;
         }
         switch (delta.type) {
           case "text.delta":
@@ -260,17 +309,23 @@ class Loop {
           case "finished":
             answer.finishReason = delta.finishReason;
             answer.usage = delta.usage;
+            answer.timings = delta.timings;
             break;
           case "call.started":
           case "call.delta":
             answer.callText += delta.type === "call.delta" ? delta.text : delta.name;
             if (this.#options.tellsCallPieces !== false) yield delta;
             break;
+          case "warning":
+            yield this.#warning(delta);
+            break;
           default:
             yield delta;
         }
       }
       const cut = this.#findCut(answer, sent.model);
+      trace?.finished(finishedOf(answer));
+      if (cut) this.#trace?.emit({ type: "prompt.cut", ...cut });
       if (cut) yield { type: "prompt.cut", ...cut };
       if (draft && answer.calls.length === 0) {
         const shaped = shapedText(answer.text, draft);
@@ -289,16 +344,20 @@ class Loop {
       if (cut && this.#options.onPromptCut === "error")
         throw new PromptCutError(this.#options.model.endpoint, cut);
       if (answer.calls.length > 0) {
-        this.#open = await this.#check(answer.calls, this.#repeats.check(answer.calls));
+        this.#open = await this.#check(answer.calls, this.#repeats.check(answer.calls), {
+          answer: trace?.answer,
+        });
         this.#countRound();
       }
       isComplete = true;
     } catch (error) {
+      trace?.failed(error);
       if (!this.#signal.aborted || error !== this.#signal.reason) throw error;
       if (!isStarted) return true;
       // Interrupted: what was said is kept, and calls that were complete are answered 'cancelled'.
       this.#open = answer.calls.map((raw) => rejectCall(raw, "denied", "cancelled"));
     } finally {
+      trace?.failed(this.#signal.reason); // left
       if (isStarted && !isComplete && !isDropped)
         answer.usage ??= estimateUsage(sent.request, answer.text + answer.thinking + answer.callText);
       this.#countUsage(answer);
@@ -330,17 +389,30 @@ class Loop {
   async #check(
     calls: readonly RawCall[],
     repeated: readonly (string | undefined)[],
-    { isOpen = false }: { isOpen?: boolean } = {},
+    { isOpen = false, answer = this.#trace?.answer }: { isOpen?: boolean; answer?: number | undefined } = {},
   ): Promise<CheckedCall[]> {
-    const options = { ...this.#options, tools: this.#tools, signal: this.#signal, isOpen };
+    const trace = this.#trace;
+    const doubts: string[] = [];
+    const onDoubt = trace && ((doubt: string) => void (doubts.includes(doubt) || doubts.push(doubt)));
+    const options = { ...this.#options, tools: this.#tools, signal: this.#signal, isOpen, onDoubt };
     const checked: CheckedCall[] = [];
     for (const [index, raw] of calls.entries()) {
       const problem = repeated[index];
-      if (this.#isFinalAnswer) checked.push(rejectCall(raw, "not_allowed", "No tool may be used any more."));
-      else if (problem !== undefined) checked.push(rejectCall(raw, "repeated", problem));
-      else checked.push(await checkCall(raw, options));
+      let call: CheckedCall;
+      if (this.#isFinalAnswer) call = rejectCall(raw, "not_allowed", "No tool may be used any more.");
+      else if (problem !== undefined) call = rejectCall(raw, "repeated", problem);
+      else call = await checkCall(raw, options);
+      checked.push(call);
+      trace?.emit(checkedOf(call, answer ?? 0, doubts.splice(0)));
     }
     return checked;
+  }
+
+  #warning(warning: { readonly message: string; readonly code?: string }): LoopEvent {
+    const { message, code } = warning;
+    const event = { type: "warning", message, ...(code !== undefined && { code }) } as const;
+    this.#trace?.emit(event);
+    return event;
   }
 
   /** Counts the tokens of an answer, once. */
@@ -425,15 +497,14 @@ class Loop {
       if (!("reason" in call && call.reason === "repeated")) this.#repeats.note(call.raw, message.content);
       this.#commit(message);
     };
-    yield* runCalls(calls, take, this.#options, this.#state, this.#signal);
+    yield* runCalls(calls, take, this.#options, this.#state, this.#signal, this.#trace);
     if (this.#signal.aborted) return "aborted";
     const { limit, endsRun, fruitlessAnswers } = this.#state;
     if (isLeft || endsRun) return "client_calls";
     if (limit || !this.#isStuck) return limit;
-    yield {
-      type: "warning",
+    yield this.#warning({
       message: `In ${fruitlessAnswers} answers in a row, no call could be run; the run ends here.`,
-    };
+    });
     return "max_turns";
   }
 

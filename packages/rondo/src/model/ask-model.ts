@@ -11,6 +11,7 @@ import {
 } from "../error/model-errors.ts";
 import { ModelHttpError } from "../error/model-http-errors.ts";
 import { RondoError } from "../error/rondo-error.ts";
+import type { AnswerTrace } from "../trace/answer-trace.ts";
 import type { AnswerLimits } from "./answer-limits.ts";
 import { askServer } from "./ask-server.ts";
 import { type AnswerReader, ChatAnswer } from "./chat-answer.ts";
@@ -47,11 +48,24 @@ export interface ChatSetup {
 export type BodyFor = (signal: AbortSignal) => RequestBody | Promise<RequestBody>;
 
 /** Asks once, and pushes what comes into the sink. Rejects with a typed error, or with the sink's abort reason. */
-export async function askModel(setup: ChatSetup, bodyFor: BodyFor, sink: DeltaSink): Promise<void> {
+export async function askModel(
+  setup: ChatSetup,
+  bodyFor: BodyFor,
+  sink: DeltaSink,
+  trace: AnswerTrace | undefined,
+): Promise<void> {
   const { timeoutMs, idleTimeoutMs, maxConcurrency, retry, limits } = setup;
   const { signal } = sink;
   const endpoint = setup.endpoint.label;
-  const release = await acquireSlot({ endpoint, limit: maxConcurrency, signal });
+  let hasWaited = false;
+  const onWait =
+    trace &&
+    (() => {
+      hasWaited = true;
+      trace.emit({ type: "slot.awaited", answer: 0 });
+    });
+  const release = await acquireSlot({ endpoint, limit: maxConcurrency, signal, onWait });
+  if (hasWaited) trace?.emit({ type: "slot.taken", answer: 0 });
   let toolNames: readonly string[] = [];
   const answer = new ChatAnswer({
     endpoint,
@@ -62,9 +76,11 @@ export async function askModel(setup: ChatSetup, bodyFor: BodyFor, sink: DeltaSi
         profile: setup.learned.current,
         toolNames,
         maxCalls: limits.maxCallsPerAnswer,
+        isTraced: trace !== undefined,
       }),
     limits,
     push: sink.push,
+    onToken: trace && (() => trace.started()),
   });
   const stop = (TimeoutError: typeof ModelTimeoutError | typeof ModelIdleTimeoutError, limitMs: number) => {
     answer.cutOff();
@@ -77,13 +93,16 @@ export async function askModel(setup: ChatSetup, bodyFor: BodyFor, sink: DeltaSi
       const made = bodyFor(signal);
       const body = made instanceof Promise ? await made : made;
       toolNames = body.toolNames;
-      await attempt(setup, body, { sink, answer, silence });
+      await attempt(setup, body, { sink, answer, silence, trace });
     };
     await withRetry(ask, {
       policy: retry,
       signal,
       isSafe: () => !answer.hasBegun,
-      onRetry: (notice) => sink.push({ type: "warning", message: wordRetry(notice, endpoint, retry) }),
+      onRetry: (notice) => {
+        trace?.retried(notice.error, notice.waitMs);
+        sink.push({ type: "warning", message: wordRetry(notice, endpoint, retry) });
+      },
     });
   } finally {
     cancelTimeout();
@@ -96,12 +115,13 @@ interface Attempt {
   readonly sink: DeltaSink;
   readonly answer: ChatAnswer;
   readonly silence: SilenceLimit;
+  readonly trace: AnswerTrace | undefined;
 }
 
 async function attempt(
   { endpoint, model, send, learned, createReader, path = "/chat/completions" }: ChatSetup,
   { text: body, isWhole }: RequestBody,
-  { sink, answer, silence }: Attempt,
+  { sink, answer, silence, trace }: Attempt,
 ): Promise<void> {
   const { signal } = sink;
   // Silence before a whole answer means nothing: it may take as long as the whole stream would.
@@ -109,10 +129,12 @@ async function attempt(
   // Beside the request: it is known long before the model has written its first token.
   const learning = !createReader && learned.isNeededToRead ? learned.learn({ signal }) : undefined;
   try {
-    const response = await askServer({ endpoint, path, body, model, send, signal });
+    const traceHeaders = trace?.sent(endpoint.label + path, body, !isWhole);
+    const response = await askServer({ endpoint, path, body, model, traceHeaders, send, signal });
+    trace?.emit({ type: "model.accepted", answer: 0, status: response.status });
     learned.noteHeader(response.header("server"));
     if (learning && learned.isNeededToRead) await learning;
-    await readAnswer(response, { sink, answer, silence });
+    await readAnswer(response, { sink, answer, silence, trace });
     answer.end();
   } catch (error) {
     if (error instanceof ContextLengthError) learned.noteWindow(error.contextWindow);
@@ -127,7 +149,8 @@ async function attempt(
   }
 }
 
-async function readAnswer(response: HttpResponse, { sink, answer, silence }: Attempt): Promise<void> {
+async function readAnswer(response: HttpResponse, { sink, answer, silence, trace }: Attempt): Promise<void> {
+  const takeChunk = trace?.chunkTaker();
   let isPaused = false;
   // Not assigned directly: V8 then keeps the function, and with it the whole answer, until the next full garbage
   // collection.
@@ -140,6 +163,7 @@ async function readAnswer(response: HttpResponse, { sink, answer, silence }: Att
   sink.onDrained = onDrained;
   await response.read((bytes) => {
     silence.hear();
+    if (takeChunk) takeChunk(bytes);
     const isComplete = answer.read(bytes);
     if (!isComplete && sink.isFull()) {
       isPaused = true;

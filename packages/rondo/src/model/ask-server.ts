@@ -27,17 +27,20 @@ export interface ServerRequest {
   readonly body?: string;
   /** The model that is asked for, for messages. Default: none. */
   readonly model?: string;
+  /** Headers that connect the request to its trace. Default: none. */
+  readonly traceHeaders?: Readonly<Record<string, string>> | undefined;
   readonly send: HttpSend;
   readonly signal: AbortSignal;
 }
 
 /** Sends a request and resolves with the head of a successful reply. */
 export async function askServer(request: ServerRequest): Promise<HttpResponse> {
-  const { endpoint, path, body, send, signal } = request;
+  const { endpoint, path, body, traceHeaders, send, signal } = request;
   const response = await send({
     method: body === undefined ? "GET" : "POST",
     url: endpoint.url(path),
     headers: {
+      ...traceHeaders, // first: they replace none of the others
       accept: body === undefined ? "application/json" : "text/event-stream, application/json",
       ...(body === undefined ? {} : { "content-type": "application/json" }),
       ...endpoint.headers,

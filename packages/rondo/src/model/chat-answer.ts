@@ -22,6 +22,8 @@ import { SseReader } from "./sse.ts";
 export interface AnswerReader extends Pick<ChatStreamReader, "hasTooManyCalls" | "read" | "take" | "end"> {
   /** What it reads, for messages. Default: a chat completion. */
   readonly expected?: string;
+  /** Whether anything of an answer came: text, thinking or a call, even if it is held back. Default: not known. */
+  readonly hasContent?: boolean;
   /** Whether a chunk has ended the answer. Undefined where the end of the stream may do that too. */
   readonly isComplete?: boolean;
   /** An answer that came all at once, as a chunk; undefined for what is not one. Default: a chat completion's. */
@@ -37,6 +39,8 @@ export interface ChatAnswerSetup {
   /** The reader counts the calls. Default: no limits. */
   readonly limits?: AnswerLimits;
   readonly push: (delta: ModelDelta) => void;
+  /** Called once, when the first content has come. Default: nobody listens. */
+  readonly onToken?: (() => void) | undefined;
 }
 
 /** How many broken frames are reported: a server that sends garbage sends much of it. */
@@ -54,6 +58,7 @@ export class ChatAnswer {
   #createdReader: AnswerReader | undefined;
   readonly #limits: AnswerLimits;
   readonly #push: (delta: ModelDelta) => void;
+  #onToken: (() => void) | undefined;
   readonly #parser = new ChunkParser();
   #body: Body | undefined;
   /** The first bytes, for messages about what came instead of an answer. */
@@ -67,12 +72,13 @@ export class ChatAnswer {
   #isClosed = false;
   #hasBegun = false;
 
-  constructor({ endpoint, hideSecrets, createReader, limits, push }: ChatAnswerSetup) {
+  constructor({ endpoint, hideSecrets, createReader, limits, push, onToken }: ChatAnswerSetup) {
     this.#endpoint = endpoint;
     this.#hideSecrets = hideSecrets ?? ((text) => text);
     this.#createReader = createReader;
     this.#limits = limits ?? noLimits;
     this.#push = push;
+    this.#onToken = onToken;
   }
 
   get #reader(): AnswerReader {
@@ -97,6 +103,10 @@ export class ChatAnswer {
     if (this.#bytes > this.#limits.maxAnswerBytes) throw this.#beyond("maxAnswerBytes");
     if (this.#body) this.#body.read(bytes);
     else this.#begin(bytes);
+    if (this.#onToken && this.#reader.hasContent) {
+      this.#onToken();
+      this.#onToken = undefined;
+    }
     this.#pushAll(this.#reader.take());
     if (this.#reader.hasTooManyCalls) throw this.#beyond("maxCallsPerAnswer");
     return this.#isDone;

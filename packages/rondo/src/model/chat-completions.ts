@@ -10,6 +10,7 @@ import {
   checkSignal,
   checkString,
 } from "../error/check.ts";
+import { AnswerTrace } from "../trace/answer-trace.ts";
 import { answerLimits } from "./answer-limits.ts";
 import { askModel, type ChatSetup } from "./ask-model.ts";
 import { checkProfile } from "./check-profile.ts";
@@ -104,7 +105,8 @@ export function openaiCompatible(options: OpenAICompatibleOptions): ModelProvide
       };
       const bodyFor = (attempt: AbortSignal) =>
         learned.isNeededFor(request) ? learned.learn({ signal: attempt }).then(currentBody) : currentBody();
-      return new DeltaStream((sink) => askModel(setup, bodyFor, sink), signal);
+      const trace = request.tracer && AnswerTrace.of(request.tracer);
+      return new DeltaStream((sink) => askModel(setup, bodyFor, sink, trace), signal);
     },
   };
 }

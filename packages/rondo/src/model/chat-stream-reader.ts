@@ -1,12 +1,13 @@
 // Turns the chunks of a chat-completions stream into deltas that mean the same for every server.
 
+import type { JsonObject } from "../json/json-value.ts";
 import type { ModelProfile } from "./profile.ts";
 import type { FinishReason, ModelDelta, Usage } from "./provider.ts";
 import { CallCollector } from "./reading/call-collector.ts";
 import { isCutReason, settleFinishReason, toFinishReason } from "./reading/finish-reason.ts";
 import { NewText } from "./reading/new-text.ts";
 import { type ContentSink, readContent, textIn } from "./reading/read-content.ts";
-import { readTimings, readUsage } from "./reading/read-usage.ts";
+import { keepTimings, readTimings, readUsage } from "./reading/read-usage.ts";
 import { TextReader } from "./reading/text-reader.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -17,6 +18,8 @@ export interface ChatStreamReaderOptions {
   readonly toolNames: readonly string[];
   /** How many calls are accepted before `hasTooManyCalls`. Default: no limit. */
   readonly maxCalls?: number | undefined;
+  /** Whether the deltas say what only a trace needs. Default: false. */
+  readonly isTraced?: boolean | undefined;
 }
 
 /** How the bytes of an answer ended. */
@@ -48,17 +51,20 @@ export class ChatStreamReader {
   #isCutByReason = false;
   #usage: Usage | undefined;
   #timings: Usage | undefined;
+  readonly #isTraced: boolean;
+  #measured: JsonObject | undefined;
   /** Whether any `delta` had content: a `message` then only repeats it. */
   #hasDelta = false;
   #isEnded = false;
   /** What the answer has. */
   readonly #has = new Set<"text.delta" | "thinking.delta">();
 
-  constructor({ profile, toolNames, maxCalls }: ChatStreamReaderOptions) {
+  constructor({ profile, toolNames, maxCalls, isTraced = false }: ChatStreamReaderOptions) {
     const isCumulative = profile.text === "cumulative";
     this.#reasoningFields = profile.reasoningFields;
+    this.#isTraced = isTraced;
     const emit = (delta: ModelDelta) => this.#deltas.push(delta);
-    this.#calls = new CallCollector({ toolNames, isCumulative, maxCalls, emit });
+    this.#calls = new CallCollector({ toolNames, isCumulative, maxCalls, isTraced, emit });
     const warn = (message: string) => this.#warn(message);
     this.#text = new TextReader(profile, toolNames, {
       text: (text) => this.#push("text.delta", text),
@@ -75,6 +81,11 @@ export class ChatStreamReader {
       thinking: (text) => this.#think(newThinking ? newThinking.next(text) : text),
       skipped: (what) => warn(`Skipped ${what}, which is neither text nor thinking.`),
     };
+  }
+
+  /** Whether anything of the answer came: text, thinking or a call, even if it is held back. */
+  get hasContent(): boolean {
+    return this.#hasDelta;
   }
 
   /** Whether the model made more calls than are accepted. */
@@ -118,7 +129,9 @@ export class ChatStreamReader {
     if (isSilent && !isCutOff && !this.#isCutByReason)
       this.#warn("The answer has only thinking: the model said nothing after it.");
     const finishReason = settleFinishReason(this.#reason, { hasCalls: this.#calls.count > 0, isCutOff });
-    this.#deltas.push({ type: "finished", finishReason, usage: this.#usage ?? this.#timings });
+    const usage = this.#usage ?? this.#timings;
+    const timings = this.#measured;
+    this.#deltas.push({ type: "finished", finishReason, usage, ...(timings && { timings }) });
     return this.take();
   }
 
@@ -138,7 +151,10 @@ export class ChatStreamReader {
     const { choices, usage, timings, x_groq: groq } = chunk;
     if (usage !== undefined) this.#usage = readUsage(usage) ?? this.#usage;
     else if (isFields(groq)) this.#usage = readUsage(groq["usage"]) ?? this.#usage;
-    if (timings !== undefined) this.#timings = readTimings(timings) ?? this.#timings;
+    if (timings !== undefined) {
+      this.#timings = readTimings(timings) ?? this.#timings;
+      if (this.#isTraced) this.#measured = keepTimings(timings) ?? this.#measured;
+    }
     if (Array.isArray(choices)) for (const choice of choices as unknown[]) this.#readChoice(choice);
     else if (choices !== undefined && choices !== null)
       this.#warn("Skipped a chunk whose 'choices' is not a list.");

@@ -39,8 +39,8 @@ function startInOrder(
   models: readonly [ModelProvider, ...ModelProvider[]],
   request: ModelRequest,
 ): StartStream {
-  const ask = (model: ModelProvider) => {
-    request.onSent?.(request, model);
+  const ask = (model: ModelProvider, failure?: { readonly error: unknown }) => {
+    request.onSent?.(request, model, failure);
     return model.stream(request);
   };
   const first = ask(models[0]);
@@ -51,7 +51,7 @@ function startInOrder(
     const next = models[index + 1];
     if (!next || !failed || request.signal?.aborted) return undefined;
     index += 1;
-    return { stream: ask(next), warning: wordFallback(failed, next, failure.error) };
+    return { stream: ask(next, failure), warning: wordFallback(failed, next, failure.error) };
   };
 }
 

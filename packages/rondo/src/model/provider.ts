@@ -3,6 +3,7 @@
 import type { JsonObject } from "../json/json-value.ts";
 import type { JsonSchema } from "../tool/json-schema.ts";
 import type { OpenAITool } from "../tool/tool.ts";
+import type { Tracer } from "../trace/trace.ts";
 import type { Message } from "./message.ts";
 import type { ModelProfile } from "./profile.ts";
 
@@ -39,9 +40,14 @@ export interface ModelRequest {
   wholeAnswer?: boolean;
   /**
    * Called by a model that asks another one, before each try: with what it sends, which may be less than this request,
-   * and the model that counts the tokens of it. Default: none.
+   * and the model that counts the tokens of it. `failure` is that of the try before. Default: none.
    */
-  onSent?: (sent: ModelRequest, model: ModelProvider) => void;
+  onSent?: (sent: ModelRequest, model: ModelProvider, failure?: { readonly error: unknown }) => void;
+  /**
+   * Records what happens to this request, from waiting for a slot to the bytes of the answer. For a model, the `answer`
+   * is always 0: the loop knows its number. Default: nobody listens.
+   */
+  tracer?: Tracer;
   signal?: AbortSignal;
 }
 
@@ -79,12 +85,20 @@ export type ModelDelta =
       readonly name: string;
       readonly arguments: string;
       readonly isTruncated: boolean;
+      /** Whether it was found in the text, in a dialect. Only told to a `tracer`. Default: false. */
+      readonly isFromText?: boolean;
     }
   | { readonly type: "warning"; readonly message: string }
   /** An event of the server's own, as it came: a tool that it runs, or a call that needs approval. */
   | { readonly type: "server.event"; readonly event: JsonObject }
   /** `usage` is undefined when the server did not report it. */
-  | { readonly type: "finished"; readonly finishReason: FinishReason; readonly usage: Usage | undefined };
+  | {
+      readonly type: "finished";
+      readonly finishReason: FinishReason;
+      readonly usage: Usage | undefined;
+      /** What the server measured itself. Only told to a `tracer`. Default: nothing. */
+      readonly timings?: JsonObject;
+    };
 
 export interface LearnOptions {
   /** Whether the context window is needed too. Default: false. */

@@ -14,17 +14,19 @@ export interface SlotRequest {
   /** How many requests the endpoint may have, this one included. `Infinity` never waits. */
   readonly limit: number;
   readonly signal: AbortSignal;
+  /** Called if there is none free, before it waits. Default: nobody listens. */
+  readonly onWait?: (() => void) | undefined;
 }
 
 // Only endpoints with requests in flight, so that it does not grow.
 const endpoints = new Map<string, Slots>();
 
 /** Waits in line for a slot of the endpoint. Rejects when aborted. */
-export async function acquireSlot({ endpoint, limit, signal }: SlotRequest): Promise<ReleaseSlot> {
+export async function acquireSlot({ endpoint, limit, signal, onWait }: SlotRequest): Promise<ReleaseSlot> {
   signal.throwIfAborted();
   const slots = endpoints.get(endpoint) ?? new Slots(() => endpoints.delete(endpoint));
   endpoints.set(endpoint, slots);
-  return slots.acquire(limit, signal);
+  return slots.acquire(limit, signal, onWait);
 }
 
 /** What is in flight at an endpoint. */
@@ -54,9 +56,15 @@ class Slots {
     return { taken: this.#taken, waiting: this.#waiting.size };
   }
 
-  acquire(limit: number, signal: AbortSignal): ReleaseSlot | Promise<ReleaseSlot> {
+  acquire(
+    limit: number,
+    signal: AbortSignal,
+    onWait: (() => void) | undefined,
+  ): ReleaseSlot | Promise<ReleaseSlot> {
     const isFree = limit === Number.POSITIVE_INFINITY || (this.#waiting.size === 0 && this.#taken < limit);
-    return isFree ? this.#take() : this.#wait(limit, signal);
+    if (isFree) return this.#take();
+    onWait?.();
+    return this.#wait(limit, signal);
   }
 
   #wait(limit: number, signal: AbortSignal): Promise<ReleaseSlot> {

@@ -108,9 +108,11 @@ class SpanMaker implements OtelTracer {
       case "call.checked":
         this.#recordCheck(event);
         break;
+      case "prompt.changed":
+      case "prompt.cut":
       case "warning":
         this.#note(this.#run?.span, events.warning, event.atMs, {
-          [own.code]: event.code,
+          [own.code]: event.type === "warning" ? event.code : event.type.replace(".", "_"),
           ...(this.#style.content && { [own.message]: cut(event.message) }),
         });
         break;

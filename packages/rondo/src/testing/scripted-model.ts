@@ -23,7 +23,7 @@ export interface ScriptedModelOptions {
 }
 
 /** A deep copy of a request, taken on arrival; only the signal is the original. */
-export interface ScriptedRequest extends Readonly<Omit<ModelRequest, "onSent">> {
+export interface ScriptedRequest extends Readonly<Omit<ModelRequest, "onSent" | "tracer">> {
   /** Whether it was left or aborted before its answer ended. */
   readonly wasLeft: boolean;
   /** Resolves when its answer ended: finished, failed, left or aborted. */
@@ -103,7 +103,7 @@ export class ScriptedModel implements ModelProvider, Disposable {
   async *#answer(request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelDelta, void, void> {
     signal.throwIfAborted();
     const { promise: ended, resolve: end } = Promise.withResolvers<void>();
-    const { onSent: _, ...data } = request;
+    const { onSent: _, tracer: __, ...data } = request;
     const record = { ...copyData(data), wasLeft: false, ended };
     this.#requests.add(record);
     let isOver = false;

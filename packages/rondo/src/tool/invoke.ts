@@ -11,6 +11,7 @@ import { warn } from "../error/logger.ts";
 import type { HookEvent, HookEvents } from "../hook/events.ts";
 import { fire } from "../hook/fire.ts";
 import { copyData } from "../json/copy.ts";
+import type { RunTrace } from "../trace/run-trace.ts";
 import { mergeFixed } from "./fixed.ts";
 import type { InputResult } from "./input-schema.ts";
 import type { AnyTool } from "./tool.ts";
@@ -32,6 +33,8 @@ export interface Invocation {
   readonly graceMs: number;
   /** Receives the error that the tool's own function threw, before its hooks. */
   readonly onThrow: (error: unknown) => void;
+  /** Default: nobody listens. */
+  readonly trace?: RunTrace | undefined;
 }
 
 type AsyncFunction = (input: object, context: ToolContext) => Promise<unknown>;
@@ -119,7 +122,7 @@ function prepareInput({ tool, input, source }: Invocation): Values | Promise<Val
 async function callFunction(invocation: Invocation, input: object): Promise<unknown> {
   const { tool, context, watch } = invocation;
   const hold = tool.lock ? await acquireLock(tool.lock, invocation) : undefined;
-  const call = () => (tool.fn as AsyncFunction)(input, context);
+  const call = traced(invocation, () => (tool.fn as AsyncFunction)(input, context));
   let work: Promise<unknown> | undefined;
   try {
     const result = await watch.time(() => {
@@ -161,19 +164,19 @@ async function* iterate(
 ): AsyncGenerator<unknown, unknown, void> {
   const { tool, context, watch } = invocation;
   const hold = tool.lock ? await acquireLock(tool.lock, invocation) : undefined;
+  const { trace } = invocation;
   const inside = <R>(call: () => R): R => (hold ? hold.run(call) : call());
   let generator: AsyncGenerator<unknown, unknown, void> | undefined;
+  const next = traced(invocation, () => {
+    if (!generator) onStart();
+    generator ??= (tool.fn as AsyncGeneratorFunction)(input, context);
+    return generator.next();
+  });
   let isOver = false;
   try {
     while (true) {
       const step = await watch
-        .time(() =>
-          inside(() => {
-            if (!generator) onStart();
-            generator ??= (tool.fn as AsyncGeneratorFunction)(input, context);
-            return generator.next();
-          }),
-        )
+        .time(() => inside(next))
         .catch((error: unknown) => {
           if (watch.endedBy(error)) throw error;
           isOver = true;
@@ -184,6 +187,7 @@ async function* iterate(
         return step.value;
       }
       values.push(step.value);
+      trace?.emit({ type: "turn.progress", turnId: context.turn.uuid, count: values.length });
       await inside(() => fireHooks(invocation, "tool.onYield", step.value));
       yield step.value;
     }
@@ -196,8 +200,20 @@ async function* iterate(
   }
 }
 
-function acquireLock(lock: Lock, { watch, lockTimeoutMs }: Invocation): Promise<Hold> {
-  return lock.acquire({ signal: watch.signal, timeoutMs: lockTimeoutMs });
+function acquireLock(lock: Lock, { watch, lockTimeoutMs, trace, context }: Invocation): Promise<Hold> {
+  const isAwaited = trace !== undefined && lock.isHeld;
+  if (isAwaited) trace.emit({ type: "lock.awaited", turnId: context.turn.uuid });
+  const acquired = lock.acquire({ signal: watch.signal, timeoutMs: lockTimeoutMs });
+  if (!isAwaited) return acquired;
+  return acquired.then((hold) => {
+    trace.emit({ type: "lock.taken", turnId: context.turn.uuid });
+    return hold;
+  });
+}
+
+/** A part of the tool's function, as a part of its turn. */
+function traced<T>({ trace, context }: Invocation, part: () => T): () => T {
+  return trace ? () => trace.within(context.turn.uuid, part) : part;
 }
 
 /** Gives aborted code some time to stop. An error meanwhile is only a warning. */

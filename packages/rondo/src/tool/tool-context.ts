@@ -3,6 +3,7 @@
 import type { Agent } from "../agent/agent.ts";
 import type { ContextPool } from "../context/context-pool.ts";
 import type { ContextQueue } from "../context/context-queue.ts";
+import type { Tracer } from "../trace/trace.ts";
 import type { Turn } from "../turn/turn.ts";
 
 export interface ToolContext {
@@ -20,4 +21,9 @@ export interface ToolContext {
   readonly idempotencyKey: string;
   /** 1 for the first run of the turn, 2 for the second, and so on. */
   readonly attempt: number;
+  /**
+   * Records what happens in the run, if somebody listens: pass it on as `tracer` to turns, and as `onTrace` to what
+   * else the tool runs. Its `headers({ turnId: turn.uuid })` connect a request to the trace.
+   */
+  readonly tracer?: Tracer;
 }

@@ -14,10 +14,12 @@ export interface TraceError {
 
 /**
  * One thing that happened. `atMs` is the time since 1970, with fractions of a millisecond. `answer` counts the requests
- * to the model in one run, from 0: all events of one request have the same number.
+ * to the model in one run, from 0: all events of one request have the same number. A run that continues an earlier one
+ * counts on from its answers.
  */
 export type TraceEvent = { readonly atMs: number } & (
   | { readonly type: "run.started"; readonly name?: string }
+  /** `aborted` also if the run was left. */
   | { readonly type: "run.finished"; readonly reason: string; readonly usage?: Usage }
   | { readonly type: "run.failed"; readonly error: TraceError }
   /** The loop asks the model. */
@@ -33,7 +35,7 @@ export type TraceEvent = { readonly atMs: number } & (
       /** What the model is asked, before it is cut to a window or put into the words of a server. */
       readonly request?: () => Pick<ModelRequest, "messages" | "tools" | "settings" | "output">;
     }
-  /** All slots of the endpoint are taken: the request waits. */
+  /** All slots of the endpoint are taken: the request waits. Without a wait, neither event comes. */
   | { readonly type: "slot.awaited"; readonly answer: number }
   | { readonly type: "slot.taken"; readonly answer: number }
   /** A request went out. `body` makes the exact text of it, on demand; headers are never in it. */
@@ -95,9 +97,10 @@ export type TraceEvent = { readonly atMs: number } & (
       readonly callId?: string;
       /** From 1. */
       readonly attempt: number;
-      /** As the tool's function gets it. */
+      /** As it was given: without fixed arguments, which may be secrets, and before lazy values are resolved. */
       readonly input: () => unknown;
     }
+  /** Another turn holds the tool's lock: this one waits. Without a wait, neither event comes. */
   | { readonly type: "lock.awaited"; readonly turnId: string }
   | { readonly type: "lock.taken"; readonly turnId: string }
   /** A streaming tool yielded its `count`th value. */
@@ -109,6 +112,22 @@ export type TraceEvent = { readonly atMs: number } & (
       readonly error?: TraceError;
       /** What came of it. */
       readonly output?: () => unknown;
+    }
+  /** The request does not begin with the prompt of the one before: the server's cache is of no use from there on. */
+  | {
+      readonly type: "prompt.changed";
+      readonly part: "tools" | "messages";
+      /** The first tool or message that differs, from 0. */
+      readonly index: number;
+      readonly message: string;
+    }
+  /** The server read only a part of the prompt, and answered all the same. */
+  | {
+      readonly type: "prompt.cut";
+      readonly reportedTokens: number;
+      /** The fewest that the whole prompt can have. */
+      readonly expectedTokens: number;
+      readonly message: string;
     }
   | { readonly type: "warning"; readonly message: string; readonly code?: string }
 );

@@ -14,6 +14,8 @@ import { HookList } from "../hook/hook-list.ts";
 import { copyData, freezeData } from "../json/copy.ts";
 import { defaultRegistry, Registry } from "../registry/registry.ts";
 import { AnyTool } from "../tool/tool.ts";
+import { checkOnTrace } from "../trace/run-trace.ts";
+import type { Tracer } from "../trace/trace.ts";
 
 export interface TurnOptions {
   /** Time limit of the tool's code; `Infinity` for none. Default: the tool's, else 60,000. */
@@ -39,6 +41,8 @@ export interface RunTurnOptions {
   graceMs?: number;
   /** The agent that runs it: the tool gets its context, and its turn hooks fire. Set by agents. */
   agent?: Agent;
+  /** Records what happens in the turn, and when. Default: nobody listens. */
+  tracer?: Tracer;
 }
 
 /** Where the tools of saved turns and agents come from. */
@@ -57,13 +61,14 @@ export function checkTurnOptions(options: TurnOptions): void {
 }
 
 export function checkRunOptions(options: RunTurnOptions): RunTurnOptions {
-  checkOptions("options", options, ["signal", "graceMs", "agent"]);
+  checkOptions("options", options, ["signal", "graceMs", "agent", "tracer"]);
   checkSignal("signal", options.signal);
   if (options.graceMs !== undefined) checkGrace("graceMs", options.graceMs);
   const { agent } = options;
   // `turn/` must not import `agent/`, so it checks the part that it needs.
   const isAgent = (agent as Partial<Agent> | null | undefined)?.turnHookList instanceof HookList;
   requireType(agent === undefined || isAgent, "agent", "an Agent", agent);
+  checkOnTrace("tracer", options.tracer);
   return options;
 }
 

@@ -17,6 +17,8 @@ import type { Registry } from "../registry/registry.ts";
 import { type Invocation, invoke, invokeStream } from "../tool/invoke.ts";
 import { provideTurns } from "../tool/run-as-turn.ts";
 import type { AnyTool, CallArguments, CompletedOutput, Tool } from "../tool/tool.ts";
+import { RunTrace } from "../trace/run-trace.ts";
+import { toTraceError } from "../trace/trace-error.ts";
 import { TurnHooks } from "./turn-hooks.ts";
 import { readTurn, writeTurn } from "./turn-json.ts";
 import {
@@ -268,7 +270,7 @@ export class Turn<
     }
   }
 
-  #claim({ signal, graceMs = defaultGraceMs, agent }: RunTurnOptions): TurnRun {
+  #claim({ signal, graceMs = defaultGraceMs, agent, tracer }: RunTurnOptions): TurnRun {
     if (this.#isRunning)
       throw new SafeExecutionError(
         `This turn of the tool '${this.tool.name}' is already running. Wait for it to end, or make another turn.`,
@@ -278,6 +280,8 @@ export class Turn<
     this.#state = { ...notStarted, attempts: this.attempts + 1, startTime: new Date() };
 
     const { tool, timeoutMs, callId } = this;
+    const trace = tracer && RunTrace.of(tracer);
+    if (trace) this.#traceStart(trace);
     const watch = new Watch({
       signal,
       timeoutMs,
@@ -290,6 +294,7 @@ export class Turn<
       ...(callId !== undefined && { callId }),
       idempotencyKey: this.uuid,
       attempt: this.attempts,
+      ...(trace && { tracer: trace }),
     };
     const source = {
       hooks: agent ? [this.hookList, agent.turnHookList] : [this.hookList],
@@ -314,6 +319,7 @@ export class Turn<
         onThrow: (error) => {
           this.#thrownByTool = { error };
         },
+        trace,
       },
       fire: (event, ...args) => fire(event, source, args, hookContext),
       error: undefined,
@@ -359,7 +365,33 @@ export class Turn<
     } finally {
       run.watch[Symbol.dispose]();
       this.#isRunning = false;
+      const { trace } = run.invocation;
+      if (trace) this.#traceEnd(trace, run.error);
     }
+  }
+
+  #traceStart(trace: RunTrace): void {
+    const { uuid: turnId, callId, attempts: attempt } = this;
+    const input = this.#input;
+    trace.emit({
+      type: "turn.started",
+      turnId,
+      name: this.tool.name,
+      ...(callId !== undefined && { callId }),
+      attempt,
+      input: () => input,
+    });
+  }
+
+  #traceEnd(trace: RunTrace, error: unknown): void {
+    const { stopReason, output } = this.#state;
+    trace.emit({
+      type: "turn.finished",
+      turnId: this.uuid,
+      stopReason: stopReason ?? "error",
+      ...(error !== undefined && { error: toTraceError(error) }),
+      ...(output !== undefined && { output: () => output }),
+    });
   }
 
   #mark(error: unknown): void {

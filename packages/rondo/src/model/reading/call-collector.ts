@@ -13,6 +13,8 @@ export interface CollectorOptions {
   readonly isCumulative: boolean;
   /** How many calls are accepted. Default: no limit. */
   readonly maxCalls?: number | undefined;
+  /** Whether the end of a call says that it was found in text. Default: false. */
+  readonly isTraced?: boolean;
   readonly emit: (delta: ModelDelta) => void;
 }
 

@@ -103,7 +103,8 @@ export class CallDraft {
     // Missing arguments mean "none" only if the server marked the end.
     const mayBeCut = isCutOff || (!hasReason && (text !== "" || !hasEnd));
     const isTruncated = this.isFromText ? this.#options.isCut === true : mayBeCut && !isWholeJson(text);
-    this.#options.emit({ type: "call.ended", id, name: this.name, arguments: text, isTruncated });
+    const doubt = this.#options.isTraced && this.isFromText ? { isFromText: true } : undefined;
+    this.#options.emit({ type: "call.ended", id, name: this.name, arguments: text, isTruncated, ...doubt });
   }
 
   /** Emits the start of the call, with its arguments so far. Its name can no longer change. */

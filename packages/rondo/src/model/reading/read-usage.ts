@@ -1,5 +1,6 @@
 // Reads the usage of an answer, in all shapes that servers send.
 
+import type { JsonObject } from "../../json/json-value.ts";
 import type { Usage } from "../provider.ts";
 
 /** Far beyond any context, and small enough that sums stay exact. */
@@ -38,6 +39,16 @@ export function readTimings(value: unknown): Usage | undefined {
   const inputTokens = prompt + (cachedTokens ?? 0);
   const totalTokens = inputTokens + outputTokens;
   return { inputTokens, outputTokens, totalTokens, ...(cachedTokens !== undefined && { cachedTokens }) };
+}
+
+/** More are not measurements. */
+const maxMeasurements = 32;
+
+/** What a server measured itself: its numbers, as they came. */
+export function keepTimings(value: unknown): JsonObject | undefined {
+  if (typeof value !== "object" || value === null) return undefined;
+  const numbers = Object.entries(value).filter(([, it]) => Number.isFinite(it));
+  return numbers.length === 0 ? undefined : Object.fromEntries(numbers.slice(0, maxMeasurements));
 }
 
 function detail(

@@ -4,6 +4,7 @@ import { untilAborted } from "../../async/until-aborted.ts";
 import { isPlainObject } from "../../error/check.ts";
 import { ModelHttpError } from "../../error/model-http-errors.ts";
 import type { JsonObject } from "../../json/json-value.ts";
+import type { AnswerTrace } from "../../trace/answer-trace.ts";
 import { askModel, type ChatSetup } from "../ask-model.ts";
 import type { DeltaSink } from "../delta-stream.ts";
 import type { ModelDelta } from "../provider.ts";
@@ -44,6 +45,7 @@ export async function askResponses(
   setup: ResponsesSetup,
   request: CheckedRequest,
   sink: DeltaSink,
+  trace: AnswerTrace | undefined,
 ): Promise<void> {
   const { chain, approve, onResponse } = setup;
   const { messages } = request;
@@ -53,7 +55,7 @@ export async function askResponses(
   let finished: Finished | undefined;
   const ask = async (input: WireFields): Promise<JsonObject> => {
     reader = new ResponseReader(setup.chat.limits.maxCallsPerAnswer, reader);
-    await askOnce(setup, { ...request.fields, ...input }, reader, {
+    const own: DeltaSink = {
       signal: sink.signal,
       isFull: sink.isFull,
       stop: sink.stop,
@@ -65,7 +67,8 @@ export async function askResponses(
         if (delta.type !== "finished") sink.push(delta);
         else finished = { ...delta, usage: addUsage(finished?.usage, delta.usage) };
       },
-    });
+    };
+    await askOnce(setup, { ...request.fields, ...input }, reader, own, trace);
     const response = reader.response ?? {};
     onResponse?.(response);
     return response;
@@ -77,6 +80,7 @@ export async function askResponses(
   let response = link
     ? await ask({ input, previous_response_id: link.responseId }).catch((error: unknown) => {
         if (!isLost(error)) throw error;
+        trace?.retried(error, 0);
         input = whole();
         return ask({ input });
       })
@@ -111,11 +115,12 @@ async function askOnce(
   fields: WireFields,
   reader: ResponseReader,
   sink: DeltaSink,
+  trace: AnswerTrace | undefined,
 ): Promise<void> {
   // Servers store by default. One that stores nothing rejects the wish, and says so in its response.
   const text = JSON.stringify({ model, stream: true, ...(!chain && { store: false }), ...fields });
   const setup = { ...chat, path: "/responses", createReader: () => reader };
-  await askModel(setup, () => ({ text, toolNames: [], isWhole: false }), sink);
+  await askModel(setup, () => ({ text, toolNames: [], isWhole: false }), sink, trace);
 }
 
 /** Whether the server no longer has the response that the request goes on from. */

@@ -3,6 +3,7 @@
 import { InvalidTypeError } from "../../error/argument-errors.ts";
 import { checkBoolean, checkPlainObject, checkSignal, checkString } from "../../error/check.ts";
 import type { JsonObject } from "../../json/json-value.ts";
+import { AnswerTrace } from "../../trace/answer-trace.ts";
 import { checkSetup, type OpenAICompatibleOptions } from "../chat-completions.ts";
 import { DeltaStream } from "../delta-stream.ts";
 import type { Message } from "../message.ts";
@@ -64,7 +65,8 @@ export function responsesModel(url: string, options: ResponsesModelOptions = {})
       checkPlainObject("request", request);
       const signal = checkSignal("signal", request.signal);
       const checked = checkRequest(request);
-      return new DeltaStream((sink) => askResponses(setup, checked, sink), signal);
+      const trace = request.tracer && AnswerTrace.of(request.tracer);
+      return new DeltaStream((sink) => askResponses(setup, checked, sink, trace), signal);
     },
   };
 }

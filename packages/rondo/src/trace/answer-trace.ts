@@ -1,0 +1,116 @@
+// The trace of one request to a model. A model does not know how many there were before, so that it records them all as
+// answer 0; here they get their number.
+
+import type { TraceHeaders } from "./headers.ts";
+import { type NewEvent, RunTrace } from "./run-trace.ts";
+import type { TraceEvent, Tracer } from "./trace.ts";
+import { toTraceError } from "./trace-error.ts";
+
+type Asked = Omit<Extract<TraceEvent, { type: "model.asked" }>, "type" | "atMs" | "answer">;
+type Finished = Omit<Extract<TraceEvent, { type: "model.finished" }>, "type" | "atMs" | "answer">;
+
+const encoder = new TextEncoder();
+
+export class AnswerTrace implements Tracer {
+  readonly #run: RunTrace;
+  #answer = 0;
+  #attempts = 0;
+  #hasStarted = false;
+  #isOver = false;
+
+  constructor(run: RunTrace) {
+    this.#run = run;
+  }
+
+  /** The trace of a model's request, made by the loop or from a user's tracer. */
+  static of(tracer: Tracer): AnswerTrace {
+    return tracer instanceof AnswerTrace ? tracer : new AnswerTrace(RunTrace.of(tracer));
+  }
+
+  get answer(): number {
+    return this.#answer;
+  }
+
+  get wantsChunks(): boolean {
+    return this.#run.wantsChunks;
+  }
+
+  /** A request begins: the first, or another one after a failure of a model. */
+  asked(asked: Asked): void {
+    this.#answer = this.#run.nextAnswer();
+    this.#attempts = 0;
+    this.#hasStarted = false;
+    this.#isOver = false;
+    this.emit({ type: "model.asked", answer: 0, ...asked });
+  }
+
+  /** The first token came. Only the first call counts. */
+  started(): void {
+    if (!this.#hasStarted) this.emit({ type: "model.started", answer: 0 });
+  }
+
+  finished(finished: Finished): void {
+    this.emit({ type: "model.finished", answer: 0, ...finished });
+    this.#isOver = true;
+  }
+
+  /** It has no effect on an answer that is over. */
+  failed(error: unknown): void {
+    this.emit({ type: "model.failed", answer: 0, error: toTraceError(error) });
+    this.#isOver = true;
+  }
+
+  /** A request goes out. Gives the headers that connect it to the trace. */
+  sent(url: string, body: string, isStream: boolean): TraceHeaders {
+    this.#attempts += 1;
+    const attempt = this.#attempts;
+    this.emit({
+      type: "request.sent",
+      answer: 0,
+      attempt,
+      url,
+      bytes: encoder.encode(body).length,
+      isStream,
+      body: () => body,
+    });
+    return this.headers();
+  }
+
+  retried(error: unknown, waitMs: number): void {
+    const attempt = this.#attempts;
+    this.emit({ type: "request.retried", answer: 0, attempt, waitMs, error: toTraceError(error) });
+  }
+
+  /** What takes the bytes of one reply, if somebody wants them. */
+  chunkTaker(): ((bytes: Uint8Array) => void) | undefined {
+    if (!this.wantsChunks) return undefined;
+    const decoder = new TextDecoder();
+    return (bytes) => {
+      const text = decoder.decode(bytes, { stream: true });
+      if (text !== "") this.emit({ type: "model.chunk", answer: 0, text });
+    };
+  }
+
+  emit(event: NewEvent): void {
+    if (this.#mayRecord(event)) this.#run.emit(this.#numbered(event));
+  }
+
+  record(event: TraceEvent): void {
+    if (this.#mayRecord(event)) this.#run.record(this.#numbered(event));
+  }
+
+  headers(): TraceHeaders {
+    return this.#run.headers({ answer: this.#answer });
+  }
+
+  /** What a model tells late, after it was left, belongs to no answer any more. */
+  #mayRecord({ type }: NewEvent): boolean {
+    if (this.#isOver || (type === "model.started" && this.#hasStarted)) return false;
+    if (type === "model.started") this.#hasStarted = true;
+    return true;
+  }
+
+  #numbered<E extends NewEvent>(event: E): E {
+    return "answer" in event ? { ...event, answer: this.#answer } : event;
+  }
+}
