@@ -1,5 +1,5 @@
-// The contract of a store. SQLite implements it, in a file or in memory, as any other store can; one suite of tests
-// (`describeStore`) checks them all.
+// The contract of a store. SQLite (in a file or in memory) and PostgreSQL implement it, as any other store can; one
+// suite of tests (`describeStore`) checks them all.
 //
 // A response is a row that changes, and three lists that only grow: its items, its events (only of runs that can be
 // followed later) and its steps, which tell a later process how far the run has come. Writes to a run name the fence
