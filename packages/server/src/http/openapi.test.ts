@@ -45,6 +45,8 @@ describe("the OpenAPI document", () => {
       "delete /v1/responses/{response_id}",
       "post /v1/responses/{response_id}/cancel",
       "get /v1/responses/{response_id}/input_items",
+      "get /v1/responses/{response_id}/trace",
+      "get /v1/runs",
       "post /v1/conversations",
       "get /v1/conversations/{conversation_id}",
       "post /v1/conversations/{conversation_id}",

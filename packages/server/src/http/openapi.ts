@@ -37,7 +37,9 @@ import {
   responseListSchema,
 } from "../protocol/replies.ts";
 import { responseErrorSchema, responseSchema } from "../protocol/response.ts";
+import { runListSchema, runSchema } from "../protocol/run-object.ts";
 import { tool } from "../protocol/tools.ts";
+import { traceSchema } from "../protocol/trace-object.ts";
 import type { Route } from "./route.ts";
 
 /** The schemas that the document names. Others are written where they are used. */
@@ -58,6 +60,9 @@ const components: Readonly<Record<string, z.ZodType>> = {
   ResponseError: responseErrorSchema,
   StreamEvent: streamEventSchema,
   ResponseList: responseListSchema,
+  Run: runSchema,
+  RunList: runListSchema,
+  Trace: traceSchema,
   Item: itemSchema,
   ItemList: itemListSchema,
   Conversation: conversationSchema,

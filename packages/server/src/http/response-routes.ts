@@ -2,7 +2,13 @@
 
 import { createRequestSchema, inputTokensSchema } from "../protocol/create-request-schema.ts";
 import { streamEventSchema } from "../protocol/events.ts";
-import { listQuerySchema, pageQuerySchema, retrieveQuerySchema } from "../protocol/query.ts";
+import {
+  listQuerySchema,
+  pageQuerySchema,
+  retrieveQuerySchema,
+  runsQuerySchema,
+  traceQuerySchema,
+} from "../protocol/query.ts";
 import {
   compactedResponseSchema,
   deletedResponseSchema,
@@ -11,6 +17,8 @@ import {
   responseListSchema,
 } from "../protocol/replies.ts";
 import { responseSchema } from "../protocol/response.ts";
+import { runListSchema } from "../protocol/run-object.ts";
+import { traceSchema } from "../protocol/trace-object.ts";
 import type { RepeatKey } from "../run/repeat.ts";
 import type { Exchange } from "./exchange.ts";
 import { idempotencyKeyHeader, idempotencyKeyOf } from "./idempotency-key.ts";
@@ -177,6 +185,25 @@ export function responseRoutes(options: ResponseRoutesOptions): Route[] {
       query: pageQuerySchema,
       reply: itemListSchema,
       handle: ({ owner, params, query }) => responses.inputItems(owner, params.id, query),
+    }),
+    route({
+      method: "GET",
+      path: "/v1/responses/:id/trace",
+      ...ofResponse,
+      operationId: "getTrace",
+      summary: "Get what happened in a run, and when; also while it works.",
+      query: traceQuerySchema,
+      reply: traceSchema,
+      handle: ({ owner, params, query }) => responses.trace(owner, params.id, query),
+    }),
+    route({
+      method: "GET",
+      path: "/v1/runs",
+      operationId: "listRuns",
+      summary: "List stored responses in short, with filters and search.",
+      query: runsQuerySchema,
+      reply: runListSchema,
+      handle: ({ owner, query }) => responses.listRuns(owner, query),
     }),
   ];
 }

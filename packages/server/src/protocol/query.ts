@@ -20,6 +20,28 @@ export const listQuerySchema = z.object({
   background: z.boolean().exactOptional(),
 });
 
+const ms = z.int().min(0);
+
+export const runsQuerySchema = z.object({
+  ...listQuerySchema.shape,
+  source: z.string().max(64).exactOptional().describe("`metadata.source` of the request."),
+  thread: z
+    .string()
+    .max(200)
+    .exactOptional()
+    .describe("The first response of a chain, or a conversation: only what belongs to it."),
+  roots: z.boolean().default(false).describe("Whether only the first response of each thread is given."),
+  search: z
+    .string()
+    .max(120)
+    .exactOptional()
+    .describe(
+      "A part of the title, in any case; or an id, or its first characters. A page may then have fewer hits than `limit`, or none, though there are more: go on after its `last_id`.",
+    ),
+  created_after_ms: ms.exactOptional(),
+  created_before_ms: ms.exactOptional(),
+});
+
 const include = z
   .array(z.string())
   .default([])
@@ -39,8 +61,20 @@ export const retrieveQuerySchema = z.object({
   include,
 });
 
+export const traceQuerySchema = z.object({
+  after: z.int().min(-1).default(-1).describe("The number of the event after which the events begin."),
+  include: z
+    .array(z.enum(["requests", "chunks", "content"]))
+    .default([])
+    .describe(
+      "What to add, if it was recorded (`traces: full`): the bodies of requests to the model, the chunks of its answers, and what went into tools and came out.",
+    ),
+});
+
+export type TraceQuery = z.infer<typeof traceQuerySchema>;
 export type PageQuery = z.infer<typeof pageQuerySchema>;
 export type ListQuery = z.infer<typeof listQuerySchema>;
+export type RunsQuery = z.infer<typeof runsQuerySchema>;
 
 /** The parameters of a schema, with its defaults. Throws a 400. */
 export function parseQuery<T extends z.ZodObject>(schema: T, params: URLSearchParams): z.infer<T> {

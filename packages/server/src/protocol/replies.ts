@@ -7,7 +7,7 @@ import { inputItem } from "./input-items.ts";
 import { outputItemSchema } from "./items.ts";
 import { responseSchema, usageSchema } from "./response.ts";
 
-function listOf(item: z.ZodType) {
+export function listOf(item: z.ZodType) {
   return z.object({
     object: z.literal("list"),
     data: z.array(item),

@@ -9,6 +9,7 @@ import type { UrlRules } from "../protocol/input-urls.ts";
 import type { InputItem } from "../protocol/items.ts";
 import { toStoredRequest } from "../protocol/stored-request.ts";
 import type { NewResponse } from "../store/store.ts";
+import { sourceOf, titleOf } from "./list-runs.ts";
 import { withNewId } from "./new-item.ts";
 import { type Planned, planRun, type Recall } from "./planner.ts";
 import { checkRepeatable, type RepeatKey } from "./repeat.ts";
@@ -86,6 +87,7 @@ export function toNewResponse(
 ): Omit<NewResponse, "events"> {
   const { conversation, tools } = request;
   const credentials = credentialsOf({ tools, input: planned.input });
+  const source = sourceOf(request.metadata);
   return {
     id,
     owner,
@@ -95,6 +97,8 @@ export function toNewResponse(
     createdAtMs: planned.plan.createdAtMs,
     previousResponseId: request.previous_response_id ?? null,
     isClosed: request.tool_choice === "none",
+    title: titleOf(planned.input),
+    ...(source !== undefined && { source }),
     ...(conversation !== undefined && {
       conversation: {
         id: conversation,

@@ -9,11 +9,13 @@ import { noUsage } from "../engine/usage.ts";
 import { type ApiError, invalidRequest, notFound } from "../protocol/api-error.ts";
 import { expandInputItem } from "../protocol/expand-input-item.ts";
 import type { InputItem } from "../protocol/items.ts";
-import type { ListQuery, PageQuery } from "../protocol/query.ts";
+import type { ListQuery, PageQuery, RunsQuery, TraceQuery } from "../protocol/query.ts";
 import type { ResponseObject } from "../protocol/response.ts";
 import { responseObject } from "../protocol/response-object.ts";
+import type { RunObject } from "../protocol/run-object.ts";
 import { isTerminal } from "../protocol/status.ts";
 import { fromStoredRequest } from "../protocol/stored-request.ts";
+import type { TraceObject } from "../protocol/trace-object.ts";
 import { cancelsTopic, jobsTopic, LocalNews, type News } from "../store/news.ts";
 import type { ListOptions, Store, StoredResponse } from "../store/store.ts";
 import { isStoreError } from "../store/store-error.ts";
@@ -24,11 +26,13 @@ import { followLog } from "./follow.ts";
 import { ForegroundRuns } from "./foreground-runs.ts";
 import { toStoredEvent } from "./job.ts";
 import { type ListObject, toCursorError, toList } from "./list-object.ts";
+import { listRuns } from "./list-runs.ts";
 import type { RunObserver } from "./observer.ts";
 import { type PlannerOptions, promptTokens, type Recall } from "./planner.ts";
 import { type PreparedRun, type PrepareSettings, prepareRun, toNewResponse } from "./prepare.ts";
 import { PromptWatches } from "./prompt-watches.ts";
 import { QueueLimit } from "./queue-limit.ts";
+import { toTraceObject } from "./read-trace.ts";
 import { RecentWarnings } from "./recent-warnings.ts";
 import { findRepeated, type RepeatKey, toFailure, waitForEnd } from "./repeat.ts";
 import { publishFree, type RunParts } from "./run-parts.ts";
@@ -204,6 +208,18 @@ export class Responses {
     const page = await this.#parts.store.list(owner, query).catch(toCursorError);
     const data = await Promise.all(page.data.map((response) => this.#show(response)));
     return toList({ data, hasMore: page.hasMore });
+  }
+
+  async listRuns(owner: string, query: RunsQuery): Promise<ListObject<RunObject>> {
+    return listRuns(this.#parts.store, owner, query);
+  }
+
+  /** What happened in a run, also while it works. */
+  async trace(owner: string, id: string, query: TraceQuery): Promise<TraceObject> {
+    const { store } = this.#parts;
+    const response = await this.#find(owner, id);
+    const stored = await store.trace(owner, id, query.after);
+    return toTraceObject(response, query, { stored, unwritten: [], level: "off" });
   }
 
   async inputItems(owner: string, id: string, query: PageQuery): Promise<ListObject<InputItem>> {

@@ -1,6 +1,6 @@
 // Encodes what is written as JSON text, when a call comes in: later changes to the caller's objects are not stored.
 
-import type { NewResponse, ResponseUpdate, RunWrite, StoredEvent } from "./store.ts";
+import type { NewResponse, ResponseUpdate, RunWrite, StoredEvent, TracePiece } from "./store.ts";
 
 export interface EncodedItem {
   readonly id: string;
@@ -24,6 +24,7 @@ export interface EncodedWrite {
   readonly output: readonly EncodedOutput[];
   readonly steps: readonly string[];
   readonly update: EncodedUpdate | undefined;
+  readonly trace: TracePiece | undefined;
 }
 
 export interface EncodedNew extends Omit<NewResponse, "request" | "input"> {
@@ -43,6 +44,7 @@ export function encodeWrite(write: RunWrite): EncodedWrite {
     })),
     steps: (write.steps ?? []).map((step) => JSON.stringify(step)),
     update: write.update && encodeUpdate(write.update),
+    trace: write.trace && copyPiece(write.trace),
   };
 }
 
@@ -67,6 +69,10 @@ function encodeUpdate({ error, usage, ...rest }: ResponseUpdate): EncodedUpdate 
     ...(error && { error: JSON.stringify(error) }),
     ...(usage && { usage: JSON.stringify(usage) }),
   };
+}
+
+export function copyPiece({ first, last, lines }: TracePiece): TracePiece {
+  return { first, last, lines };
 }
 
 function copyEvent({ sequence, data }: StoredEvent): StoredEvent {

@@ -55,6 +55,10 @@ export interface NewResponse {
   readonly credentials?: string | undefined;
   /** The key under which a repeated request finds it. Default: none. */
   readonly idempotency?: KeyClaim;
+  /** What lists show of it, on one line. Default: none. */
+  readonly title?: string;
+  /** Where the request came from, as the client says. Default: unknown. */
+  readonly source?: string;
 }
 
 /** A client's key for one request: the first request with it creates the response. */
@@ -95,6 +99,14 @@ export interface ResponseUpdate {
   readonly usage?: ResponseUsage;
 }
 
+/** Some events of a run's trace, as lines of JSON. Only the engine reads them. */
+export interface TracePiece {
+  /** The numbers of its first and last event: 0, 1, 2 … without gaps in each response. */
+  readonly first: number;
+  readonly last: number;
+  readonly lines: string;
+}
+
 /** What one commit adds. All of it, or nothing. */
 export interface RunWrite {
   /** Must follow the last committed event. */
@@ -103,6 +115,8 @@ export interface RunWrite {
   readonly output?: readonly StoredOutput[];
   readonly steps?: readonly Step[];
   readonly update?: ResponseUpdate;
+  /** What happened since the last piece of the trace. One that is there already is not added again. */
+  readonly trace?: TracePiece;
   /** Whether it must survive a power cut, and not only the end of the process. */
   readonly isDurable: boolean;
 }
@@ -120,6 +134,45 @@ export interface ListResponsesOptions extends ListOptions {
   readonly status?: ResponseStatus;
   readonly model?: string;
   readonly background?: boolean;
+}
+
+export interface ListRunsOptions extends ListResponsesOptions {
+  readonly source?: string;
+  /** The first response of a chain, or a conversation. */
+  readonly thread?: string;
+  /** Whether only the first responses of threads are given. Default: false. */
+  readonly onlyRoots?: boolean;
+  /** A part of the title, in any case; or the first characters of an id, from `resp_` and 4 more on. */
+  readonly search?: string;
+  /** Both exclusive. */
+  readonly createdAfterMs?: number;
+  readonly createdBeforeMs?: number;
+}
+
+/** A response as lists of many show it. */
+export interface RunSummary
+  extends Pick<
+    StoredResponse,
+    | "id"
+    | "status"
+    | "background"
+    | "model"
+    | "createdAtMs"
+    | "completedAtMs"
+    | "previousResponseId"
+    | "error"
+    | "usage"
+  > {
+  readonly title: string | null;
+  readonly source: string | null;
+  /** The first response of its chain, or its conversation. */
+  readonly threadId: string;
+}
+
+/** A page for which so much was read at most, however few of it match. */
+export interface ScannedPage<T> extends Page<T> {
+  /** The id after which the next page begins, in the direction of this one; undefined if there is no next one. */
+  readonly next: string | undefined;
 }
 
 /** A page of a list, in its order. */
@@ -151,6 +204,8 @@ export interface StoredRun {
   readonly lastSequence: number;
   /** As they were created; undefined if there were none, or the response ended. */
   readonly credentials: string | undefined;
+  /** The number of the next event of its trace, and how long that is in UTF-8. */
+  readonly trace: { readonly next: number; readonly bytes: number };
 }
 
 export interface Store extends ConversationStore {
@@ -177,6 +232,10 @@ export interface Store extends ConversationStore {
   output(owner: string, id: string): Promise<readonly StoredOutput[]>;
   /** Ordered by age. An unknown cursor is a `StoreError` with the code `unknown_cursor`. */
   list(owner: string, options: ListResponsesOptions): Promise<Page<StoredResponse>>;
+  /** As `list`, in short, and with more filters: each page costs the same, however many responses there are. */
+  listRuns(owner: string, options: ListRunsOptions): Promise<ScannedPage<RunSummary>>;
+  /** The pieces of a trace with events after this number, in their order. */
+  trace(owner: string, id: string, after: number): Promise<readonly TracePiece[]>;
   /** The input items of one response. */
   input(owner: string, id: string, options: ListOptions): Promise<Page<InputItem>>;
   /** The response `id` and all before it. */
@@ -187,7 +246,7 @@ export interface Store extends ConversationStore {
   events(owner: string, id: string, after: number, limit: number): Promise<readonly StoredEvent[]>;
   /** The response of a key, as long as both are kept. */
   findByKey(owner: string, key: string): Promise<{ responseId: string; fingerprint: string } | undefined>;
-  /** Removes a response with its items, events, steps, key and lease. Returns whether it existed. */
+  /** Removes a response with its items, events, steps, trace, key and lease. Returns whether it existed. */
   remove(owner: string, id: string): Promise<boolean>;
   /** Requests its cancellation, if it has not ended. Returns the response after that. */
   requestCancel(owner: string, id: string): Promise<StoredResponse | undefined>;

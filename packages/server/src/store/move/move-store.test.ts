@@ -30,6 +30,8 @@ async function fill(store: Store): Promise<void> {
         createdAtMs: 1000 + n,
         previousResponseId: n === 0 ? null : `resp_${n - 1}`,
         input: [inputItem(n === 3 ? oddId : `msg_in${n}`, "x".repeat(n * 3000))],
+        title: `Größe "${n}" \\`,
+        source: oddId,
         events: events(0, 0),
         ...(n === 4 && { idempotency: { key: `key ${oddId}`, fingerprint: "f", keepMs: 86_400_000 } }),
         ...(n === 5 && { conversation: { id: "conv_1", mustBeFree: true } }),
@@ -45,6 +47,7 @@ async function fill(store: Store): Promise<void> {
         steps: [{ n: 3 }],
         output: [output(0, message(`msg_out${n}`, "completed", `Text \\u0000 "${n}" é`))],
         update: { status: "completed", completedAtMs: 2000 + n },
+        trace: { first: 0, last: 1, lines: `{"é":"\\u0000"}\n{"n":${n}}` },
       }),
     );
   }
@@ -71,6 +74,9 @@ async function shown(store: Store) {
   const content = await store.files?.content("ann", "file_1");
   return {
     responses: page.data,
+    runs: await store.listRuns("ann", { limit: 100, order: "asc" }),
+    roots: await store.listRuns("ann", { limit: 100, order: "asc", onlyRoots: true, search: '"' }),
+    traces: await Promise.all(ids.map((id) => store.trace("ann", id, -1))),
     outputs: await Promise.all(ids.map((id) => store.output("ann", id))),
     inputs: await Promise.all(ids.map((id) => store.input("ann", id, { limit: 100, order: "asc" }))),
     events: await Promise.all(ids.map((id) => store.events("ann", id, -1, 1000))),
@@ -136,6 +142,7 @@ test("a file is moved with all it has, in parts, and its runs go on", { timeout:
     items: 60,
     events: 30 * 81 + 3,
     steps: 91,
+    traces: 30,
     idempotency_keys: 1,
     conversations: 1,
     files: 1,

@@ -48,10 +48,15 @@ export const movedTables: readonly MovedTable[] = [
       suspicion: "integer",
       is_apart: "boolean",
       last_sequence: "integer",
+      title: "text",
+      source: "name",
+      thread_id: "name",
+      opens_conversation: "boolean",
     },
     order: ["key"],
     from: `(SELECT *, coalesce(
-      (SELECT max(sequence) FROM events WHERE events.response_key = responses.key), -1) AS last_sequence
+      (SELECT max(sequence) FROM events WHERE events.response_key = responses.key), -1) AS last_sequence,
+      is_root AND conversation_id IS NOT NULL AS opens_conversation
       FROM responses)`,
   },
   {
@@ -89,6 +94,12 @@ export const movedTables: readonly MovedTable[] = [
     order: ["response_key", "key"],
     from: "steps",
     isPacked: "steps",
+  },
+  {
+    name: "traces",
+    columns: { response_key: "bigint", first: "integer", last: "integer", lines: "text" },
+    order: ["response_key", "last"],
+    from: "traces",
   },
   {
     name: "idempotency_keys",

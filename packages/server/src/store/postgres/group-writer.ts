@@ -7,7 +7,7 @@ import { StoreError } from "../store-error.ts";
 import type { PostgresConnection } from "./connection.ts";
 import { isConflict, isOutage, toStoreError } from "./faults.ts";
 
-/** A call of the database's function `write_v1`, whose branches read the other fields. */
+/** A call of the database's function `write_v2`, whose branches read the other fields. */
 export interface Call {
   readonly call: string;
   readonly [field: string]: unknown;
@@ -146,7 +146,7 @@ export class GroupWriter {
   async #send(group: readonly PendingWrite[]): Promise<unknown[]> {
     const calls = group.map(({ call, token, isRetry }) => ({ ...call, token, isRetry }));
     const [row] = await this.#db.query<{ results: unknown[] }>(
-      `SELECT ${this.#db.schema}.write_v1($1::jsonb, $2, $3) AS results`,
+      `SELECT ${this.#db.schema}.write_v2($1::jsonb, $2, $3) AS results`,
       [JSON.stringify(calls), group.some(({ isDurable }) => isDurable), this.#now?.() ?? null],
     );
     if (!row) throw new StoreError("unavailable", "The database has answered a write with nothing.");

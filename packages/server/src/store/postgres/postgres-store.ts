@@ -15,6 +15,7 @@ import type { Lease } from "../run-queue.ts";
 import type {
   ListOptions,
   ListResponsesOptions,
+  ListRunsOptions,
   NewResponse,
   RunWrite,
   Store,
@@ -48,6 +49,7 @@ import type { PostgresNews } from "./postgres-news.ts";
 import { PostgresQueue } from "./queue.ts";
 import { findKey, readItems, readOutput, readResponse, readRun } from "./reads.ts";
 import { type ResponseRow, toResponse } from "./rows.ts";
+import { listRuns, readTrace } from "./runs.ts";
 import { toDbText } from "./text.ts";
 
 export interface PostgresStoreParts {
@@ -108,6 +110,14 @@ export class PostgresStore implements Store, ConversationStore {
 
   list(owner: string, options: ListResponsesOptions) {
     return listResponses(this.#db, owner, options);
+  }
+
+  listRuns(owner: string, options: ListRunsOptions) {
+    return listRuns(this.#db, owner, options);
+  }
+
+  trace(owner: string, id: string, after: number) {
+    return readTrace(this.#db, owner, id, after);
   }
 
   input(owner: string, id: string, options: ListOptions) {

@@ -85,13 +85,17 @@ export async function readRun(db: PostgresConnection, lease: Lease): Promise<Sto
     credentials: string | null;
     items: ItemRow[] | null;
     steps: string[] | null;
+    trace: StoredRun["trace"];
   }>(
     `SELECT r.last_sequence, q.credentials,
         (SELECT jsonb_agg(jsonb_build_object('is_output', i.is_output, 'position', i.position, 'turn', i.turn,
             'data', i.data) ORDER BY i.is_output, i.position)
           FROM ${s}.items i WHERE i.response_key = r.key) AS items,
         (SELECT array_agg(step ORDER BY t.key, n) FROM ${s}.steps t, unnest(t.data) WITH ORDINALITY u (step, n)
-          WHERE t.response_key = r.key) AS steps
+          WHERE t.response_key = r.key) AS steps,
+        (SELECT jsonb_build_object('next', coalesce(max(t.last), -1) + 1,
+            'bytes', coalesce(sum(octet_length(t.lines)), 0))
+          FROM ${s}.traces t WHERE t.response_key = r.key) AS trace
       FROM ${s}.responses r JOIN ${s}.requests q ON q.response_key = r.key
       WHERE r.id = $1 AND r.fence = $2 AND r.worker IS NOT NULL`,
     [toDbText(lease.responseId), lease.fence],
@@ -102,6 +106,7 @@ export async function readRun(db: PostgresConnection, lease: Lease): Promise<Sto
     steps: (row.steps ?? []).map((step) => JSON.parse(step)),
     lastSequence: row.last_sequence,
     credentials: row.credentials ?? undefined,
+    trace: row.trace,
   };
 }
 

@@ -5,12 +5,16 @@
 import type pg from "pg";
 import { StoreError } from "../store-error.ts";
 import { type PostgresConnection, schemaLock } from "./connection.ts";
-import { functions } from "./sql/run-functions.ts";
+import { listTables } from "./sql/list-tables.ts";
+import { functions, listedAndTraced } from "./sql/run-functions.ts";
 import { tables } from "./sql/tables.ts";
 
 type Migration = (schema: string) => string;
 
-const migrations: readonly Migration[] = [(s) => `${tables(s)}\n${functions(s)}`];
+const migrations: readonly Migration[] = [
+  (s) => `${tables(s)}\n${functions(s)}`,
+  (s) => `${listTables(s)}\n${listedAndTraced(s)}`,
+];
 
 /** The version that this program knows and needs. */
 const newestVersion = migrations.length;

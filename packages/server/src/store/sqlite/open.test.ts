@@ -27,7 +27,9 @@ beforeEach(() => {
 afterEach(() => folder[Symbol.dispose]());
 
 /** Takes away what was added after the version 3. */
-const undoLatest = `DROP TABLE file_chunks; DROP TABLE files; DROP TABLE idempotency_keys; ALTER TABLE responses DROP COLUMN suspicion; ALTER TABLE responses DROP COLUMN is_apart;`;
+const undoTraces = `DROP TABLE traces; DROP INDEX responses_by_source; DROP INDEX responses_by_thread;
+  ${["title", "source", "thread_id", "is_root"].map((name) => `ALTER TABLE responses DROP COLUMN ${name}`).join(";")};`;
+const undoLatest = `${undoTraces} DROP TABLE file_chunks; DROP TABLE files; DROP TABLE idempotency_keys; ALTER TABLE responses DROP COLUMN suspicion; ALTER TABLE responses DROP COLUMN is_apart;`;
 
 /** The error of a start that must fail. */
 function refusal(file = path): unknown {
@@ -194,6 +196,40 @@ test("a database from before suspects and idempotency keys is migrated", async (
 
   const [claim] = await store.queue.claim("worker-2", { leaseMs: 30_000, limit: 10, suspects: "only" });
   expect(claim).toMatchObject({ responseId: "resp_1", attempts: 1, suspicion: 1 });
+  await store.close();
+});
+
+test("a database from before lists of runs is migrated, with titles and threads", async () => {
+  const before = sqliteStore({ path });
+  await before.createConversation({ id: "conv_1", owner: "ann", createdAtMs: 1, metadata: {}, items: [] });
+  const conversation = { id: "conv_1", mustBeFree: false };
+  const parts = [{ type: "input_image" }, { type: "input_text", text: `Two\nlines ${"x".repeat(200)}` }];
+  const given = [
+    newResponse("r0", { input: [inputItem("a", "First"), { ...inputItem("b"), content: parts as never }] }),
+    newResponse("r1", { previousResponseId: "r0", input: [inputItem("c", '"Quoted" \u0000 x')] }),
+    newResponse("r2", { previousResponseId: "r1", input: [] }),
+    newResponse("r3", { conversation, status: "queued" }),
+    newResponse("r4", { conversation, status: "queued" }),
+    newResponse("r5", { previousResponseId: "gone" }),
+  ];
+  for (const response of given) await before.create(response, "worker-1", 30_000);
+  await before.close();
+  const old = new DatabaseSync(path);
+  old.exec(`${undoTraces} PRAGMA user_version = 6`);
+  old.close();
+  const store = sqliteStore({ path });
+
+  const { data } = await store.listRuns("ann", { limit: 100, order: "asc" });
+  expect(data.map(({ id, threadId, title }) => [id, threadId, title])).toEqual([
+    ["r0", "r0", `Two lines ${"x".repeat(110)}`],
+    ["r1", "r0", '"Quoted" '],
+    ["r2", "r0", null],
+    ["r3", "conv_1", null],
+    ["r4", "conv_1", null],
+    ["r5", "gone", null],
+  ]);
+  const roots = await store.listRuns("ann", { limit: 100, order: "asc", onlyRoots: true });
+  expect(roots.data.map(({ id }) => id)).toEqual(["r0", "r3"]);
   await store.close();
 });
 

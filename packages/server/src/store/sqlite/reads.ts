@@ -79,10 +79,16 @@ export function readRun(db: SqliteConnection, { key, last_sequence: lastSequence
   );
   const steps = db.all<{ data: string }>("SELECT data FROM steps WHERE response_key = ? ORDER BY key", key);
   const [kept] = db.all<{ sealed: string }>("SELECT sealed FROM credentials WHERE response_key = ?", key);
+  const [trace = { next: 0, bytes: 0 }] = db.all<StoredRun["trace"]>(
+    `SELECT coalesce(max(last), -1) + 1 AS next, coalesce(sum(octet_length(lines)), 0) AS bytes
+      FROM traces WHERE response_key = ?`,
+    key,
+  );
   return {
     ...toItems(items),
     steps: steps.map(({ data }) => JSON.parse(data)),
     lastSequence,
     credentials: kept?.sealed,
+    trace: { ...trace },
   };
 }

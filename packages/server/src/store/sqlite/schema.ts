@@ -182,6 +182,44 @@ const migrations: readonly string[] = [
     PRIMARY KEY (file_key, position)
   ) STRICT;
   `,
+  `
+  -- For lists. A response that begins a chain names no thread: it is the thread.
+  ALTER TABLE responses ADD COLUMN title TEXT;
+  ALTER TABLE responses ADD COLUMN source TEXT;
+  ALTER TABLE responses ADD COLUMN thread_id TEXT;
+  ALTER TABLE responses ADD COLUMN is_root INTEGER NOT NULL DEFAULT 0;
+  CREATE INDEX responses_followers ON responses (previous_response_id) WHERE previous_response_id IS NOT NULL;
+  UPDATE responses SET thread_id = conversation_id WHERE conversation_id IS NOT NULL;
+  WITH RECURSIVE chained (key, id, root) AS (
+    SELECT key, id, coalesce(thread_id, id) FROM responses WHERE previous_response_id IS NULL
+    UNION ALL
+    SELECT r.key, r.id, coalesce(r.thread_id, c.root) FROM chained c
+      CROSS JOIN responses r ON r.previous_response_id = c.id)
+    UPDATE responses SET thread_id = chained.root FROM chained
+      WHERE responses.key = chained.key AND responses.id <> chained.root;
+  UPDATE responses SET thread_id = previous_response_id WHERE thread_id IS NULL AND previous_response_id IS NOT NULL;
+  DROP INDEX responses_followers;
+  UPDATE responses SET is_root = 1 WHERE thread_id IS NULL
+    OR key IN (SELECT min(key) FROM responses WHERE conversation_id IS NOT NULL GROUP BY owner, conversation_id);
+  UPDATE responses SET title = (
+    SELECT replace(replace(substr(CASE json_type(i.data, '$.content') WHEN 'text' THEN i.data ->> '$.content' ELSE
+          (SELECT part.value ->> '$.text' FROM json_each(i.data, '$.content') part
+            WHERE part.value ->> '$.text' IS NOT NULL LIMIT 1) END, 1, 120), char(10), ' '), char(13), ' ')
+      FROM items i WHERE i.response_key = responses.key AND i.is_output = 0 AND i.data ->> '$.role' = 'user'
+      ORDER BY i.position DESC LIMIT 1);
+  CREATE INDEX responses_by_source ON responses (owner, source, created_at_ms, id) WHERE source IS NOT NULL;
+  CREATE INDEX responses_by_thread ON responses (owner, thread_id) WHERE thread_id IS NOT NULL;
+
+  -- What happened in a run, in the order of "last".
+  CREATE TABLE traces (
+    key INTEGER PRIMARY KEY,
+    response_key INTEGER NOT NULL REFERENCES responses (key) ON DELETE CASCADE,
+    first INTEGER NOT NULL,
+    last INTEGER NOT NULL,
+    lines TEXT NOT NULL,
+    UNIQUE (response_key, last)
+  ) STRICT;
+  `,
 ];
 
 export const newestVersion = migrations.length;

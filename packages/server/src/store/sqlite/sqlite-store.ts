@@ -8,7 +8,14 @@ import { encodeItems, encodeNew, encodeWrite } from "../encode.ts";
 import type { FileStore } from "../file-store.ts";
 import { LocalNews } from "../news.ts";
 import type { Lease, RunQueue } from "../run-queue.ts";
-import type { ListOptions, ListResponsesOptions, NewResponse, RunWrite, Store } from "../store.ts";
+import type {
+  ListOptions,
+  ListResponsesOptions,
+  ListRunsOptions,
+  NewResponse,
+  RunWrite,
+  Store,
+} from "../store.ts";
 import { keepBrokenWal } from "./broken-wal.ts";
 import { Chains } from "./chains.ts";
 import { prepareFile, SqliteConnection } from "./connection.ts";
@@ -29,6 +36,7 @@ import { listConversationItems, listInput, listResponses } from "./lists.ts";
 import { lockForProcess } from "./process-lock.ts";
 import { endLeases, SqliteQueue } from "./queue.ts";
 import { readEvents, readItems, readOutput, readResponse, readRun } from "./reads.ts";
+import { listRuns, readTrace } from "./runs.ts";
 import { inspectWal } from "./wal.ts";
 import { addToRun, heldRun, insertResponse } from "./writes.ts";
 
@@ -125,6 +133,14 @@ export class SqliteStore implements Store {
 
   async list(owner: string, options: ListResponsesOptions) {
     return this.#db.read(() => listResponses(this.#db, owner, options));
+  }
+
+  async listRuns(owner: string, options: ListRunsOptions) {
+    return this.#db.read(() => listRuns(this.#db, owner, options));
+  }
+
+  async trace(owner: string, id: string, after: number) {
+    return this.#db.read(() => readTrace(this.#db, owner, id, after));
   }
 
   async input(owner: string, id: string, options: ListOptions) {

@@ -5,7 +5,7 @@ import { addsToConversation } from "../conversation-store.ts";
 import type { EncodedNew, EncodedOutput, EncodedWrite } from "../encode.ts";
 import { checkKey, checkNew, checkPlace, checkWrite, type KnownItem, lostLease } from "../rules.ts";
 import type { Lease } from "../run-queue.ts";
-import type { StoredEvent } from "../store.ts";
+import type { StoredEvent, TracePiece } from "../store.ts";
 import type { SqliteConnection } from "./connection.ts";
 import { addResponse, readState } from "./conversations.ts";
 import { findKey, insertKey } from "./keys.ts";
@@ -49,10 +49,11 @@ export function insertResponse(
   checkPlace(response, conversation && readState(db, owner, conversation.id));
   const isLeased = response.status === "in_progress";
   const fence = isLeased ? 1 : 0;
+  const { threadId, isRoot } = threadOf(db, response);
   const key = db.insert(
     `INSERT INTO responses (id, owner, status, is_background, model, created_at_ms, previous_response_id,
-        conversation_id, is_closed, worker, lease_until_ms, fence)
-      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+        conversation_id, is_closed, worker, lease_until_ms, fence, title, source, thread_id, is_root)
+      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     id,
     owner,
     response.status,
@@ -65,6 +66,10 @@ export function insertResponse(
     isLeased ? holder.worker : null,
     isLeased ? holder.untilMs : 0,
     fence,
+    response.title ?? null,
+    response.source ?? null,
+    threadId,
+    Number(isRoot),
   );
   db.change("INSERT INTO requests (response_key, data) VALUES (?, ?)", key, response.request);
   if (response.credentials !== undefined)
@@ -83,6 +88,28 @@ export function insertResponse(
   insertEvents(db, key, response.events);
   if (idempotency) insertKey(db, owner, key, idempotency, nowMs);
   return fence;
+}
+
+/** The thread of a new response, and whether it is the first of it. Null for a response that is a thread itself. */
+function threadOf(
+  db: SqliteConnection,
+  { owner, conversation, previousResponseId }: EncodedNew,
+): { threadId: string | null; isRoot: boolean } {
+  if (conversation !== undefined) {
+    const isKnown = db.all(
+      "SELECT 1 FROM responses WHERE owner = ? AND thread_id = ? LIMIT 1",
+      owner,
+      conversation.id,
+    );
+    return { threadId: conversation.id, isRoot: isKnown.length === 0 };
+  }
+  if (previousResponseId === null) return { threadId: null, isRoot: true };
+  const [previous] = db.all<{ thread: string }>(
+    "SELECT coalesce(thread_id, id) AS thread FROM responses WHERE id = ? AND owner = ?",
+    previousResponseId,
+    owner,
+  );
+  return { threadId: previous?.thread ?? previousResponseId, isRoot: false };
 }
 
 /** The run of a lease. Throws a `StoreError` (`lost_lease`) if it is not held. */
@@ -108,6 +135,17 @@ export function addToRun(db: SqliteConnection, lease: Lease, write: EncodedWrite
     db.change("INSERT INTO steps (response_key, data) VALUES (?, ?)", run.key, step);
   }
   if (write.update) updateResponse(db, run, write.update, nowMs);
+  if (write.trace) insertTrace(db, run.key, write.trace);
+}
+
+function insertTrace(db: SqliteConnection, key: number, { first, last, lines }: TracePiece): void {
+  db.change(
+    "INSERT INTO traces (response_key, first, last, lines) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
+    key,
+    first,
+    last,
+    lines,
+  );
 }
 
 function insertEvents(db: SqliteConnection, key: number, events: readonly StoredEvent[]): void {

@@ -11,6 +11,7 @@ import { leaseTests } from "./suite/lease-tests.ts";
 import { lifeTests } from "./suite/life-tests.ts";
 import { listTests } from "./suite/list-tests.ts";
 import { readTests } from "./suite/read-tests.ts";
+import { runListTests } from "./suite/run-list-tests.ts";
 import { suspectTests } from "./suite/suspect-tests.ts";
 
 export type { OpenedStore, OpenStore } from "./suite/context.ts";
@@ -28,6 +29,7 @@ export function describeStore(name: string, { open }: { open: OpenStore }): void
     suspectTests(context);
     keyTests(context);
     listTests(context);
+    runListTests(context);
     readTests(context);
     lifeTests(context);
     conversationTests(context);

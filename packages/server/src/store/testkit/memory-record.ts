@@ -4,7 +4,15 @@ import type { InputItem } from "../../protocol/items.ts";
 import type { EncodedItem, EncodedNew } from "../encode.ts";
 import type { KnownItem } from "../rules.ts";
 import { goodStanding, type Standing } from "../standing.ts";
-import type { ChainLink, StoredEvent, StoredOutput, StoredResponse, StoredRun } from "../store.ts";
+import type {
+  ChainLink,
+  RunSummary,
+  StoredEvent,
+  StoredOutput,
+  StoredResponse,
+  StoredRun,
+  TracePiece,
+} from "../store.ts";
 import type { ConversationRecord, EntryRecord } from "./memory-conversations.ts";
 
 /** A stored response. All that a caller could change by accident is record as JSON. */
@@ -25,6 +33,11 @@ export interface ResponseRecord {
   readonly key: string | undefined;
   readonly events: StoredEvent[];
   readonly steps: string[];
+  readonly trace: TracePiece[];
+  readonly title: string | null;
+  readonly source: string | null;
+  readonly threadId: string;
+  readonly isRoot: boolean;
   worker: string | undefined;
   leaseUntilMs: number;
   fence: number;
@@ -61,7 +74,8 @@ export function newOwner(): OwnerRecord {
 }
 
 export function newRecord(response: EncodedNew, owner: OwnerRecord, serial: number): ResponseRecord {
-  const { request, input, events, conversation, isClosed, credentials, idempotency, ...head } = response;
+  const { request, input, events, conversation, isClosed, credentials, idempotency, ...rest } = response;
+  const { title = null, source = null, ...head } = rest;
   return {
     serial,
     owner,
@@ -78,10 +92,35 @@ export function newRecord(response: EncodedNew, owner: OwnerRecord, serial: numb
     key: idempotency?.key,
     events: [...events],
     steps: [],
+    trace: [],
+    title,
+    source,
+    ...threadOf(response, owner),
     worker: undefined,
     leaseUntilMs: 0,
     fence: 0,
     standing: goodStanding,
+  };
+}
+
+function threadOf({ id, conversation, previousResponseId: previous }: EncodedNew, owner: OwnerRecord) {
+  const known = [...owner.responses.values()];
+  if (conversation !== undefined)
+    return {
+      threadId: conversation.id,
+      isRoot: !known.some(({ threadId }) => threadId === conversation.id),
+    };
+  if (previous === null) return { threadId: id, isRoot: true };
+  return { threadId: owner.responses.get(previous)?.threadId ?? previous, isRoot: false };
+}
+
+export function toSummary({ head, error, usage, title, source, threadId }: ResponseRecord): RunSummary {
+  const { id, status, background, model, createdAtMs, completedAtMs, previousResponseId } = head;
+  return {
+    ...{ id, status, background, model, createdAtMs, completedAtMs, previousResponseId },
+    ...{ title, source, threadId },
+    error: error === null ? null : JSON.parse(error),
+    usage: usage === null ? null : JSON.parse(usage),
   };
 }
 
@@ -112,6 +151,10 @@ export function toRun(record: ResponseRecord): StoredRun {
     steps: record.steps.map((step) => JSON.parse(step)),
     lastSequence: record.events.length - 1,
     credentials: record.credentials,
+    trace: {
+      next: (record.trace.at(-1)?.last ?? -1) + 1,
+      bytes: record.trace.reduce((sum, { lines }) => sum + Buffer.byteLength(lines), 0),
+    },
   };
 }
 

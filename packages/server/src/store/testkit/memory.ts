@@ -9,22 +9,27 @@ import {
   type NewConversation,
   type StoredConversation,
 } from "../conversation-store.ts";
-import { type EncodedWrite, encodeNew, encodeWrite } from "../encode.ts";
+import { copyPiece, type EncodedWrite, encodeNew, encodeWrite } from "../encode.ts";
 import { LocalNews } from "../news.ts";
 import { checkKey, checkNew, checkPlace, checkWrite, type KnownItem, lostLease } from "../rules.ts";
 import type { Lease } from "../run-queue.ts";
+import { planScan, titleMatches } from "../run-scan.ts";
 import type {
   Chain,
   ChainLink,
   ListOptions,
   ListResponsesOptions,
+  ListRunsOptions,
   NewResponse,
+  RunSummary,
   RunWrite,
+  ScannedPage,
   Store,
   StoredEvent,
   StoredOutput,
   StoredResponse,
   StoredRun,
+  TracePiece,
 } from "../store.ts";
 import {
   addConversation,
@@ -49,6 +54,7 @@ import {
   toOutput,
   toResponse,
   toRun,
+  toSummary,
 } from "./memory-record.ts";
 import { pageOf } from "./page.ts";
 
@@ -96,6 +102,25 @@ class MemoryStore implements Store {
         (background === undefined || head.background === background),
     });
     return { data: page.data.map(toResponse), hasMore: page.hasMore };
+  }
+
+  async listRuns(owner: string, options: ListRunsOptions): Promise<ScannedPage<RunSummary>> {
+    const all = [...this.#owner(owner).responses.values()].toSorted(byAge);
+    const { title, idRange } = planScan(options);
+    const { data, hasMore } = pageOf(all, options, {
+      idOf: (record) => record.head.id,
+      isMatch: (record) =>
+        isListed(record, options) &&
+        (title === undefined || titleMatches(record.title, title)) &&
+        (idRange === undefined || (record.head.id >= idRange[0] && record.head.id < idRange[1])),
+    });
+    const isFromEnd = options.before !== undefined && options.after === undefined;
+    const next = hasMore ? data.at(isFromEnd ? 0 : -1)?.head.id : undefined;
+    return { data: data.map(toSummary), hasMore, next };
+  }
+
+  async trace(owner: string, id: string, after: number): Promise<readonly TracePiece[]> {
+    return (this.#find(owner, id)?.trace ?? []).filter(({ last }) => last > after).map(copyPiece);
   }
 
   async input(owner: string, id: string, options: ListOptions) {
@@ -260,13 +285,14 @@ class MemoryStore implements Store {
     this.queue.isClosed = true;
   }
 
-  #apply(record: ResponseRecord, { events, output, steps, update }: EncodedWrite): void {
+  #apply(record: ResponseRecord, { events, output, steps, update, trace }: EncodedWrite): void {
     record.events.push(...events);
     for (const item of output) {
       record.output.set(item.index, item);
       record.owner.items.set(item.id, item);
     }
     record.steps.push(...steps);
+    if (trace && !record.trace.some(({ last }) => last === trace.last)) record.trace.push(trace);
     if (update === undefined) return;
     const { error, usage, ...head } = update;
     if (error !== undefined) record.error = error;
@@ -313,4 +339,18 @@ class MemoryStore implements Store {
   #forgetEmpty(name: string, owner: OwnerRecord): void {
     if (owner.responses.size === 0 && owner.conversations.size === 0) this.#owners.delete(name);
   }
+}
+
+function isListed({ head, source, threadId, isRoot }: ResponseRecord, wanted: ListRunsOptions): boolean {
+  const { createdAfterMs = -Infinity, createdBeforeMs = Infinity } = wanted;
+  return (
+    (wanted.status ?? head.status) === head.status &&
+    (wanted.model ?? head.model) === head.model &&
+    (wanted.background ?? head.background) === head.background &&
+    (wanted.source ?? source) === source &&
+    (wanted.thread ?? threadId) === threadId &&
+    (isRoot || !wanted.onlyRoots) &&
+    head.createdAtMs > createdAfterMs &&
+    head.createdAtMs < createdBeforeMs
+  );
 }

@@ -55,6 +55,8 @@ function creates(owner: string): fc.Arbitrary<Operation> {
     isClosed: fc.boolean(),
     model: fc.constantFrom("small", "large"),
     createdAtMs: fc.integer({ min: 0, max: 3 }),
+    title: fc.constantFrom("Ä title\\", "b"),
+    source: fc.constantFrom("here", "nul\u0000"),
     input: fc.uniqueArray(itemIds, { maxLength: 2 }),
     firstEvent: fc.constantFrom(0, 0, 0, 1),
     key: fc.option(fc.record({ key: fc.constantFrom("k0", "k1"), keepMs: fc.nat({ max: 300 }) })),
@@ -96,14 +98,16 @@ function commits(owner: string): fc.Arbitrary<Operation> {
     hasSteps: fc.boolean(),
     status: fc.option(statuses, { freq: 3 }),
     isDurable: fc.boolean(),
+    traced: fc.option(fc.nat({ max: 3 })),
   });
-  return given.map(({ lease, events: place, output: items, hasSteps, status, isDurable }) => {
+  return given.map(({ lease, events: place, output: items, hasSteps, status, isDurable, traced }) => {
     const [first, count] = place ?? [0, 0];
     const change = write({
       events: events(first, first + count - 1),
       output: items.map(([index, id, itemStatus]) => output(index, message(id, itemStatus))),
       steps: hasSteps ? [{ step: lease }] : [],
       ...(status && { update: { status } }),
+      ...(traced !== null && { trace: { first: traced, last: traced, lines: `{"é":${lease}}` } }),
       isDurable,
     });
     return withLease(owner, `commit ${JSON.stringify(change)}`, lease, (store, held) =>
@@ -275,7 +279,19 @@ export async function allOf({ store }: Subject, owner: string): Promise<unknown>
       output: await store.output(owner, id),
       events: await store.events(owner, id, -1, 100),
       chain: await store.chain(owner, id),
+      trace: await store.trace(owner, id, 0),
+      thread: await store.listRuns(owner, { limit: 2, order: "desc", thread: id }),
     })),
+  );
+  const runs = await Promise.all(
+    [
+      {},
+      { onlyRoots: true, background: true },
+      { search: "ä T", status: "completed" as const },
+      { search: "\\" },
+      { source: "nul\u0000", model: "small" },
+      { thread: named(owner, "c0") },
+    ].map((filter) => store.listRuns(owner, { limit: 2, order: "desc", ...filter })),
   );
   const items = await store.items(owner, itemNames);
   const keys = await Promise.all(["k0", "k1"].map((key) => store.findByKey(owner, key)));
@@ -290,5 +306,13 @@ export async function allOf({ store }: Subject, owner: string): Promise<unknown>
       };
     }),
   );
-  return { talks, data, keys, pages, details, items: items.map((item) => JSON.stringify(item)).toSorted() };
+  return {
+    talks,
+    data,
+    runs,
+    keys,
+    pages,
+    details,
+    items: items.map((item) => JSON.stringify(item)).toSorted(),
+  };
 }

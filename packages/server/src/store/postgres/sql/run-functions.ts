@@ -7,8 +7,18 @@ import { queueFunctions } from "./queue-functions.ts";
 
 const isActive = "status IN ('queued', 'in_progress')";
 
-const create = (s: string): string => `
-CREATE FUNCTION ${s}.create_v1(op jsonb, now_ms bigint) RETURNS jsonb LANGUAGE plpgsql AS $$
+/** Values for lists. A response that begins a chain names no thread: it is the thread. */
+const listed = (s: string): string => `,
+      new ->> 'title', new ->> 'source',
+      CASE WHEN place IS NOT NULL THEN place ->> 'id' WHEN new ->> 'previousResponseId' IS NOT NULL THEN coalesce(
+        (SELECT coalesce(p.thread_id, p.id) FROM ${s}.responses p
+          WHERE p.id = new ->> 'previousResponseId' AND p.owner = owner_), new ->> 'previousResponseId') END,
+      place IS NOT NULL AND NOT EXISTS (SELECT 1 FROM ${s}.responses t
+        WHERE t.owner = owner_ AND t.thread_id = place ->> 'id')`;
+
+/** The second version also keeps what lists show. */
+const create = (s: string, version: 1 | 2): string => `
+CREATE FUNCTION ${s}.create_v${version}(op jsonb, now_ms bigint) RETURNS jsonb LANGUAGE plpgsql AS $$
 DECLARE
   new jsonb := op -> 'response';
   place jsonb := op -> 'place';
@@ -58,13 +68,13 @@ BEGIN
       'isKeyTaken', is_key_taken, 'place', found_place));
   END IF;
   INSERT INTO ${s}.responses (id, owner, model, previous_response_id, conversation_id, status, is_background,
-      is_closed, created_at_ms, worker, node, fence, lease_until_ms, priority, last_sequence, last_write)
+      is_closed, created_at_ms, worker, node, fence, lease_until_ms, priority, last_sequence, last_write${version === 1 ? "" : ",\n      title, source, thread_id, opens_conversation"})
     VALUES (new ->> 'id', owner_, new ->> 'model', new ->> 'previousResponseId', place ->> 'id', new ->> 'status',
       (new -> 'background')::boolean, (new -> 'isClosed')::boolean, (new -> 'createdAtMs')::bigint,
       CASE WHEN is_leased THEN op ->> 'worker' END, CASE WHEN is_leased THEN (op ->> 'node')::integer END,
       CASE WHEN is_leased THEN 1 ELSE 0 END,
       CASE WHEN is_leased THEN now_ms + (op -> 'leaseMs')::bigint ELSE 0 END,
-      coalesce((op -> 'priority')::integer, 0), jsonb_array_length(op -> 'events') - 1, op ->> 'token')
+      coalesce((op -> 'priority')::integer, 0), jsonb_array_length(op -> 'events') - 1, op ->> 'token'${version === 1 ? "" : listed(s)})
     RETURNING key INTO new_key;
   INSERT INTO ${s}.requests (response_key, data, credentials)
     VALUES (new_key, op ->> 'request', op ->> 'credentials');
@@ -191,6 +201,21 @@ BEGIN
     END IF;
   END IF;
   RETURN jsonb_build_object('hasJob', run.is_background);
+END $$;
+`;
+
+/** A commit that also adds to the trace: once, also if its answer was lost and it is sent again. */
+const commitTraced = (s: string): string => `
+CREATE FUNCTION ${s}.commit_v2(op jsonb, now_ms bigint) RETURNS jsonb LANGUAGE plpgsql AS $$
+DECLARE result jsonb := ${s}.commit_v1(op, now_ms);
+BEGIN
+  IF op ? 'trace' AND NOT result ?| ARRAY['isLost', 'refused'] THEN
+    INSERT INTO ${s}.traces (response_key, first, last, lines)
+      SELECT r.key, (op #> '{trace,first}')::integer, (op #> '{trace,last}')::integer, op #>> '{trace,lines}'
+        FROM ${s}.responses r WHERE r.id = op ->> 'id'
+      ON CONFLICT DO NOTHING;
+  END IF;
+  RETURN result;
 END $$;
 `;
 
@@ -359,8 +384,8 @@ END $$;
  * All calls of a group, in their order, in one transaction and one round trip. Rows are locked in one order for all
  * groups, responses before conversations, so that two groups never wait for each other.
  */
-const write = (s: string): string => `
-CREATE FUNCTION ${s}.write_v1(ops jsonb, is_durable boolean, at_ms bigint) RETURNS jsonb LANGUAGE plpgsql AS $$
+const write = (s: string, version: 1 | 2): string => `
+CREATE FUNCTION ${s}.write_v${version}(ops jsonb, is_durable boolean, at_ms bigint) RETURNS jsonb LANGUAGE plpgsql AS $$
 DECLARE
   op jsonb;
   results jsonb[] := '{}';
@@ -386,8 +411,8 @@ BEGIN
   FOR op IN SELECT jsonb_array_elements(ops) LOOP
     now_ms := coalesce(at_ms, (extract(epoch FROM clock_timestamp()) * 1000)::bigint);
     result := CASE op ->> 'call'
-      WHEN 'commit' THEN ${s}.commit_v1(op, now_ms)
-      WHEN 'create' THEN ${s}.create_v1(op, now_ms)
+      WHEN 'commit' THEN ${s}.commit_v${version}(op, now_ms)
+      WHEN 'create' THEN ${s}.create_v${version}(op, now_ms)
       WHEN 'claim' THEN ${s}.claim_v1(op, now_ms)
       WHEN 'renew' THEN ${s}.renew_v1(op, now_ms)
       WHEN 'release' THEN ${s}.release_v1(op, now_ms)
@@ -415,4 +440,7 @@ END $$;
 
 /** `s`: the quoted name of the schema. */
 export const functions = (s: string): string =>
-  [create, commit, remove, conversations, queueFunctions, write].map((part) => part(s)).join("\n");
+  [create(s, 1), commit(s), remove(s), conversations(s), queueFunctions(s), write(s, 1)].join("\n");
+
+/** Those of the second version, which use the others of the first. */
+export const listedAndTraced = (s: string): string => [create(s, 2), commitTraced(s), write(s, 2)].join("\n");

@@ -45,6 +45,7 @@ export function commitTests(context: SuiteContext): void {
         output: [output(0, message("msg_1")), output(1, message("msg_2"), 1)],
         steps: [{ kind: "first" }, { kind: "second" }, { kind: "third" }],
         lastSequence: 3,
+        trace: { next: 0, bytes: 0 },
       });
       expect(await allEvents("ann", "resp_1")).toEqual(events(0, 3));
       expect(await context.store.output("ann", "resp_1")).toHaveLength(2);
