@@ -57,14 +57,16 @@ const serverLayers = {
   below: {
     // Which hosts are private: used where requests are parsed, and where this server connects to others.
     net: [],
+    // What happened, as lines: written by all below, and read by its command.
+    audit: ["protocol"],
     protocol: ["net"],
     store: ["protocol"],
     executor: ["net", "protocol"],
     config: ["protocol", "store", "executor"],
-    engine: ["protocol", "store", "executor"],
-    run: ["protocol", "store", "executor", "engine"],
-    http: ["protocol", "store", "executor", "config", "engine", "run"],
-    cli: ["protocol", "store", "config", "http"],
+    engine: ["protocol", "audit", "store", "executor"],
+    run: ["protocol", "audit", "store", "executor", "engine"],
+    http: ["protocol", "audit", "store", "executor", "config", "engine", "run"],
+    cli: ["protocol", "audit", "store", "config", "http"],
     // Tests only: real clients, and the API's public schema.
     conformance: ["protocol", "store", "executor", "config", "engine", "run", "http"],
   },

@@ -3,6 +3,7 @@
 import { Command, CommanderError } from "commander";
 import { ConfigError } from "../config/config-error.ts";
 import { packageVersion } from "../config/package-version.ts";
+import { auditCommand } from "./audit/audit.ts";
 import { chatCommand } from "./chat/chat.ts";
 import { type CliIo, Exit, exitCodes, UsageError } from "./cli-io.ts";
 import { doctorCommand } from "./doctor/doctor.ts";
@@ -57,6 +58,7 @@ export function createProgram(io: CliIo): Command {
     mcpCommand,
     doctorCommand,
     keyCommand,
+    auditCommand,
   ];
   for (const make of commands) program.addCommand(inherit(make(io), program));
   return program;

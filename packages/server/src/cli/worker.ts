@@ -55,7 +55,8 @@ async function work(
   try {
     const worker = await start(config);
     const health = worker.url === undefined ? "" : `; health at ${worker.url}/readyz`;
-    io.write(
+    const write = (text: string) => (config.audit === "stdout" ? io.writeError(text) : io.write(text));
+    write(
       `Rondo works on background runs for ${modelsOf(config)} (store: ${storeLabel(config.store)}; at most ${config.runs.concurrency} at once${health}).\n`,
     );
     for (const warning of warnings.values()) io.writeError(`rondo: ${warning}\n`);

@@ -254,6 +254,16 @@ export const configSchema = group({
       .default("text")
       .meta({ description: "JSON lines, or text for people.", flag: "--log-format <format>" }),
   }),
+  audit: text("the path of a file, or stdout").optional().meta({
+    description:
+      "Where the audit log goes (docs/audit.md): who did what, as JSON lines, to a file, relative to the working directory, or to `stdout`. None if not set.",
+    flag: "--audit <file>",
+  }),
+  onAuditFailure: choice(["refuse", "warn"])
+    .default("refuse")
+    .describe(
+      "What happens while the audit log cannot be written, as on a full disk: requests and calls are refused with 503 and background runs wait, or all goes on with a warning in the log and a gap in the audit log.",
+    ),
   shutdownMs: duration(10_000, 0).describe("How long requests in flight may take to end at shutdown."),
   webSocket: webSocketSchema,
   keepAliveMs: duration(15_000, 100).describe("How long a stream may be silent before it gets a keep-alive."),

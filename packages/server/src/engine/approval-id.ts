@@ -41,3 +41,8 @@ export function readApproval(
 function signedText(random: string, { identity, arguments: text }: Omit<ApprovalRequest, "id">): string {
   return JSON.stringify([random, identity.host, identity.label, identity.name, text]);
 }
+
+/** The part of an id that names the request; the rest proves who made it. */
+export function publicApprovalId(id: string): string {
+  return id.split(".", 1)[0] ?? id;
+}

@@ -25,6 +25,14 @@ interface Fields {
   readonly reason?: string | null;
 }
 
+/** A call that a person did not allow. */
+export interface DeniedCall {
+  /** The id of the approval request. */
+  readonly id: string;
+  readonly label: string;
+  readonly name: string;
+}
+
 const unknownResult = "The outcome of this call is not known.";
 
 /**
@@ -37,12 +45,13 @@ export function withApprovals(
   own: readonly Entry[],
   offer: Offer,
   { sealer, executors }: { sealer: Pick<Sealer, "isSigned">; executors: Pick<Executors, "readCall"> },
-): { entries: Entry[]; approved: ApprovalRequest[] } {
+): { entries: Entry[]; approved: ApprovalRequest[]; denied: DeniedCall[] } {
   const given = [...before, ...own];
-  if (given.every(({ item }) => isPlain(item, executors))) return { entries: given, approved: [] };
+  if (given.every(({ item }) => isPlain(item, executors)))
+    return { entries: given, approved: [], denied: [] };
   const all = byFirstIds(given.map(({ item }) => item as unknown as Fields));
   const calls = all.map((item) => executors.readCall(item as Fields & JsonObject));
-  const asked = new Set(all.filter(isRequest).map(approvalIdOf));
+  const asked = new Map(all.filter(isRequest).map((item) => [approvalIdOf(item), item]));
   const run = new Set(calls.flatMap((call) => call?.approvalId ?? []));
   checkCallIds(all, before.length, asked);
   const answered = checkAnswers(all, before.length, asked);
@@ -57,6 +66,12 @@ export function withApprovals(
         id,
         madeRequest(id, { all, given, offer, sealer }, `input[${index - before.length}].approval_request_id`),
       );
+
+  const denied = all.flatMap(({ type, approve, approval_request_id: id }, index): DeniedCall[] => {
+    if (type !== "mcp_approval_response" || approve === true || !id || index < firstOwn) return [];
+    const { server_label: label = "", name = "" } = asked.get(id) ?? {};
+    return [{ id, label, name }];
+  });
 
   const seen = new Set<string>();
   const results: Entry[] = [];
@@ -92,9 +107,11 @@ export function withApprovals(
     return [changed(entry, output(id, unknownResult))];
   });
   // Nobody has to answer: a client that continues without an answer has not allowed the call.
-  const open = [...asked].filter((id) => !answered.has(id) && !run.has(id));
-  const denied = open.map((id) => ({ item: output(id, "Nobody has allowed this call, so it was not run.") }));
-  return { entries: [...entries, ...results, ...denied], approved: [...approved.values()] };
+  const open = [...asked.keys()].filter((id) => !answered.has(id) && !run.has(id));
+  const ignored = open.map((id) => ({
+    item: output(id, "Nobody has allowed this call, so it was not run."),
+  }));
+  return { entries: [...entries, ...results, ...ignored], approved: [...approved.values()], denied };
 }
 
 function isPlain(item: Entry["item"], executors: Pick<Executors, "readCall">): boolean {
@@ -160,7 +177,7 @@ function modelName(
 }
 
 /** Rejects client calls with the id of a request: they would be taken for the approved call. */
-function checkCallIds(all: readonly Fields[], ownFrom: number, asked: ReadonlySet<string>): void {
+function checkCallIds(all: readonly Fields[], ownFrom: number, asked: ReadonlyMap<string, Fields>): void {
   const index = all.findIndex(({ call_id: id }) => id !== undefined && asked.has(id));
   if (index < 0) return;
   throw invalidRequest(
@@ -173,7 +190,7 @@ function checkCallIds(all: readonly Fields[], ownFrom: number, asked: ReadonlySe
 function checkAnswers(
   all: readonly Fields[],
   ownFrom: number,
-  asked: ReadonlySet<string>,
+  asked: ReadonlyMap<string, Fields>,
 ): ReadonlySet<string> {
   const answered = new Set<string>();
   for (const [index, item] of all.entries()) {

@@ -8,6 +8,7 @@ import type { Offer } from "../executor/offer.ts";
 import { isClientSearch, isServerSearch } from "../executor/tool-search/tool-search-executor.ts";
 import type { RequestOptions } from "../protocol/stored-request.ts";
 import type { ApprovalRequest } from "./approval-id.ts";
+import type { DeniedCall } from "./approvals.ts";
 import type { OutputOptions } from "./output.ts";
 import type { ThoughtForm } from "./text-parts.ts";
 
@@ -33,6 +34,8 @@ export interface Plan {
   readonly announcements?: readonly Announcement[] | undefined;
   /** Calls of the last answer that a person allowed: they run first. Default: none. */
   readonly approved?: readonly ApprovalRequest[] | undefined;
+  /** Calls of the last answer that a person did not allow, for the audit log. Default: none. */
+  readonly denied?: readonly DeniedCall[] | undefined;
   /** How many times the model is asked at most. */
   readonly maxTurns: number;
   /** See `maxRepeats` of the loop. */

@@ -2,6 +2,7 @@
 
 import type { Message } from "rondo";
 import { type LoopEvent, type RunReason, type RunState, run } from "rondo/loop";
+import { type Audit, AuditUnavailable } from "../audit/audit-log.ts";
 import type { ApiError } from "../protocol/api-error.ts";
 import type { ResponseObject } from "../protocol/response.ts";
 import { responseObject } from "../protocol/response-object.ts";
@@ -14,6 +15,7 @@ import { loopOptions, type Plan, type PlannedCompaction } from "./plan.ts";
 import { Recorder, type RunOutcome } from "./recorder.ts";
 import { planParts } from "./response-parts.ts";
 import type { Progress } from "./resume.ts";
+import { RunAudit } from "./run-audit.ts";
 import { turnId } from "./turn-id.ts";
 import { noUsage, toUsage } from "./usage.ts";
 
@@ -29,6 +31,8 @@ export interface RunContext {
   readonly progress?: Progress | undefined;
   /** Waits for a model server that is away. Default: its failure ends the run. */
   readonly modelWait?: ModelWait | undefined;
+  /** The audit log. Default: none. */
+  readonly audit?: Audit | undefined;
   /** Receives every event, for logs and metrics. */
   readonly onEvent?: ((event: LoopEvent) => void) | undefined;
   readonly now: () => number;
@@ -52,6 +56,7 @@ export interface RunEnd {
 export type RunHead = Pick<
   Plan,
   | "id"
+  | "owner"
   | "request"
   | "model"
   | "createdAtMs"
@@ -64,6 +69,7 @@ export type RunHead = Pick<
   | "executors"
   | "announcements"
   | "approved"
+  | "denied"
 >;
 
 /**
@@ -121,6 +127,7 @@ async function record(
   const signal = anyOf(plan.request.store ? [...context.signals, journal.broken] : context.signals);
   const messages = [...plan.messages, ...(progress?.messages ?? [])];
   const recorder = new Recorder({ journal, output, plan, messages, signal, progress });
+  const audit = context.audit && new RunAudit(context.audit, plan);
 
   let outcome: RunOutcome;
   let failure: ApiError | undefined;
@@ -130,15 +137,20 @@ async function record(
     if (!progress?.isAnnounced) {
       for (const item of plan.announcements ?? []) output.announce(item);
       recorder.begin(plan.approved ?? []);
+      audit?.begin();
     }
-    const reason = await work({ recorder, output, messages, signal });
+    const reason = await work({ recorder, output, messages, signal, audit });
     outcome = recorder.finish(reason);
     recorder.abandon("cancelled");
   } catch (error) {
     if (journal.broken.aborted) throw journal.broken.reason;
+    // A background run can wait: it is tried again, until the log can be written.
+    if (error instanceof AuditUnavailable && plan.request.background) throw error;
     failure = toApiError(error);
     recorder.abandon("The response has failed before this call had an answer.");
     outcome = { status: "failed", incompleteReason: null };
+  } finally {
+    audit?.end(output.items);
   }
   if (journal.broken.aborted) throw journal.broken.reason;
 
@@ -181,6 +193,7 @@ interface LoopParts {
   readonly output: Output;
   readonly messages: Message[];
   readonly signal: AbortSignal;
+  readonly audit: RunAudit | undefined;
 }
 
 /** Runs the loop, again from where it was when the model server went away. */
@@ -237,7 +250,7 @@ async function runLoop(
   state: RunState | undefined,
 ): Promise<RunReason> {
   const { journal, onEvent, progress, modelWait } = context;
-  const { recorder, output, messages, signal } = parts;
+  const { recorder, output, messages, signal, audit } = parts;
   const events = run(messages, {
     ...loopOptions(plan),
     decideCall: callDecider(plan, progress),
@@ -253,6 +266,9 @@ async function runLoop(
   let reason: RunReason = "aborted";
   for await (const event of events) {
     onEvent?.(event);
+    // First: the log has a call before the store knows of it, and before it runs.
+    const audited = audit?.accept(event);
+    if (audited) await audited;
     recorder.accept(event);
     if (event.type === "model.finished") modelWait?.isBack();
     if (event.type === "run.finished") {

@@ -10,11 +10,10 @@ import type { Authenticate, Caller } from "./auth.ts";
 import { hasBody, meterBody, readJson } from "./body.ts";
 import { type BrowserGuard, browserGuard } from "./browser-guard.ts";
 import { replyWithError, stopping } from "./errors.ts";
-import { Exchange, Exchanges } from "./exchange.ts";
-import type { Logger } from "./log.ts";
-import type { Metrics } from "./metrics.ts";
+import { clientGone, Exchange, Exchanges } from "./exchange.ts";
 import { isForm } from "./multipart.ts";
 import type { OwnerLimits } from "./owner-limits.ts";
+import type { RequestAudit } from "./request-audit.ts";
 import { requestId } from "./request-id.ts";
 import type { Route, RouteRequest } from "./route.ts";
 import { allRoutes, type RoutesOptions } from "./routes.ts";
@@ -34,6 +33,8 @@ export interface AppOptions extends Omit<RoutesOptions, "keepAliveMs" | "exchang
   exchanges?: Exchanges;
   /** Limits of what an owner may have in flight. Default: none. */
   ownerLimits?: OwnerLimits;
+  /** The audit log. Default: none. */
+  audit?: RequestAudit | undefined;
   /** Whether clients can use it. If not, it has only the routes of health and metrics. Default: true. */
   servesApi?: boolean;
 }
@@ -68,23 +69,29 @@ function isHealthRoute({ path }: Route): boolean {
 type Handle = (exchange: Exchange, request: HonoRequest) => void | Promise<void>;
 
 function wrapper(options: AppOptions & { exchanges: Exchanges }, guard: BrowserGuard) {
-  const { authenticate, logger, metrics, exchanges, ownerLimits } = options;
+  const { authenticate, exchanges, ownerLimits, audit, logger } = options;
   return (route: Pick<Route, "path" | "isPublic" | "isRoutine">, handle: Handle) => {
-    const isRoutine = route.isRoutine ?? route.isPublic === true;
+    const { isPublic = false, isRoutine = isPublic } = route;
     return async (context: Context<{ Bindings: HttpBindings }>) => {
       const { incoming, outgoing } = context.env;
       const id = requestId(incoming.headers["x-request-id"]);
       const headers: Record<string, string> = { "x-request-id": id };
       guard.addHeaders(incoming, headers);
       const exchange = new Exchange({ incoming, outgoing, id, route: route.path, headers });
-      exchanges.add(exchange, () => finished(exchange, isRoutine, logger, metrics));
+      exchanges.add(exchange, () => finished(exchange, { isPublic, isRoutine }, options));
       try {
         guard.check(incoming);
-        if (!route.isPublic) {
+        if (!isPublic) {
           if (exchanges.isDraining) throw stopping();
           const caller = await authenticate(incoming.headers);
           exchange.owner = caller.owner;
+          exchange.keyId = caller.keyId;
           admit(exchange, caller, ownerLimits);
+          // Pages ask again and again how the server does: nobody looks for that.
+          if (audit && !isRoutine) {
+            exchange.audited = audit.begin(exchange, context.req.param());
+            await exchange.audited.written;
+          }
         }
         await handle(exchange, context.req);
       } catch (error) {
@@ -149,15 +156,22 @@ function admit(
   exchange.onEnd(() => clearTimeout(timer));
 }
 
-function finished(exchange: Exchange, isRoutine: boolean, logger: Logger, metrics: Metrics): void {
-  const { outgoing, route } = exchange;
-  // 499 is the usual status for a client that left before there was a reply.
-  const fields = exchange.logFields(outgoing.headersSent ? outgoing.statusCode : 499);
+function finished(
+  exchange: Exchange,
+  { isPublic, isRoutine }: { isPublic: boolean; isRoutine: boolean },
+  { logger, metrics, audit }: AppOptions,
+): void {
+  const { outgoing, route, owner, audited, errorCode: error } = exchange;
+  const fields = exchange.logFields(outgoing.headersSent ? outgoing.statusCode : clientGone);
   metrics.requestEnded(route, fields.method, fields.status, fields.ms / 1000);
   const isCut = outgoing.headersSent && !outgoing.writableFinished ? true : undefined;
   // Health checks come every few seconds.
   const level = isRoutine && fields.status < 500 ? "debug" : "info";
   logger[level]("request", { ...fields, isCut });
+  const { status, ms } = fields;
+  if (audited) audited.ended({ status, error, ms });
+  else if (!isPublic && status >= 400 && status !== clientGone && !(isRoutine && owner !== undefined))
+    audit?.denied(exchange, status);
 }
 
 /** Handles what no route does: preflights, wrong methods and unknown paths. */

@@ -302,6 +302,7 @@ describe("the time of a token", () => {
     const check = accepting({ issuer: "me", secret });
     expect(await check(await signText(`"exp":${now + 60}`))).toEqual({
       owner: "jwt:me:alice",
+      keyId: "jwt",
       expiresAtMs: (now + 65) * 1000,
     });
   });

@@ -11,7 +11,7 @@ export class TokenRejected extends Error {
 }
 
 /** Verifies a token: its owner and expiry. Throws `TokenRejected` or `IssuerUnavailable`. */
-export type VerifyToken = (token: string) => Promise<{ owner: string; expiresAtMs: number }>;
+export type VerifyToken = (token: string) => Promise<{ owner: string; keyId: string; expiresAtMs: number }>;
 
 const clockToleranceSeconds = 5;
 const maxOwnerLength = 512;
@@ -34,7 +34,9 @@ export function tokenVerifier(jwt: JwtConfig): VerifyToken {
         typeof key === "function"
           ? await jwtVerify(token, key, options)
           : await jwtVerify(token, key, options);
-      return { owner: ownerIn(payload, ownerClaim, issuer), expiresAtMs: expiryIn(payload) };
+      const owner = ownerIn(payload, ownerClaim, issuer);
+      const keyId = typeof payload.jti === "string" ? `jwt:${payload.jti}` : "jwt";
+      return { owner, keyId, expiresAtMs: expiryIn(payload) };
     } catch (error) {
       if (error instanceof IssuerUnavailable || error instanceof TokenRejected) throw error;
       throw new TokenRejected(reasonOf(error), { cause: error });

@@ -18,17 +18,26 @@ export function hashKey(key: string): string {
   return `sha256:${digest(key).toString("hex")}`;
 }
 
-/** Finds the owner of a key; undefined if nobody has it. */
-export function keyOwners(keys: readonly KeyConfig[]): (key: string) => string | undefined {
+/** A key of the config. */
+interface KnownKey {
+  readonly owner: string;
+  /** The beginning of its hash: tells it from others, and is of no use to anyone else. */
+  readonly id: string;
+}
+
+const idLength = "sha256:".length + 12;
+
+/** Finds a key; undefined if nobody has it. */
+export function keyFinder(keys: readonly KeyConfig[]): (key: string) => KnownKey | undefined {
   const known = keys.map(({ owner, hash }) => ({
-    owner,
+    key: { owner, id: hash.slice(0, idLength).toLowerCase() },
     hash: Buffer.from(hash.slice("sha256:".length), "hex"),
   }));
   return (key) => {
     const hash = digest(key);
-    let found: string | undefined;
+    let found: KnownKey | undefined;
     // All are compared, so that the time reveals nothing.
-    for (const candidate of known) if (timingSafeEqual(candidate.hash, hash)) found ??= candidate.owner;
+    for (const candidate of known) if (timingSafeEqual(candidate.hash, hash)) found ??= candidate.key;
     return found;
   };
 }

@@ -30,12 +30,15 @@ test("without auth everyone is the owner `local`, whatever is sent", async () =>
 });
 
 describe("a key", () => {
-  test("has the owner that the config says", async () => {
-    expect(await authenticate({ authorization: `Bearer ${alice}` })).toEqual({ owner: "key:alice" });
-    expect(await authenticate({ authorization: `bearer  ${bob} ` })).toEqual({ owner: "key:bob" });
-    expect(await authenticate(new Headers({ authorization: `Bearer ${alice}` }))).toEqual({
-      owner: "key:alice",
+  test("has the owner that the config says, and an id for the audit log", async () => {
+    const idOf = (key: string) => hashKey(key).slice(0, 19);
+    const ofAlice = { owner: "key:alice", keyId: idOf(alice) };
+    expect(await authenticate({ authorization: `Bearer ${alice}` })).toEqual(ofAlice);
+    expect(await authenticate({ authorization: `bearer  ${bob} ` })).toEqual({
+      owner: "key:bob",
+      keyId: idOf(bob),
     });
+    expect(await authenticate(new Headers({ authorization: `Bearer ${alice}` }))).toEqual(ofAlice);
   });
 
   test("is new each time, long, and hashed with SHA-256", () => {

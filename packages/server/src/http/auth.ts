@@ -4,11 +4,13 @@ import type { AuthConfig } from "../config/auth-schema.ts";
 import { ApiError } from "../protocol/api-error.ts";
 import { IssuerUnavailable } from "./auth-issuer.ts";
 import { TokenRejected, tokenVerifier } from "./auth-jwt.ts";
-import { keyOwners } from "./auth-keys.ts";
+import { keyFinder } from "./auth-keys.ts";
 
 /** Who sent a request. */
 export interface Caller {
   readonly owner: string;
+  /** Which of the keys was used, for the audit log: the beginning of its hash, or `jwt` and the token's id. */
+  readonly keyId?: string;
   /** When its token expires. Absent for keys. */
   readonly expiresAtMs?: number;
 }
@@ -33,13 +35,13 @@ export function authenticator(
   { onWarning = () => {} }: AuthenticatorOptions = {},
 ): Authenticate {
   if (auth === undefined) return async () => ({ owner: localOwner });
-  const ownerOfKey = keyOwners(auth.keys ?? []);
+  const findKey = keyFinder(auth.keys ?? []);
   const verifyToken = auth.jwt && tokenVerifier(auth.jwt);
   return async (headers) => {
     const given = credentialIn(headers);
     if (given.length > maxLength) throw unauthorized("The API key or token is too long.");
-    const owner = ownerOfKey(given);
-    if (owner !== undefined) return { owner: `key:${owner}` };
+    const key = findKey(given);
+    if (key !== undefined) return { owner: `key:${key.owner}`, keyId: key.id };
     if (verifyToken === undefined || !looksLikeToken(given)) throw unauthorized("The API key is unknown.");
     try {
       return await verifyToken(given);

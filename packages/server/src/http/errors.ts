@@ -49,6 +49,7 @@ export function replyWithError(error: unknown, exchange: Exchange, logger: Logge
   // A run that stops because its client is gone is not a fault.
   if (exchange.stopReason && exchange.outgoing.destroyed && !(error instanceof StoreError)) return;
   const problem = toApiError(error, exchange, logger);
+  exchange.errorCode = problem.code ?? undefined;
   const headers: Record<string, string> = {};
   if (problem.retryAfterMs !== undefined)
     headers["retry-after"] = String(Math.ceil(problem.retryAfterMs / 1000));

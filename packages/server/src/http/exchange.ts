@@ -5,6 +5,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import type { RequestSlot } from "./owner-limits.ts";
+import type { AuditedRequest } from "./request-audit.ts";
 
 export interface ExchangeOptions {
   incoming: IncomingMessage;
@@ -27,6 +28,9 @@ export interface BinaryReply {
 
 const smallBytes = 65_536;
 
+/** The usual status for a client that left before there was a reply. */
+export const clientGone = 499;
+
 /** As headers have it (RFC 8187). */
 function encodeFilename(name: string): string {
   return encodeURIComponent(name).replace(/['()*]/g, (it) => `%${it.charCodeAt(0).toString(16)}`);
@@ -41,6 +45,12 @@ export class Exchange {
   readonly startedAtMs = performance.now();
   /** Known after authentication. */
   owner: string | undefined;
+  /** Which key was used. */
+  keyId: string | undefined;
+  /** What the audit log has of it, once it is accepted. */
+  audited: AuditedRequest | undefined;
+  /** The code of an error reply. */
+  errorCode: string | undefined;
   responseId: string | undefined;
   model: string | undefined;
   /** Whether it only follows a background run. */

@@ -1,5 +1,6 @@
 // Deletes responses that are older than `keepDays`, and files that expired.
 
+import type { Audit } from "../audit/audit-log.ts";
 import type { Store } from "../store/store.ts";
 import type { Logger } from "./log.ts";
 
@@ -11,16 +12,21 @@ export function expireOld(
   store: Pick<Store, "expire" | "files">,
   keepDays: number | undefined,
   logger: Logger,
+  audit?: Audit,
 ): () => void {
   if (keepDays === undefined && !store.files) return () => {};
   const expire = async () => {
+    const started = audit?.record({ action: "expiry.started" });
     try {
+      if (audit) await audit.settled();
       const count = keepDays === undefined ? 0 : await store.expire(Date.now() - keepDays * dayMs);
       if (count > 0) logger.info("Old responses were deleted.", { count, keepDays });
       // No upload takes a day.
       const files = (await store.files?.expire(Date.now() - dayMs)) ?? 0;
       if (files > 0) logger.info("Expired files were deleted.", { count: files });
+      audit?.record({ action: "expiry.ended", started, outcome: "ok", count, files });
     } catch (error) {
+      audit?.record({ action: "expiry.ended", started, outcome: "error" });
       logger.error("Old responses or files could not be deleted.", {}, error);
     }
   };

@@ -64,6 +64,7 @@ export function responseRoutes(options: ResponseRoutesOptions): Route[] {
     const { stream, background, model } = prepared.request;
     exchange.responseId = prepared.id;
     exchange.model = model;
+    exchange.audited?.created(prepared);
     if (background) {
       // With a key, it may be the response of an identical request that came first.
       const queued = await responses.enqueue(prepared);

@@ -1,6 +1,9 @@
 // What a server and a worker have in common: the store, the models, the tools and the runs, started and closed together.
 
+import type { Audit, AuditLog } from "../audit/audit-log.ts";
+import { openAudit } from "../audit/open-audit.ts";
 import { ConfiguredModels } from "../config/models.ts";
+import { packageVersion } from "../config/package-version.ts";
 import type { ServerConfig } from "../config/schema.ts";
 import { Executors } from "../executor/executors.ts";
 import { McpExecutor } from "../executor/mcp/mcp-executor.ts";
@@ -39,6 +42,8 @@ export interface Runtime {
   readonly containers: ContainersApi;
   readonly logger: Logger;
   readonly metrics: Metrics;
+  /** The audit log, if there is one. */
+  readonly audit: Audit | undefined;
   /** Starts the executors. Before anyone can connect: one that throws ends the start. */
   startExecutors(): void;
   /** Claims no more jobs, and gives the active runs this long to end. */
@@ -52,7 +57,13 @@ export async function startRuntime(config: ServerConfig, options: StartOptions):
   const logger = options.logger ?? createLogger(config.log);
   const onWarning = (message: string) => logger.warn(message);
   const metrics = new Metrics();
-  const store = await openStore(config.store, { postgres: config.postgres, onWarning });
+  const audit = auditOf(config, logger);
+  const store = await openStore(config.store, { postgres: config.postgres, onWarning }).catch(
+    async (error: unknown) => {
+      await audit?.close();
+      throw error;
+    },
+  );
   const files = new Files({ store, limits: config.limits });
   const { sandbox: settings } = config;
   const sandbox = new SandboxHost({
@@ -78,6 +89,8 @@ export async function startRuntime(config: ServerConfig, options: StartOptions):
       .catch((error: unknown) => logger.error("An executor could not be closed.", {}, error));
     await stopWatchdog?.();
     await store.close();
+    audit?.record({ action: "server.stopped" });
+    await audit?.close();
   };
   try {
     // Before the first run: one of them may have crashed the last process.
@@ -85,7 +98,14 @@ export async function startRuntime(config: ServerConfig, options: StartOptions):
       stopWatchdog = startWatchdog({ ...config.watchdog, notePath: crashNotePath(config.store) });
     const models = new ConfiguredModels(config, { onWarning });
     const observer = runObserver(logger, metrics);
-    const responses = await Responses.start({ ...runSettings(config), store, models, executors, observer });
+    const responses = await Responses.start({
+      ...runSettings(config),
+      store,
+      models,
+      executors,
+      observer,
+      audit,
+    });
     metrics.watchQueue(() => store.queue.count());
     return {
       store,
@@ -97,9 +117,10 @@ export async function startRuntime(config: ServerConfig, options: StartOptions):
       containers: new ContainersApi({ host: sandbox, files }),
       logger,
       metrics,
+      audit,
       startExecutors: () => {
         executors.start();
-        stopExpiry = expireOld(store, config.keepDays, logger);
+        stopExpiry = expireOld(store, config.keepDays, logger, audit);
       },
       drain: (graceMs) => responses.drain(graceMs),
       close,
@@ -108,6 +129,14 @@ export async function startRuntime(config: ServerConfig, options: StartOptions):
     await close();
     throw error;
   }
+}
+
+/** The audit log of the config, if it has one. */
+function auditOf({ audit: target, onAuditFailure }: ServerConfig, logger: Logger): AuditLog | undefined {
+  if (target === undefined) return undefined;
+  const onWarning = (message: string, error?: unknown) =>
+    error === undefined ? logger.warn(message) : logger.error(message, {}, error);
+  return openAudit({ target, version: packageVersion(), onFailure: onAuditFailure, onWarning });
 }
 
 /** The settings of runs. */

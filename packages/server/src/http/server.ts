@@ -12,6 +12,7 @@ import { authenticator } from "./auth.ts";
 import { Exchanges } from "./exchange.ts";
 import { type Listening, listen } from "./listen.ts";
 import { OwnerLimits } from "./owner-limits.ts";
+import { RequestAudit } from "./request-audit.ts";
 import { type Runtime, type StartOptions, startRuntime } from "./runtime.ts";
 import { System } from "./system/system.ts";
 import { WebSockets } from "./websocket/web-sockets.ts";
@@ -34,7 +35,7 @@ export interface RunningServer extends AsyncDisposable {
 /**
  * Starts a server with these settings; unlike `loadConfig()`, it reads no file and no environment. Throws when a
  * setting is invalid or other machines could use it without a key (`ConfigError`), when the store cannot be opened
- * (`StoreError`) or when it cannot listen on the address (`ListenError`).
+ * (`StoreError`), when the audit log cannot be, or when it cannot listen on the address (`ListenError`).
  */
 export async function startServer(input: ConfigInput, options: StartOptions = {}): Promise<RunningServer> {
   const config = resolveConfig(input);
@@ -52,7 +53,7 @@ export async function startServer(input: ConfigInput, options: StartOptions = {}
 }
 
 async function listenForClients(config: ServerConfig, runtime: Runtime): Promise<Listening> {
-  const { store, models, executors, responses, files, containers, logger, metrics } = runtime;
+  const { store, models, executors, responses, files, containers, logger, metrics, audit } = runtime;
   const exchanges = new Exchanges();
   const shared = {
     responses,
@@ -65,6 +66,7 @@ async function listenForClients(config: ServerConfig, runtime: Runtime): Promise
     isOpenOnLoopback: config.auth === undefined && isLoopback(config.host),
     ownerLimits: new OwnerLimits(config.limits),
     requiresActionStatus: config.compat.requiresActionStatus,
+    audit: audit && new RequestAudit(audit),
   };
   const system = config.console
     ? new System({

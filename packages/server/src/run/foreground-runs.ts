@@ -117,7 +117,7 @@ export class ForegroundRuns {
     planned: Planned,
     run: { sink: EventSink | undefined; signals: readonly AbortSignal[]; lease?: Lease },
   ): Promise<RunEnd> {
-    const { store, news, observer, now } = this.#options;
+    const { store, news, observer, audit, now } = this.#options;
     const { sink, signals, lease } = run;
     const sent = this.#firstEvents(prepared, planned, sink);
     const logsEvents = sent.length > 0;
@@ -135,17 +135,26 @@ export class ForegroundRuns {
         signals,
         isSilent: sink === undefined,
         isCreatedTold: logsEvents,
+        audit,
         onEvent: (event) => observer.loopEvent(event, prepared.id),
         now,
       });
       observer.runEnded(end.response, end.failure);
+      this.#auditEnd(prepared, end);
       return end;
     } catch (error) {
-      return this.#abandon(prepared, journal, await this.#toFailure(prepared, error));
+      const end = this.#abandon(prepared, journal, await this.#toFailure(prepared, error));
+      this.#auditEnd(prepared, end);
+      return end;
     } finally {
       journal.close();
       if (prepared.repeatKey) news.publish(prepared.id);
     }
+  }
+
+  #auditEnd({ id, owner }: PreparedRun, { response: { status }, failure }: RunEnd): void {
+    const error = failure?.code ?? undefined;
+    this.#options.audit?.record({ action: "run.ended", owner, responseId: id, outcome: status, error });
   }
 
   /** The first events of a stream that can be repeated: its log begins when it can be found. */

@@ -11,6 +11,7 @@ import { emptyOffer } from "../executor/offer.ts";
 import { ApiError } from "../protocol/api-error.ts";
 import { withCredentials } from "../protocol/credentials.ts";
 import type { EventBody } from "../protocol/events.ts";
+import type { ResponseStatus } from "../protocol/status.ts";
 import { fromStoredRequest } from "../protocol/stored-request.ts";
 import type { Job } from "../store/run-queue.ts";
 import type { Store, StoredEvent, StoredResponse, StoredRun } from "../store/store.ts";
@@ -35,9 +36,9 @@ const eventsPage = 1000;
 /** Marks the unsealed credentials of older versions; see the migrations of the SQLite store. */
 const plainCredentials = "plain.";
 
-/** Throws when the run is stopped, or cannot be kept: another worker may have to continue it. */
-export async function runJob(job: Job, options: JobOptions): Promise<void> {
-  const { store, news, observer, planner, now, signal, onProgress } = options;
+/** Gives how it ended. Throws when the run is stopped, or cannot be kept: another worker may have to continue it. */
+export async function runJob(job: Job, options: JobOptions): Promise<ResponseStatus> {
+  const { store, news, observer, audit, planner, now, signal, onProgress } = options;
   const { response } = job;
   const stored = await store.resume(job);
   const events = await allEvents(store, response);
@@ -76,6 +77,7 @@ export async function runJob(job: Job, options: JobOptions): Promise<void> {
     modelWait,
     signals: [signal],
     progress,
+    audit,
     onEvent: (event: LoopEvent) => {
       observer.loopEvent(event, response.id);
       if (hasProgressed(event)) onProgress();
@@ -94,6 +96,7 @@ export async function runJob(job: Job, options: JobOptions): Promise<void> {
       : endResponse(head, context, planned));
     if (isHandedOver()) throw signal.reason;
     observer.runEnded(end.response, end.failure);
+    return end.response.status;
   } finally {
     signal.removeEventListener("abort", onStop);
     journal.close();
@@ -101,13 +104,14 @@ export async function runJob(job: Job, options: JobOptions): Promise<void> {
 }
 
 /** Fails a foreground run whose process died: its client is gone. */
-export async function failInterrupted(job: Job, options: JobOptions): Promise<void> {
+export async function failInterrupted(job: Job, options: JobOptions): Promise<ResponseStatus> {
   const { store, now } = options;
   const { lastSequence } = await store.resume(job);
   // A stream that can be repeated has its events in the log: what it began is ended there too.
   if (lastSequence >= 0) return runJob(job, options);
   const update = { status: "failed", completedAtMs: now(), error: toResponseError(interrupted()) } as const;
   await store.commit(job, { update, isDurable: true });
+  return update.status;
 }
 
 function interrupted(): ApiError {

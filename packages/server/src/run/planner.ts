@@ -118,8 +118,8 @@ export async function planRun(requested: RunRequest, options: PlannerOptions): P
     offer.tools.map((it) => it.wireName),
   );
   const ignored = [...offer.ignored];
-  const { entries, approved } = isEarly
-    ? { entries: [], approved: [] }
+  const { entries, approved, denied } = isEarly
+    ? { entries: [], approved: [], denied: [] }
     : withApprovals(before, own, offer, { sealer: seals, executors });
   const messages = isEarly
     ? []
@@ -151,6 +151,7 @@ export async function planRun(requested: RunRequest, options: PlannerOptions): P
     executors,
     announcements: newAnnouncements(offer.announcements, history),
     approved,
+    denied,
     compaction: plannedCompaction(requested, { messages, offer, approved }, seals),
     maxTurns: Math.min(request.max_agentic_turns ?? Number.POSITIVE_INFINITY, options.maxAgenticTurns),
     maxRepeats: options.maxRepeats,

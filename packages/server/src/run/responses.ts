@@ -1,6 +1,7 @@
 // What clients can do with responses: create, follow, read, list, cancel and delete them.
 
 import { randomUUID } from "node:crypto";
+import type { Audit } from "../audit/audit-log.ts";
 import type { ModelEntry, ModelServerHealth, Models } from "../config/models.ts";
 import type { EventSink } from "../engine/event-sink.ts";
 import { Journal } from "../engine/journal.ts";
@@ -55,6 +56,8 @@ export interface ResponsesOptions extends Omit<PlannerOptions, "secrets" | "prom
   /** How many background runs of an owner may wait. Default: any number. */
   readonly waitingRunsPerOwner?: number;
   readonly observer: RunObserver;
+  /** The audit log. Default: none. */
+  readonly audit?: Audit | undefined;
   /** Default: `Date.now`. */
   readonly now?: () => number;
 }

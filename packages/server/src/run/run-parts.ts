@@ -1,5 +1,6 @@
 // What all runs of a process share.
 
+import type { Audit } from "../audit/audit-log.ts";
 import { jobsTopic, type News } from "../store/news.ts";
 import type { Store } from "../store/store.ts";
 import type { ActiveRuns } from "./active-runs.ts";
@@ -13,6 +14,8 @@ export interface RunParts {
   readonly active: ActiveRuns;
   readonly planner: PlannerOptions;
   readonly observer: RunObserver;
+  /** The audit log. Default: none. */
+  readonly audit?: Audit | undefined;
   readonly recentWarnings: RecentWarnings;
   /** Holds the leases of this process. */
   readonly workerName: string;

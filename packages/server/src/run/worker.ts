@@ -1,6 +1,7 @@
 // Takes jobs from the queue and runs them: new ones, and those whose process died. News wake it, and the expiry of
 // leases; it does not poll.
 
+import { AuditUnavailable } from "../audit/audit-log.ts";
 import { jobsTopic } from "../store/news.ts";
 import type { Job } from "../store/run-queue.ts";
 import { isStoreError } from "../store/store-error.ts";
@@ -249,26 +250,32 @@ export class Worker {
 
   /** Never throws: an error ends the run, or it is tried again later. */
   async #run(job: Job): Promise<void> {
-    const { active, news, observer } = this.#options;
-    const { responseId, response } = job;
+    const { active, news, observer, audit } = this.#options;
+    const { responseId, response, attempts: attempt } = job;
+    const { owner, background } = response;
+    const started = audit?.record({ action: "run.started", owner, responseId, background, attempt });
+    let outcome = "interrupted";
     try {
+      if (audit) await audit.settled();
       const work = (signal: AbortSignal) =>
-        (response.background ? runJob : failInterrupted)(job, {
+        (background ? runJob : failInterrupted)(job, {
           ...this.#options,
           signal,
           park: (wait) => this.#park(wait, signal),
           onProgress: () => this.#trust(job, true),
         });
-      await active.hold(job, work, { canContinue: response.background });
+      outcome = await active.hold(job, work, { canContinue: background });
     } catch (error) {
       // Another worker has it, it was deleted, or this process ends: there is nothing left to do here.
       const isOver = error instanceof RunStopped || isStoreError(error, "lost_lease");
       if (!isOver)
         observer.warn("A background run was interrupted; it is tried again.", { responseId, error });
-      // Neither the end of this process nor a store that fails is the run's fault.
-      const forgetsAttempt = isOver || isStoreError(error, "unavailable");
+      // Neither the end of this process nor a store or an audit log that fails is the run's fault.
+      const isElsewhere = isStoreError(error, "unavailable") || error instanceof AuditUnavailable;
+      const forgetsAttempt = isOver || isElsewhere;
       await this.#release(job, isOver ? 0 : retryRunMs, forgetsAttempt);
     } finally {
+      audit?.record({ action: "run.ended", started, owner, responseId, outcome });
       news.publish(responseId);
       const { conversation } = response.request;
       publishFree(news, typeof conversation === "string" ? conversation : undefined);

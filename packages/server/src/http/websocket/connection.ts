@@ -8,6 +8,7 @@ import type { Exchange } from "../exchange.ts";
 import type { Logger } from "../log.ts";
 import type { Metrics } from "../metrics.ts";
 import type { OwnerLimits, RequestSlot } from "../owner-limits.ts";
+import type { AuditedRequest, RequestAudit } from "../request-audit.ts";
 import type { ResponsesApi } from "../route.ts";
 import { type RequiresActionStatus, viewFor } from "../shown-status.ts";
 import { type ClientFrame, readFrame } from "./frame.ts";
@@ -38,6 +39,8 @@ export interface ConnectionSettings {
   readonly ownerLimits: OwnerLimits;
   /** Which clients see the status `requires_action`. */
   readonly requiresActionStatus: RequiresActionStatus;
+  /** The audit log. Default: none. */
+  readonly audit?: RequestAudit | undefined;
 }
 
 export interface ConnectionOptions extends ConnectionSettings {
@@ -203,10 +206,24 @@ export class Connection {
         const { responseId } = frame;
         const isMatch = responseId === undefined || current?.responseId === responseId;
         if (!current || current.isOver || !isMatch) throw nothingToCancel(responseId);
-        current.cancel().catch((error: unknown) => this.#sendError(error));
+        void this.#cancel(current);
         return;
       }
       default:
+    }
+  }
+
+  async #cancel(response: SocketResponse): Promise<void> {
+    const { audit, exchange } = this.#options;
+    const { responseId = "" } = response;
+    const audited = audit?.begin(exchange, { responseId }, "cancellation");
+    try {
+      if (audited) await audited.written;
+      await response.cancel();
+      audited?.ended({ outcome: "ok", responseId });
+    } catch (error) {
+      audited?.ended({ outcome: "error", responseId });
+      this.#sendError(error);
     }
   }
 
@@ -226,7 +243,8 @@ export class Connection {
 
   /** Runs a request. The one before it may have sent its terminal event, but not be settled yet. */
   async #begin(frame: CreateFrame, slot: RequestSlot): Promise<void> {
-    const { owner, responses, metrics, exchange, requiresActionStatus } = this.#options;
+    const { owner, responses, metrics, exchange, requiresActionStatus, audit } = this.#options;
+    let audited: AuditedRequest | undefined;
     const response = new SocketResponse({
       frame,
       owner,
@@ -234,6 +252,7 @@ export class Connection {
       view: viewFor(exchange.incoming.headers, requiresActionStatus),
       recent: this.#recent,
       sender: this.#sender,
+      onPrepared: (prepared) => audited?.created(prepared),
     });
     const before = this.#settled;
     const { promise, resolve } = Promise.withResolvers<void>();
@@ -245,13 +264,19 @@ export class Connection {
     this.#response = response;
     const startedAtMs = performance.now();
     metrics.streamOpened();
+    let outcome = "ok";
     try {
       if (!this.#isOpen) return;
+      audited = audit?.begin(exchange, {}, "message");
+      if (audited) await audited.written;
       await response.run();
     } catch (error) {
+      outcome = "error";
       if (this.#isOpen) this.#sendError(error, frame.streamId);
     } finally {
       metrics.streamClosed();
+      const { responseId, model } = response;
+      audited?.ended({ outcome, responseId, model });
       this.#log(response, startedAtMs);
       this.#response = undefined;
       slot.release();

@@ -19,6 +19,8 @@ export interface SocketResponseOptions {
   readonly sender: Sender;
   /** How the client sees responses. */
   readonly view: ClientView;
+  /** Called when the request is accepted, before it runs. */
+  readonly onPrepared: (prepared: PreparedRun) => void;
 }
 
 const terminalTypes: readonly string[] = ["response.completed", "response.incomplete", "response.failed"];
@@ -110,6 +112,7 @@ export class SocketResponse {
     }
     const prepared = await responses.prepare(owner, frame.body, recall);
     this.#prepared = prepared;
+    this.#options.onPrepared(prepared);
     if (this.isFollowing) {
       await responses.enqueue(prepared);
       this.#isQueued = true;

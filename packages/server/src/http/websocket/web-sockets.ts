@@ -8,7 +8,7 @@ import { ApiError, invalidRequest, notFound, tooManyRequests } from "../../proto
 import type { Authenticate, Caller } from "../auth.ts";
 import { type BrowserGuard, browserGuard } from "../browser-guard.ts";
 import { replyWithError, stopping } from "../errors.ts";
-import { Exchange } from "../exchange.ts";
+import { clientGone, Exchange } from "../exchange.ts";
 import { GuardedResponse, headerLines } from "../guarded-response.ts";
 import { requestId } from "../request-id.ts";
 import { Connection, type ConnectionSettings } from "./connection.ts";
@@ -90,13 +90,19 @@ export class WebSockets {
     // Until the connection is open, nothing else listens.
     const onError = () => stream.destroy();
     stream.on("error", onError);
+    let isConnected = false;
+    stream.once("close", () => {
+      const { status, ms } = exchange.logFields(isConnected ? 101 : sentStatus(exchange));
+      exchange.audited?.ended({ status, error: exchange.errorCode, ms });
+    });
     void this.#admit(exchange)
       .finally(() => stream.off("error", onError))
       .then((caller) => {
         this.#checkCount(caller.owner);
-        return this.#server.handleUpgrade(incoming, stream, head, (socket) =>
-          this.#connect(socket, { stream, ...caller, exchange }),
-        );
+        return this.#server.handleUpgrade(incoming, stream, head, (socket) => {
+          isConnected = true;
+          this.#connect(socket, { stream, ...caller, exchange });
+        });
       })
       .catch((error: unknown) => this.#refuse(error, exchange, stream));
   };
@@ -125,13 +131,18 @@ export class WebSockets {
   }
 
   /** The caller. Throws if it may not connect. */
-  async #admit({ incoming }: Exchange): Promise<Caller> {
+  async #admit(exchange: Exchange): Promise<Caller> {
+    const { incoming } = exchange;
     this.#guard.check(incoming);
     const [asked = ""] = (incoming.url ?? "").split("?", 1);
     if (asked.replace(/\/$/, "") !== path)
       throw notFound(`There is no WebSocket ${asked.slice(0, 200)} here. It is ${path}.`, "unknown_path");
     const caller = await this.#options.authenticate(incoming.headers);
+    exchange.owner = caller.owner;
+    exchange.keyId = caller.keyId;
     if (this.#isDraining) throw stopping();
+    exchange.audited = this.#options.audit?.begin(exchange);
+    if (exchange.audited) await exchange.audited.written;
     return caller;
   }
 
@@ -154,7 +165,6 @@ export class WebSockets {
 
   #connect(socket: WebSocket, given: Admitted): void {
     const { exchange, owner } = given;
-    exchange.owner = owner;
     this.#count(exchange, 101);
     const { expiresAtMs } = given;
     const share = this.#join(owner);
@@ -179,8 +189,10 @@ export class WebSockets {
     outgoing.assignSocket(stream as Parameters<ServerResponse["assignSocket"]>[0]);
     outgoing.once("finish", end);
     replyWithError(error, exchange, this.#options.logger);
-    this.#count(exchange, outgoing.statusCode);
-    this.#log(exchange, outgoing.statusCode);
+    const { statusCode: status } = outgoing;
+    this.#count(exchange, status);
+    this.#log(exchange, status);
+    if (!exchange.audited) this.#options.audit?.denied(exchange, status);
   }
 
   #count({ startedAtMs }: Exchange, status: number): void {
@@ -190,6 +202,11 @@ export class WebSockets {
   #log(exchange: Exchange, status: number): void {
     this.#options.logger.info("request", { ...exchange.logFields(status), isWebSocket: true });
   }
+}
+
+/** The status of the reply, if there was one; see `clientGone`. */
+function sentStatus({ outgoing }: Exchange): number {
+  return outgoing.headersSent ? outgoing.statusCode : clientGone;
 }
 
 function serverBusy(): ApiError {
