@@ -64,6 +64,15 @@ class ListingClient extends Client {
   }
 }
 
+/** A call of a tool. */
+export interface McpCall {
+  readonly name: string;
+  readonly input: Record<string, unknown>;
+  /** What connects it to its trace, such as `traceparent`. Default: nothing. */
+  readonly meta?: Readonly<Record<string, string>> | undefined;
+  readonly signal: AbortSignal;
+}
+
 export class Connection {
   readonly #client: ListingClient;
   readonly #options: CheckedMcpOptions;
@@ -135,8 +144,9 @@ export class Connection {
     }
   }
 
-  async call(name: string, input: Record<string, unknown>, signal: AbortSignal): Promise<CallToolResult> {
+  async call({ name, input, meta, signal }: McpCall): Promise<CallToolResult> {
     const { onProgress } = this.#options;
+    const _meta = meta && Object.keys(meta).length > 0 ? { ...meta } : undefined;
     const options = {
       signal,
       timeout: forever,
@@ -146,7 +156,7 @@ export class Connection {
       }),
     };
     const result = await this.#client
-      .callTool({ name, arguments: input }, options)
+      .callTool({ name, arguments: input, ...(_meta && { _meta }) }, options)
       .catch((error: unknown) => {
         signal.throwIfAborted();
         throw this.#classify(error, "was lost during the call");

@@ -112,6 +112,25 @@ describe("a server that dies", () => {
   });
 });
 
+describe("a traced call", () => {
+  test.each([
+    ["alone", []],
+    ["with progress", ["--progress"]],
+  ])("carries the headers of its trace: %s", async (_name, [progress]) => {
+    const log = join(folder, "log");
+    const server = connect({ ...small("--log", log), ...(progress && { onProgress: () => {} }) });
+    const pid = await pick(server, "pid");
+    const headers = () => ({ traceparent: "00-1234-5678-01" });
+    await pid.execute({}, { tracer: { record: () => {}, headers } });
+    await pid.execute({}, { tracer: { record: () => {} } });
+    expect(linesOf(log).filter((line) => line !== "listed" && line !== "started")).toEqual([
+      "called pid",
+      "traceparent 00-1234-5678-01",
+      "called pid",
+    ]);
+  });
+});
+
 describe("the list of tools", () => {
   test("is asked for once", async () => {
     const log = join(folder, "log");

@@ -6,7 +6,7 @@ import { tool } from "../tool/define.ts";
 import type { JsonSchema } from "../tool/json-schema.ts";
 import type { AnyTool } from "../tool/tool.ts";
 import type { ToolSource } from "../tool/tool-source.ts";
-import { Connection, SessionLostError } from "./connection.ts";
+import { Connection, type McpCall, SessionLostError } from "./connection.ts";
 import { McpConnectionError } from "./mcp-error.ts";
 import { type CheckedMcpOptions, checkMcpOptions, type McpServerOptions } from "./mcp-options.ts";
 import { distinctNames, shortName } from "./names.ts";
@@ -245,20 +245,27 @@ class ConnectedServer implements McpServer {
         timeoutMs: this.#options.timeoutMs,
         registry: false,
       },
-      async (input, { signal }) => this.#call(definition.name, input as Record<string, unknown>, signal),
+      async (input, { signal, tracer, turn }) =>
+        this.#call({
+          name: definition.name,
+          input: input as Record<string, unknown>,
+          meta: tracer?.headers?.({ turnId: turn.uuid }),
+          signal,
+        }),
     );
     this.#definitions.set(made, definition);
     return made;
   }
 
-  async #call(name: string, input: Record<string, unknown>, signal: AbortSignal): Promise<CallToolResult> {
+  async #call(call: McpCall): Promise<CallToolResult> {
+    const { signal } = call;
     const connection = await untilAborted(this.#connect(), signal);
     try {
-      return await connection.call(name, input, signal);
+      return await connection.call(call);
     } catch (error) {
       if (!(error instanceof SessionLostError)) throw error;
       const renewed = await untilAborted(this.#connect(), signal);
-      return renewed.call(name, input, signal);
+      return renewed.call(call);
     }
   }
 }

@@ -1,6 +1,7 @@
 // A tool runs only as a turn, yet turns are built on tools. So that imports point one way, `turn/` registers its
 // runner here when it is loaded.
 
+import type { Tracer } from "../trace/trace.ts";
 import type { AnyTool } from "./tool.ts";
 
 export interface ExecuteOptions {
@@ -10,6 +11,8 @@ export interface ExecuteOptions {
   timeoutMs?: number;
   /** How long an aborted tool may clean up before it is abandoned. Default: 1,000. */
   graceMs?: number;
+  /** Records what happens, and when. Default: nobody listens. */
+  tracer?: Tracer;
 }
 
 /** Runs a tool as a turn: returns a promise of its value, or the run of its stream. */

@@ -220,7 +220,7 @@ export class AnyTool {
 
   /** Runs the tool as a turn of its own: a promise of its value, or the run of its stream. */
   execute(input?: object, options: ExecuteOptions = {}): unknown {
-    checkOptions("options", options, ["signal", "timeoutMs", "graceMs"]);
+    checkOptions("options", options, ["signal", "timeoutMs", "graceMs", "tracer"]);
     return runAsTurn(this, input, options);
   }
 
