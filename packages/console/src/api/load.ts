@@ -9,7 +9,7 @@ import { key } from "./key.ts";
 export interface Loaded<T> {
   readonly value: Signal<T | undefined>;
   readonly error: Signal<Error | undefined>;
-  reload(): void;
+  readonly reload: () => void;
 }
 
 export interface LoadOptions {

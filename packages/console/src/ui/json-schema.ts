@@ -26,6 +26,13 @@ export function resolveRef(schema: unknown, root: unknown): unknown {
   return current;
 }
 
+/** What a reader wants to see of a schema: what it refers to, and of "something or null" the something. */
+export function essenceOf(schema: unknown, root: unknown): unknown {
+  const resolved = resolveRef(schema, root);
+  const only = exceptNull(resolved);
+  return only === undefined ? resolved : resolveRef(only, root);
+}
+
 /** The name of what a `$ref` points to: "Response" of `#/components/schemas/Response`. */
 export function refName(schema: unknown): string | undefined {
   const ref = fieldsOf(schema)?.["$ref"];
@@ -45,6 +52,8 @@ export function typeText(schema: unknown, root: unknown): string {
     const each = fieldsOf(resolveRef(items, root))?.["enum"] ? "choices" : plainType(items);
     return each === undefined ? "array" : `array of ${each}`;
   }
+  const only = exceptNull(schema);
+  if (only !== undefined) return `${typeText(only, root)} or null`;
   const variants = variantsOf(schema);
   if (variants.length > 0) {
     const names = variants.map((variant) => plainType(variant));
@@ -111,6 +120,13 @@ const limitWords: Readonly<Record<string, string>> = {
   maxItems: "items, at most:",
   pattern: "pattern:",
 };
+
+/** The schema of "this or null". */
+function exceptNull(schema: unknown): unknown {
+  const variants = variantsOf(schema);
+  const others = variants.filter((variant) => fieldsOf(variant)?.["type"] !== "null");
+  return variants.length === 2 && others.length === 1 ? others[0] : undefined;
+}
 
 function plainType(schema: unknown): string | undefined {
   const name = refName(schema);

@@ -5,11 +5,11 @@ import { useSignal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import {
   descriptionOf,
+  essenceOf,
   itemsOf,
   limitsOf,
   propertiesOf,
   refName,
-  resolveRef,
   typeText,
   variantsOf,
 } from "./json-schema.ts";
@@ -22,17 +22,16 @@ export interface SchemaViewProps {
 }
 
 export function SchemaView({ schema, root = schema }: SchemaViewProps) {
-  const resolved = resolveRef(schema, root);
-  if (!hasContent(resolved)) return <p class="soft">{typeText(resolved, root)}</p>;
+  const content = contentOf(schema, root);
+  if (content === undefined) return <p class="soft">{typeText(schema, root)}</p>;
   return (
     <div class="schema">
-      <SchemaContent schema={resolved} root={root} />
+      <SchemaContent schema={content} root={root} />
     </div>
   );
 }
 
 function SchemaContent({ schema, root }: Required<SchemaViewProps>) {
-  const items = itemsOf(schema);
   return (
     <ul>
       {propertiesOf(schema).map(({ name, schema: property, isRequired }) => (
@@ -42,11 +41,6 @@ function SchemaContent({ schema, root }: Required<SchemaViewProps>) {
           {isRequired && <span class="schema-required">required</span>}
         </SchemaRow>
       ))}
-      {items !== undefined && (
-        <SchemaRow schema={items} root={root}>
-          <span class="schema-type">each item: {typeText(items, root)}</span>
-        </SchemaRow>
-      )}
       {variantsOf(schema).map((variant, index) => (
         <SchemaRow key={`variant-${index}`} schema={variant} root={root}>
           <span class="schema-type">{variantTitle(variant, root, index)}</span>
@@ -62,46 +56,43 @@ interface SchemaRowProps extends Required<SchemaViewProps> {
 
 function SchemaRow({ schema, root, children }: SchemaRowProps) {
   const isOpen = useSignal(false);
-  const resolved = resolveRef(schema, root);
-  const inner = hasContent(resolved) ? resolved : resolveRef(itemsOf(resolved), root);
-  const description = descriptionOf(schema) ?? descriptionOf(resolved);
-  const limits = limitsOf(resolved);
-  const about = (
-    <>
-      {description !== undefined && <p>{description}</p>}
-      {limits.length > 0 && <p class="soft">{limits.join(" · ")}</p>}
-    </>
-  );
-  if (!hasContent(inner))
-    return (
-      <li>
-        <div class="schema-head">{children}</div>
-        {about}
-      </li>
-    );
+  const essence = essenceOf(schema, root);
+  const content = contentOf(schema, root);
+  const description = descriptionOf(schema) ?? descriptionOf(essence);
+  const limits = [...limitsOf(essence), ...limitsOf(essenceOf(itemsOf(essence), root))];
   return (
     <li>
-      <details
-        onToggle={(event) => {
-          isOpen.value = event.currentTarget.open;
-        }}
-      >
-        <summary class="schema-head">{children}</summary>
-        {isOpen.value && <SchemaContent schema={resolved} root={root} />}
-      </details>
-      {about}
+      {content === undefined ? (
+        <div class="schema-head">{children}</div>
+      ) : (
+        <details
+          onToggle={(event) => {
+            isOpen.value = event.currentTarget.open;
+          }}
+        >
+          <summary class="schema-head">{children}</summary>
+          {isOpen.value && <SchemaContent schema={content} root={root} />}
+        </details>
+      )}
+      {description !== undefined && <p>{description}</p>}
+      {limits.length > 0 && <p class="soft">{limits.join(" · ")}</p>}
     </li>
   );
 }
 
-function hasContent(schema: unknown): boolean {
-  return propertiesOf(schema).length > 0 || variantsOf(schema).length > 0 || itemsOf(schema) !== undefined;
+/** What can be opened: an object, a choice of schemas, or those of an array's items. Undefined if there is nothing. */
+function contentOf(schema: unknown, root: unknown): unknown {
+  let essence = essenceOf(schema, root);
+  for (let depth = 0; depth < 4; depth += 1) {
+    if (propertiesOf(essence).length > 0 || variantsOf(essence).length > 0) return essence;
+    essence = essenceOf(itemsOf(essence), root);
+  }
+  return undefined;
 }
 
 /** The name of the variant, or the value of its field `type` that tells it from the others. */
 function variantTitle(variant: unknown, root: unknown, index: number): string {
-  const resolved = resolveRef(variant, root);
-  const type = propertiesOf(resolved).find(({ name }) => name === "type");
+  const type = propertiesOf(essenceOf(variant, root)).find(({ name }) => name === "type");
   const value = type && typeText(type.schema, root);
   if (value?.startsWith('"')) return value.slice(1, -1);
   return refName(variant) ?? `${index + 1}: ${typeText(variant, root)}`;
