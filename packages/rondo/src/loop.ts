@@ -6,6 +6,7 @@ export type { CallDecision, LoopOptions, PendingCall } from "./loop/options.ts";
 export { type PromptChange, type PromptCut, PromptWatch } from "./loop/prompt-watch.ts";
 export { run } from "./loop/run.ts";
 export type { RunState } from "./loop/state.ts";
+export { resultText } from "./loop/tool-result.ts";
 export { foundTools, toolSearchName } from "./loop/tool-search.ts";
 export type { OnTrace } from "./trace/run-trace.ts";
 export type { TraceError, TraceEvent, Tracer } from "./trace/trace.ts";

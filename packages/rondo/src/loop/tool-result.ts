@@ -32,7 +32,7 @@ export function toToolMessage(
   result: unknown,
   describeFailure?: (failure: ToolFailure) => string,
 ): ToolMessage {
-  const content = describeFailure && isFailure(result) ? describeFailure(result) : toContent(result);
+  const content = describeFailure && isFailure(result) ? describeFailure(result) : resultText(result);
   return { role: "tool", tool_call_id: id, name: wireName, content };
 }
 
@@ -43,8 +43,8 @@ function isFailure(result: unknown): result is ToolFailure {
   return typeof result === "object" && result !== null && failures.has(result);
 }
 
-/** Strings as they are, MCP's blocks as text, everything else as JSON. */
-function toContent(result: unknown): string {
+/** A tool's result as models read it: strings as they are, MCP's blocks as text, everything else as JSON. */
+export function resultText(result: unknown): string {
   if (typeof result === "string") return result;
   const text = isMcpResult(result) ? mcpText(result) : undefined;
   if (text !== undefined) return text;
@@ -70,5 +70,5 @@ function withoutLimits(): (this: unknown, key: string, value: unknown) => unknow
 
 /** The message of a thrown value. */
 export function errorText(error: unknown): string {
-  return error instanceof Error ? error.message : toContent(error);
+  return error instanceof Error ? error.message : resultText(error);
 }

@@ -36,6 +36,7 @@ export interface Runtime {
   readonly store: Store;
   readonly models: ConfiguredModels;
   readonly executors: Executors;
+  readonly mcp: McpExecutor;
   readonly responses: Responses;
   readonly files: Files;
   readonly sandbox: SandboxHost;
@@ -72,11 +73,12 @@ export async function startRuntime(config: ServerConfig, options: StartOptions):
     isShared: store.isShared ?? false,
     onWarning,
   });
+  const mcp = new McpExecutor({ ...config.mcp, onWarning });
   const executors = new Executors({
     tools: config.tools,
     offerTools: config.offerTools,
     executors: config.executors,
-    mcp: new McpExecutor({ ...config.mcp, onWarning }),
+    mcp,
     sandbox: sandboxExecutors(sandbox, files),
   });
   let stopWatchdog: (() => Promise<void>) | undefined;
@@ -111,6 +113,7 @@ export async function startRuntime(config: ServerConfig, options: StartOptions):
       store,
       models,
       executors,
+      mcp,
       responses,
       files,
       sandbox,

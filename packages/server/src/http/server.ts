@@ -14,7 +14,7 @@ import { type Listening, listen } from "./listen.ts";
 import { OwnerLimits } from "./owner-limits.ts";
 import { RequestAudit } from "./request-audit.ts";
 import { type Runtime, type StartOptions, startRuntime } from "./runtime.ts";
-import { System } from "./system/system.ts";
+import { consoleParts } from "./system/console-parts.ts";
 import { WebSockets } from "./websocket/web-sockets.ts";
 
 export type { StartOptions };
@@ -68,21 +68,9 @@ async function listenForClients(config: ServerConfig, runtime: Runtime): Promise
     requiresActionStatus: config.compat.requiresActionStatus,
     audit: audit && new RequestAudit(audit),
   };
-  const system = config.console
-    ? new System({
-        version: packageVersion(),
-        hasAuth: config.auth !== undefined,
-        store: config.store,
-        queue: store.queue,
-        models,
-        sandbox: runtime.sandbox,
-        metrics,
-        traces: "off",
-      })
-    : undefined;
   const app = createApp({
     ...shared,
-    system,
+    console: config.console ? consoleParts(config, runtime) : undefined,
     conversations: new Conversations({
       store,
       executors,

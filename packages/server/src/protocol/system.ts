@@ -44,3 +44,50 @@ export const systemSchema = z.object({
 
 export type SystemReply = z.infer<typeof systemSchema>;
 export type EndpointReply = z.infer<typeof endpoint>;
+
+export const toolListSchema = z.object({
+  object: z.literal("list"),
+  data: z.array(
+    z.object({
+      name: z.string(),
+      kind: z.enum(["local", "mcp", "sandbox"]),
+      /** By which requests name its server; null for tools of the sandbox, which are named by their type. */
+      server_label: z.string().nullable(),
+      description: z.string(),
+      input_schema: z.record(z.string(), z.unknown()),
+      requires_approval: z.boolean(),
+    }),
+  ),
+  servers: z.array(
+    z.object({
+      label: z.string(),
+      state: z.enum(["connected", "connecting", "failed", "idle"]),
+      error: z.string().nullable(),
+      /** How many tools it has, as far as that is known. */
+      tools: z.int(),
+    }),
+  ),
+});
+
+export type ToolListReply = z.infer<typeof toolListSchema>;
+
+export const callToolSchema = z.object({
+  name: z.string().min(1).max(256).describe("The tool, by its name in `GET /v1/tools`."),
+  server_label: z
+    .string()
+    .max(256)
+    .exactOptional()
+    .describe("Its server; needed if several have a tool of this name."),
+  arguments: z.record(z.string(), z.unknown()).exactOptional().describe("Default: none."),
+});
+
+export const toolCallReplySchema = z.object({
+  object: z.literal("tool.call"),
+  is_error: z.boolean(),
+  /** What a model would read: at most 1 MB, and a note if that is not all. */
+  output: z.string(),
+  is_cut: z.boolean(),
+  duration_ms: z.number(),
+});
+
+export type ToolCallReply = z.infer<typeof toolCallReplySchema>;

@@ -1,7 +1,7 @@
 // An MCP server of the config. If it is down, only its tools are unavailable, and the log says so.
 
 import type { AnyTool } from "rondo";
-import { type McpServer, mcpServer } from "rondo/mcp";
+import { type McpServer, type McpToolDefinition, mcpServer } from "rondo/mcp";
 import { redactingFetch } from "./redact.ts";
 import { serverName } from "./server-name.ts";
 
@@ -35,6 +35,9 @@ const limits = [
   "maxMessageBytes",
 ] as const;
 
+/** How often a server that is not connected is tried for people who look at it. */
+const minLookMs = 10_000;
+
 interface Surroundings {
   readonly onWarning: (message: string) => void;
   /** How long a request that does not name the server waits for it, once. Default: 5,000. */
@@ -46,6 +49,8 @@ export class ConfiguredServer {
   readonly settings: McpServerSettings;
   readonly server: McpServer;
   readonly #surroundings: Surroundings;
+  #known: readonly AnyTool[] = [];
+  #lookedAtMs = -Infinity;
   /** Whether it was down or slow at the last request. */
   #isMissing = false;
   #isClosed = false;
@@ -58,11 +63,32 @@ export class ConfiguredServer {
     this.server = mcpServer({ ...serverOptions(settings), name: serverName(label), onWarning });
   }
 
+  /** Its tools as it last listed them. */
+  get known(): readonly AnyTool[] {
+    return this.#known;
+  }
+
+  /** Whether the config wants a person to allow calls of this tool. */
+  needsApproval({ name }: Pick<McpToolDefinition, "name">): boolean {
+    const { requireApproval = "never" } = this.settings;
+    return typeof requireApproval === "string" ? requireApproval === "always" : requireApproval.includes(name);
+  }
+
+  /** Connects and lists its tools, unless that was just tried: whoever only looks must not make work. */
+  async look(): Promise<void> {
+    const { state } = this.server;
+    const nowMs = performance.now();
+    if (state !== "connected" && nowMs < this.#lookedAtMs + minLookMs) return;
+    this.#lookedAtMs = nowMs;
+    await this.tools({ isNamed: true });
+  }
+
   /** Its tools, or why there are none. A request that names it waits; others wait only for a short time. */
   async tools({ isNamed }: { isNamed: boolean }): Promise<readonly AnyTool[] | Error> {
     const asked = this.server.tools().then(
       (tools) => {
         this.#isMissing = false;
+        this.#known = tools;
         return tools;
       },
       (error: Error) => {

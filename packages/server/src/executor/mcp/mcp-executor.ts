@@ -61,6 +61,11 @@ export class McpExecutor implements ToolExecutor {
     this.#pool = new ServerPool({ guard: this.#guard, onWarning });
   }
 
+  /** The servers of the config. */
+  get configured(): readonly ConfiguredServer[] {
+    return [...this.#configured.values()];
+  }
+
   /** A definition of an MCP server, of the config or by its URL. */
   canExecute(definition: ToolDefinition): boolean {
     return definition.type === "mcp" && !isLocalServer(definition);
@@ -167,17 +172,14 @@ const all: ToolTest = () => true;
 
 /** A request can only be stricter than the config. */
 function configuredSource(configured: ConfiguredServer, definition: ToolDefinition | undefined): Source {
-  const { label, server, settings } = configured;
-  const { requireApproval = "never" } = settings;
-  const byConfig: ToolTest = ({ name }) =>
-    typeof requireApproval === "string" ? requireApproval === "always" : requireApproval.includes(name);
+  const { label, server } = configured;
   const byRequest = approvalTest(definition?.["require_approval"]);
   return {
     host: "config",
     label,
     server,
     isAllowed: toolFilter(definition?.["allowed_tools"]) ?? all,
-    needsApproval: (tool) => byConfig(tool) || (byRequest?.(tool) ?? false),
+    needsApproval: (tool) => configured.needsApproval(tool) || (byRequest?.(tool) ?? false),
     isNamed: definition !== undefined,
     list: () => configured.tools({ isNamed: definition !== undefined }),
   };

@@ -3,14 +3,23 @@
 import { systemSchema } from "../../protocol/system.ts";
 import { type Route, route } from "../route.ts";
 import type { System } from "./system.ts";
+import { toolRoutes } from "./tool-routes.ts";
+import type { Toolbox } from "./toolbox.ts";
 
 export interface SystemRoutesOptions {
   /** Default: there are no such routes. */
-  system?: System | undefined;
+  console?: ConsoleParts | undefined;
 }
 
-export function systemRoutes({ system }: SystemRoutesOptions): Route[] {
-  if (system === undefined) return [];
+/** What the routes of the console show. */
+export interface ConsoleParts {
+  readonly system: System;
+  readonly toolbox: Toolbox;
+}
+
+export function systemRoutes({ console: parts }: SystemRoutesOptions): Route[] {
+  if (parts === undefined) return [];
+  const { system, toolbox } = parts;
   return [
     route({
       method: "GET",
@@ -21,5 +30,6 @@ export function systemRoutes({ system }: SystemRoutesOptions): Route[] {
       reply: systemSchema,
       handle: ({ owner }) => system.state(owner),
     }),
+    ...toolRoutes(toolbox),
   ];
 }

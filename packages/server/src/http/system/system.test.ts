@@ -1,40 +1,12 @@
 import { demoModel } from "rondo/demo";
 import { startModelServer } from "rondo/testing";
 import { expect, onTestFinished, test } from "vitest";
-import type { ConfigInput } from "../../config/schema.ts";
-import { hashKey, newKey } from "../auth-keys.ts";
-import { startServer } from "../server.ts";
-
-async function start(config: ConfigInput) {
-  const server = await startServer({
-    port: 0,
-    store: "memory",
-    log: { level: "silent" },
-    sandbox: { kind: "none" },
-    shutdownMs: 0,
-    ...config,
-  });
-  onTestFinished(() => server.close());
-  const get = async (path: string, key?: string) => {
-    const headers = key === undefined ? {} : { authorization: `Bearer ${key}` };
-    const reply = await fetch(server.url + path, { headers });
-    // biome-ignore lint/suspicious/noExplicitAny: tests look into it without ceremony.
-    return { status: reply.status, body: (await reply.json()) as any };
-  };
-  return { ...server, get };
-}
+import { deadUrl, start, twoOwners } from "./testkit/start.ts";
 
 async function modelServer(...models: string[]) {
   const server = await startModelServer([], { models });
   onTestFinished(() => server.close());
   return server;
-}
-
-/** An address at which nothing listens. */
-async function deadUrl(): Promise<string> {
-  const server = await startModelServer([]);
-  await server.close();
-  return server.url;
 }
 
 test("tells what the server is, and which model servers answer with which models", async () => {
@@ -88,11 +60,11 @@ test("tells what the server is, and which model servers answer with which models
 });
 
 test("with keys, each owner sees itself, and nobody an address", async () => {
-  const keys = { ann: newKey(), bob: newKey() };
+  const { keys, auth } = twoOwners();
   const down = await deadUrl();
   const { get } = await start({
     endpoints: [{ url: down, apiKey: "sk-very-secret-key" }],
-    auth: { keys: Object.entries(keys).map(([owner, key]) => ({ owner, hash: hashKey(key) })) },
+    auth,
     sandbox: { kind: "none", owners: ["key:bob"] },
   });
   expect((await get("/v1/system")).status).toBe(401);
@@ -128,6 +100,6 @@ test("only the demo model: it is a demo", async () => {
 
 test("console: false removes the routes", async () => {
   const { get } = await start({ models: { demo: demoModel() }, console: false });
-  for (const path of ["/v1/system"])
+  for (const path of ["/v1/system", "/v1/tools"])
     expect(await get(path)).toMatchObject({ status: 404, body: { error: { code: "unknown_path" } } });
 });

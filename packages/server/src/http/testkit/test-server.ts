@@ -12,6 +12,7 @@ import { type Listening, type ListenOptions, listen } from "../listen.ts";
 import { createLogger, type LogLevel } from "../log.ts";
 import { Metrics } from "../metrics.ts";
 import { System } from "../system/system.ts";
+import { Toolbox } from "../system/toolbox.ts";
 import { type FakeResponses, fakeResponses } from "./fake-responses.ts";
 
 export interface TestServer extends Listening, AsyncDisposable {
@@ -43,6 +44,7 @@ export function testOptions(
   const openTier = () => Promise.reject(new Error("This test has no sandbox."));
   const sandbox = new SandboxHost({ settings, openTier, onWarning: () => {} });
   const metrics = new Metrics();
+  const logger = createLogger({ level, write });
   return {
     responses: fakeResponses(methods),
     conversations: new Conversations({ store: memoryStore(), limits: { maxItems: 1000 } }),
@@ -51,18 +53,21 @@ export function testOptions(
     fileBytes: 1_000_000,
     models: { resolve: () => Promise.reject(new Error("This test has no models.")) },
     authenticate: async () => ({ owner: "local" }),
-    logger: createLogger({ level, write }),
+    logger,
     metrics,
-    system: new System({
-      version: "1.2.3",
-      hasAuth: true,
-      store: "memory",
-      queue: { count: async () => ({ queued: 0, running: 0 }) },
-      models: { servers: async () => [] },
-      sandbox,
-      metrics,
-      traces: "off",
-    }),
+    console: {
+      system: new System({
+        version: "1.2.3",
+        hasAuth: true,
+        store: "memory",
+        queue: { count: async () => ({ queued: 0, running: 0 }) },
+        models: { servers: async () => [] },
+        sandbox,
+        metrics,
+        traces: "off",
+      }),
+      toolbox: new Toolbox({ tools: [], mcp: { configured: [] }, sandbox, hasAuth: true, logger, metrics }),
+    },
     version: "1.2.3",
     keepAliveMs: 15_000,
     isOpenOnLoopback: true,

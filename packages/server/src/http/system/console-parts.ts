@@ -1,0 +1,26 @@
+// What the routes of the console show of a running server.
+
+import { packageVersion } from "../../config/package-version.ts";
+import type { ServerConfig } from "../../config/schema.ts";
+import type { Runtime } from "../runtime.ts";
+import { System } from "./system.ts";
+import type { ConsoleParts } from "./system-routes.ts";
+import { Toolbox } from "./toolbox.ts";
+
+export function consoleParts(config: ServerConfig, runtime: Runtime): ConsoleParts {
+  const { store, models, mcp, sandbox, logger, metrics } = runtime;
+  const hasAuth = config.auth !== undefined;
+  return {
+    system: new System({
+      version: packageVersion(),
+      hasAuth,
+      store: config.store,
+      queue: store.queue,
+      models,
+      sandbox,
+      metrics,
+      traces: "off",
+    }),
+    toolbox: new Toolbox({ tools: config.tools, mcp, sandbox, hasAuth, logger, metrics }),
+  };
+}
