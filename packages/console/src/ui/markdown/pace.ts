@@ -1,0 +1,35 @@
+// Renders what grows at a pace that leaves the browser at rest: once in a frame at most, and seldom where it takes long.
+
+/** The share of the time that rendering may take is one of so many parts. */
+const restFactor = 12;
+const minPauseMs = 50;
+
+/** Calls `render` soon after the returned function was called, however often that is. `stop` ends it. */
+export function paced(render: () => void): { readonly request: () => void; readonly stop: () => void } {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  let frame: number | undefined;
+  let restUntil = 0;
+  const run = () => {
+    frame = undefined;
+    const startedAt = performance.now();
+    render();
+    const endedAt = performance.now();
+    restUntil = endedAt + Math.max(minPauseMs, (endedAt - startedAt) * restFactor);
+  };
+  const nextFrame = () => {
+    timer = undefined;
+    frame = requestAnimationFrame(run);
+  };
+  return {
+    request() {
+      if (timer !== undefined || frame !== undefined) return;
+      const pauseMs = restUntil - performance.now();
+      if (pauseMs > 0) timer = setTimeout(nextFrame, pauseMs);
+      else nextFrame();
+    },
+    stop() {
+      clearTimeout(timer);
+      if (frame !== undefined) cancelAnimationFrame(frame);
+    },
+  };
+}

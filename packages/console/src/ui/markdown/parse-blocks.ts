@@ -1,0 +1,92 @@
+// Splits Markdown into its blocks, and turns blocks into HTML that still has to be sanitized. The work is bounded: what
+// is too long or too deep stays plain text, because reading it would take time that grows with its square.
+
+import { Lexer, Marked, type Token, type TokensList } from "marked";
+
+/** A block of a text: a paragraph, a list, a table, a block of code. */
+export interface Block {
+  /** Its source, with the blank lines after it. */
+  readonly raw: string;
+  readonly tokens: readonly Token[];
+}
+
+/** Longer pieces of text without a break are shown without emphasis and links. */
+const maxInlineChars = 4_000;
+
+/** A line with more markers of quotes and lists than anybody writes. */
+const deepLine = /^(?:[ \t]*(?:>|[-*+]|\d{1,9}[.)])){12}|^[ \t]{60,}(?:[-*+]|\d{1,9}[.)])[ \t]/m;
+
+const escapes: Readonly<Record<string, string>> = {
+  "&": "&amp;",
+  "<": "&lt;",
+  ">": "&gt;",
+  '"': "&quot;",
+  "'": "&#39;",
+};
+
+const marked = new Marked({
+  gfm: true,
+  renderer: {
+    // Markup in the text is text.
+    html: ({ text }) => escapeHtml(text),
+    // An image would be a request to wherever the model says.
+    image: ({ href, text }) => `<a href="${escapeHtml(href)}">${escapeHtml(text || href)}</a>`,
+    checkbox: ({ checked }) => (checked ? "☑ " : "☐ "),
+    code: ({ text, lang }) =>
+      `<pre data-language="${escapeHtml(/^[\w+#.-]{1,32}/.exec(lang ?? "")?.[0] ?? "")}"><code>${escapeHtml(text)}</code></pre>`,
+  },
+});
+
+/** The blocks of a text. Together, their sources are the text. */
+export function parseBlocks(text: string): Block[] {
+  if (deepLine.test(text)) return [plainBlock(text)];
+  try {
+    return blocksOf(lex(text));
+  } catch {
+    return [plainBlock(text)];
+  }
+}
+
+/** HTML that has to be sanitized. */
+export function toHtml({ raw, tokens }: Block): string {
+  try {
+    return marked.parser([...tokens]);
+  } catch {
+    return plainHtml(raw);
+  }
+}
+
+/** A text as it is, in one block. */
+export function plainBlock(raw: string): Block {
+  const text = { type: "text", raw, text: raw, escaped: false } as const;
+  return { raw, tokens: [{ type: "paragraph", raw, text: raw, tokens: [text] }] };
+}
+
+function lex(text: string): TokensList {
+  const lexer = new Lexer(marked.defaults);
+  lexer.blockTokens(text, lexer.tokens);
+  for (const { src, tokens } of lexer.inlineQueue) {
+    if (src.length <= maxInlineChars) lexer.inlineTokens(src, tokens);
+    else tokens.push({ type: "text", raw: src, text: src, escaped: false });
+  }
+  return lexer.tokens;
+}
+
+/** Blank lines and link definitions belong to the block before them. */
+function blocksOf(tokens: readonly Token[]): Block[] {
+  const blocks: { raw: string; tokens: Token[] }[] = [];
+  for (const token of tokens) {
+    const last = blocks.at(-1);
+    if (last && (token.type === "space" || token.type === "def")) last.raw += token.raw;
+    else blocks.push({ raw: token.raw, tokens: [token] });
+  }
+  return blocks;
+}
+
+function plainHtml(text: string): string {
+  return `<p>${escapeHtml(text)}</p>`;
+}
+
+function escapeHtml(text: string): string {
+  return text.replace(/[&<>"']/g, (character) => escapes[character] ?? "");
+}
