@@ -20,6 +20,8 @@ export class ApiError extends Error {
 
 export interface RequestOptions {
   signal?: AbortSignal | undefined;
+  /** Default: only those that every request has. */
+  headers?: Readonly<Record<string, string>> | undefined;
 }
 
 /** `path` is relative, such as `v1/runs`: the console may be served below a prefix. */
@@ -45,7 +47,7 @@ export async function* stream(
   const leaving = new AbortController();
   const signal = options.signal ? AbortSignal.any([options.signal, leaving.signal]) : leaving.signal;
   try {
-    const reply = await send(method, path, body, { signal });
+    const reply = await send(method, path, body, { ...options, signal });
     if (reply.body) yield* readEvents(reply.body);
   } catch (error) {
     if (!signal.aborted && !(error instanceof ApiError)) throw unreachable();
@@ -68,9 +70,9 @@ async function send(
   method: string,
   path: string,
   body: unknown,
-  { signal }: RequestOptions,
+  { signal, headers: given }: RequestOptions,
 ): Promise<Response> {
-  const headers = new Headers({ accept: "application/json" });
+  const headers = new Headers({ accept: "application/json", ...given });
   if (body !== undefined) headers.set("content-type", "application/json");
   if (key.peek() !== null) headers.set("authorization", `Bearer ${key.peek()}`);
   let reply: Response;

@@ -57,8 +57,10 @@ export interface SystemState {
   readonly store: { readonly kind: string; readonly label: string };
   readonly auth: boolean;
   readonly traces: "off" | "timings" | "full";
+  readonly sandbox?: { readonly state: "on" | "off" | "untried"; readonly language: string | null };
   readonly endpoints: readonly EndpointState[];
-  readonly queue: { readonly queued: number; readonly running: number };
+  /** Null if the store does not answer. */
+  readonly queue: { readonly queued: number; readonly running: number } | null;
   readonly streams: number;
   readonly is_demo: boolean;
 }

@@ -20,6 +20,7 @@ const shapes = {
   chevron: "M7 5l5 5-5 5",
   branch: "M6 4v12M6 11c0-3 8-1 8-5.5M4.5 4h3M4.5 16h3M12.5 5.5h3",
   image: "M4 4h12v12H4zM4 13l4-4 3 3 2-2 3 3M12.5 7.5h.01",
+  settings: "M4 6h6M15 6h1M12.5 3.5v5M4 14h1M10 14h6M7.5 11.5v5",
   warning: "M10 3.5 17.5 16.5h-15zM10 8.5v3.5M10 14.5h.01",
   keyboard: "M3 6h14v8H3zM6 9h.01M9 9h.01M12 9h.01M14.5 9h.01M7 11.8h6",
   play: "M6 4.5v11l9-5.5z",
