@@ -1,0 +1,211 @@
+// A chat: its tree of responses, the branch that is shown, and what a person can do with it.
+
+import { computed, signal } from "@preact/signals";
+import { get, isAbort, messageOf, post } from "../api/api.ts";
+import type { ToolInfo } from "../api/inspect-types.ts";
+import type { Page, RunSummary } from "../api/types.ts";
+import { Answer } from "./answer.ts";
+import { create, follow } from "./follow.ts";
+import { toRequest } from "./request.ts";
+import { changeSettings, settings, settingsOf } from "./settings.ts";
+import { branchSource, consoleSource, loadThread } from "./thread.ts";
+import { newestLeaf, pathTo, type TreeNode } from "./tree.ts";
+import { type Item, isRunning, type ResponseObject } from "./wire.ts";
+
+/** A request and its answer. */
+export interface ChatNode extends TreeNode {
+  /** Stays when the response gets its id. */
+  readonly key: string;
+  /** Undefined until it is loaded. */
+  readonly input: readonly Item[] | undefined;
+  readonly answer: Answer;
+}
+
+export interface ChatServer {
+  readonly isStored: boolean;
+  readonly tools: readonly ToolInfo[];
+}
+
+let keys = 0;
+
+export class Chat {
+  /** The first response of the chat, or its conversation; undefined for a new chat. */
+  readonly root = signal<string | undefined>(undefined);
+  readonly nodes = signal<ReadonlyMap<string, ChatNode>>(new Map());
+  readonly leaf = signal<string | undefined>(undefined);
+  readonly path = computed(() => pathTo(this.nodes.value, this.leaf.value));
+  /** Why the chat could not be loaded. */
+  readonly problem = signal<string | undefined>(undefined);
+  readonly isLoading = signal(false);
+  readonly isBusy = computed(() => this.path.value.some(({ answer }) => !answer.isOver.value));
+  readonly #left = new AbortController();
+  readonly #loads = new Set<string>();
+  /** Ends a request that has no id yet. */
+  #sending: AbortController | undefined;
+
+  /** Loads a stored chat, and shows the branch with the response `at`, or the newest one. */
+  async load(id: string, at?: string): Promise<void> {
+    this.root.value = id;
+    this.isLoading.value = true;
+    this.problem.value = undefined;
+    try {
+      const { root, runs } = await loadThread(id, this.#left.signal);
+      this.root.value = root;
+      this.nodes.value = new Map(toNodes(runs, root).map((node) => [node.id, node]));
+      this.select(
+        newestLeaf(this.nodes.peek(), at !== undefined && this.nodes.peek().has(at) ? at : undefined),
+      );
+      if (runs.length === 0)
+        this.problem.value = "This chat does not exist any more, or belongs to another key.";
+      const last = this.path.peek().at(-1);
+      if (last) await this.#load(last);
+      const response = last?.answer.response.peek();
+      if (response) changeSettings(settingsOf(response));
+    } catch (error) {
+      if (!isAbort(error)) this.problem.value = messageOf(error);
+    } finally {
+      this.isLoading.value = false;
+    }
+  }
+
+  /** Shows the branch that ends with a response. */
+  select(leaf: string | undefined): void {
+    this.leaf.value = leaf;
+    for (const node of this.path.peek().toReversed()) void this.#load(node);
+  }
+
+  /** Sends a request that follows the response `after`, and shows its answer as it comes. */
+  async send(input: readonly Item[], after: string | null, server: ChatServer): Promise<void> {
+    const answer = new Answer();
+    const temporary = `new-${++keys}`;
+    const node: ChatNode = {
+      id: temporary,
+      key: temporary,
+      previous: after,
+      createdAtMs: Date.now(),
+      input,
+      answer,
+    };
+    let body: Record<string, unknown> | undefined;
+    try {
+      body = this.#request(input, after, server);
+    } catch (error) {
+      this.#fail(answer, error);
+    }
+    this.#put(node);
+    this.leaf.value = temporary;
+    if (!body) return;
+    const sending = new AbortController();
+    this.#sending = sending;
+    const signal = AbortSignal.any([this.#left.signal, sending.signal]);
+    try {
+      await create(body, answer, signal, ({ id }) => {
+        if (!server.isStored) return;
+        this.#put({ ...node, id }, temporary);
+        this.root.value ??= id;
+        if (this.leaf.peek() === temporary) this.leaf.value = id;
+      });
+    } catch (error) {
+      this.#fail(answer, error, sending.signal.aborted);
+    }
+  }
+
+  /** Stops the answer. What was said stays. */
+  async stop(): Promise<void> {
+    const node = this.path.peek().findLast(({ answer }) => !answer.isOver.peek());
+    if (!node) return;
+    const isKnown = !node.id.startsWith("new-");
+    try {
+      if (isKnown) await post(`v1/responses/${encodeURIComponent(node.id)}/cancel`);
+      else this.#sending?.abort();
+    } catch (error) {
+      node.answer.fail({ code: "cancel_failed", message: messageOf(error) });
+    }
+  }
+
+  /** Stops following. Answers go on at the server. */
+  leave(): void {
+    this.#left.abort();
+  }
+
+  #request(input: readonly Item[], after: string | null, { isStored, tools }: ChatServer) {
+    const root = this.root.peek();
+    const before = after === null ? undefined : this.nodes.peek().get(after);
+    const functions = (before?.answer.response.peek()?.tools ?? []).filter(
+      ({ type }) => type === "function" || type === "custom",
+    );
+    // A conversation only grows at its end. A branch of one is a chat of its own, which begins with its messages.
+    const isConversation = root?.startsWith("conv_") === true;
+    const isAtEnd = newestLeaf(this.nodes.peek(), after ?? undefined) === after;
+    const sendsHistory = !isStored || (isConversation && !isAtEnd);
+    const history = sendsHistory ? pathTo(this.nodes.peek(), after ?? undefined).flatMap(itemsOf) : [];
+    const follows =
+      sendsHistory || after === null ? null : isConversation ? { conversation: root } : { response: after };
+    if (sendsHistory && isStored) this.root.value = undefined;
+    return toRequest({
+      settings: settings.peek(),
+      tools,
+      functions,
+      input: [...history, ...input],
+      after: follows,
+      source: after === null && root !== undefined && !isConversation ? branchSource(root) : consoleSource,
+      isStored,
+    });
+  }
+
+  #put(node: ChatNode, instead?: string): void {
+    const nodes = new Map(this.nodes.peek());
+    if (instead !== undefined) nodes.delete(instead);
+    this.nodes.value = nodes.set(node.id, node);
+  }
+
+  /** Loads what a node says, once, and follows it if it is not over. */
+  async #load(node: ChatNode): Promise<void> {
+    if (node.input !== undefined || this.#loads.has(node.id)) return;
+    this.#loads.add(node.id);
+    const { signal } = this.#left;
+    const path = `v1/responses/${encodeURIComponent(node.id)}`;
+    try {
+      const [response, input] = await Promise.all([
+        get<ResponseObject>(path, { signal }),
+        get<Page<Item>>(`${path}/input_items?limit=100&order=asc`, { signal }),
+      ]);
+      this.#put({ ...node, input: input.data });
+      if (!isRunning(response.status)) node.answer.show(response);
+      else
+        void follow(node.id, node.answer, signal).catch((error: unknown) => this.#fail(node.answer, error));
+    } catch (error) {
+      this.#loads.delete(node.id);
+      this.#fail(node.answer, error);
+    }
+  }
+
+  #fail(answer: Answer, error: unknown, isStopped = false): void {
+    if (this.#left.signal.aborted) return;
+    const code = (error as { code?: string }).code ?? "error";
+    answer.fail(
+      isStopped
+        ? { code: "stopped", message: "Stopped before the answer began." }
+        : { code, message: messageOf(error) },
+    );
+  }
+}
+
+/** The items of a turn as input of a later one. */
+function itemsOf({ input = [], answer }: ChatNode): readonly Item[] {
+  return [...input, ...answer.items.peek().map(({ item }) => item.peek())];
+}
+
+/** In a conversation, each response follows the one before. */
+function toNodes(runs: readonly RunSummary[], root: string): ChatNode[] {
+  const isConversation = root.startsWith("conv_");
+  const sorted = runs.toSorted((a, b) => a.created_at_ms - b.created_at_ms);
+  return sorted.map((run, index) => ({
+    id: run.id,
+    key: run.id,
+    previous: isConversation ? (sorted[index - 1]?.id ?? null) : run.previous_response_id,
+    createdAtMs: run.created_at_ms,
+    input: undefined,
+    answer: new Answer(),
+  }));
+}

@@ -1,0 +1,111 @@
+// The messages of the branch that is shown. While the end is in view, it stays in view.
+
+import { useEffect, useRef } from "preact/hooks";
+import { place } from "../shell/router.ts";
+import { AnswerView } from "./answer-view.tsx";
+import type { Chat, ChatNode, ChatServer } from "./chat.ts";
+import { InputItems } from "./input-items.tsx";
+import "./messages.css";
+import { userMessage } from "./request.ts";
+import { branchesOf, newestLeaf } from "./tree.ts";
+
+export interface MessagesProps {
+  readonly chat: Chat;
+  readonly server: ChatServer;
+}
+
+export function Messages({ chat, server }: MessagesProps) {
+  const path = chat.path.value;
+  const list = useStickyEnd(path.at(-1)?.key);
+  const { query } = place.value;
+  const edited = query.get("edit") === "1" ? query.get("from") : null;
+  return (
+    <ol class="messages" aria-label="Messages" aria-busy={chat.isBusy.value} ref={list}>
+      {path.map((node, index) => (
+        <li key={node.key} class="turn">
+          <Turn
+            chat={chat}
+            server={server}
+            node={node}
+            isLast={index === path.length - 1}
+            startsEditing={node.id === edited}
+          />
+        </li>
+      ))}
+    </ol>
+  );
+}
+
+interface TurnProps extends MessagesProps {
+  readonly node: ChatNode;
+  readonly isLast: boolean;
+  readonly startsEditing: boolean;
+}
+
+function Turn({ chat, server, node, isLast, startsEditing }: TurnProps) {
+  const { input, answer, previous } = node;
+  const branches = branchesOf(chat.nodes.value, node);
+  const show = (branch: ChatNode | undefined) => {
+    if (branch) chat.select(newestLeaf(chat.nodes.peek(), branch.id));
+  };
+  const position = branches.findIndex(({ id }) => id === node.id);
+  return (
+    <>
+      <InputItems
+        input={input}
+        startsEditing={startsEditing}
+        branch={{
+          position,
+          count: branches.length,
+          onPrevious: () => show(branches[position - 1]),
+          onNext: () => show(branches[position + 1]),
+        }}
+        onEdit={(text, images) => {
+          // What else was sent with it, such as the history of another client, is sent again.
+          const kept = (input ?? []).slice(
+            0,
+            (input ?? []).findLastIndex(({ role }) => role === "user"),
+          );
+          void chat.send([...kept, userMessage(text, images)], previous, server);
+        }}
+      />
+      <AnswerView
+        answer={answer}
+        isLast={isLast}
+        onRetry={input && (() => void chat.send(input, previous, server))}
+        onReply={(items) => void chat.send(items, node.id, server)}
+      />
+    </>
+  );
+}
+
+const nearPx = 120;
+
+/** Follows the end of a growing list, as long as a person does not scroll away from it. */
+function useStickyEnd(last: string | undefined) {
+  const list = useRef<HTMLOListElement>(null);
+  const isAtEnd = useRef(true);
+  useEffect(() => {
+    const element = list.current;
+    if (!element) return undefined;
+    const toEnd = () => scrollTo({ top: document.documentElement.scrollHeight, behavior: "instant" });
+    const onScroll = () => {
+      const { scrollHeight } = document.documentElement;
+      isAtEnd.current = scrollHeight - scrollY - innerHeight < nearPx;
+    };
+    const observer = new ResizeObserver(() => {
+      if (isAtEnd.current) toEnd();
+    });
+    observer.observe(element);
+    addEventListener("scroll", onScroll, { passive: true });
+    return () => {
+      observer.disconnect();
+      removeEventListener("scroll", onScroll);
+    };
+  }, []);
+  useEffect(() => {
+    isAtEnd.current = true;
+    scrollTo({ top: document.documentElement.scrollHeight, behavior: "instant" });
+  }, [last]);
+  return list;
+}

@@ -1,0 +1,56 @@
+// The runs of a chat, from the list of runs.
+
+import { get } from "../api/api.ts";
+import type { Page, RunSummary } from "../api/types.ts";
+
+/** What chats of the console have as `metadata.source`. */
+export const consoleSource = "console";
+
+/**
+ * The source of a chat whose first message was edited: nothing comes before a first message, so the branches of one
+ * name the chat that they belong to.
+ */
+export function branchSource(root: string): string {
+  return `${consoleSource}/${root}`;
+}
+
+/** The chat that a first message belongs to as a branch; undefined if it begins one. */
+export function rootOfBranch(source: string | null): string | undefined {
+  return source?.startsWith(`${consoleSource}/`) ? source.slice(consoleSource.length + 1) : undefined;
+}
+
+const maxRuns = 1_000;
+const maxBranches = 20;
+
+export interface Thread {
+  /** The first response of the chat, or its conversation. */
+  readonly root: string;
+  readonly runs: readonly RunSummary[];
+}
+
+/** All runs of the chat that `id` belongs to, with the branches of its first message. */
+export async function loadThread(id: string, signal: AbortSignal): Promise<Thread> {
+  const own = await runsOf({ thread: id }, signal);
+  const root = own.map(({ source }) => rootOfBranch(source)).find((it) => it !== undefined) ?? id;
+  const main = root === id ? own : await runsOf({ thread: root }, signal);
+  const branches = await runsOf({ source: branchSource(root), roots: "true" }, signal, maxBranches);
+  const others = await Promise.all(branches.map((branch) => runsOf({ thread: branch.id }, signal)));
+  const all = [own, main, branches, ...others].flat();
+  return { root, runs: [...new Map(all.map((run) => [run.id, run])).values()] };
+}
+
+async function runsOf(
+  filter: Readonly<Record<string, string>>,
+  signal: AbortSignal,
+  max = maxRuns,
+): Promise<RunSummary[]> {
+  const runs: RunSummary[] = [];
+  for (let after = ""; runs.length < max; ) {
+    const query = new URLSearchParams({ ...filter, limit: "100", order: "asc", ...(after && { after }) });
+    const page = await get<Page<RunSummary>>(`v1/runs?${query}`, { signal });
+    runs.push(...page.data);
+    if (!page.has_more || page.last_id === null) break;
+    after = page.last_id;
+  }
+  return runs;
+}
