@@ -45,13 +45,13 @@ describe("hostile headers have no effect", () => {
   test("any text is refused, or becomes headers that can be sent", () => {
     const digit = fc.constantFrom(..."0123456789abcdef");
     const digits = (length: number) => fc.string({ unit: digit, minLength: length, maxLength: length });
-    const rest = fc.string({ unit: "binary", maxLength: 20 });
+    const rest = fc.string({ unit: "binary-ascii", maxLength: 20 });
     const text = fc.oneof(
-      fc.string({ unit: "binary", maxLength: 80 }),
+      fc.string({ unit: "binary-ascii", maxLength: 80 }),
       fc.tuple(digits(2), digits(32), digits(16), digits(2), rest).map((fields) => fields.join("-")),
     );
     fc.assert(
-      fc.property(text, fc.string({ unit: "binary", maxLength: 600 }), (traceparent, tracestate) => {
+      fc.property(text, fc.string({ unit: "binary-ascii", maxLength: 600 }), (traceparent, tracestate) => {
         const read = readTraceContext({ traceparent, tracestate });
         const span = read && parse(read);
         const written = span && toTraceContext(span);
