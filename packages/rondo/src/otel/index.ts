@@ -3,4 +3,4 @@
 export type { RunFacts } from "./attributes.ts";
 export type { OtelTracer, OtelTracerOptions } from "./options.ts";
 export { otelTracer } from "./otel-tracer.ts";
-export { readTraceContext, type TraceContext } from "./trace-context.ts";
+export { currentTraceContext, hasSdk, readTraceContext, type TraceContext } from "./trace-context.ts";

@@ -74,7 +74,7 @@ class SpanMaker implements OtelTracer {
   headers(of: { readonly answer: number } | { readonly turnId: string }): Readonly<Record<string, string>> {
     const open = "answer" in of ? this.#chats.get(of.answer) : this.#turns.get(of.turnId);
     const span = open?.span ?? this.#run?.span;
-    return { ...(span ? toTraceContext(span.spanContext()) : currentTraceContext(context.active())) };
+    return { ...(span ? toTraceContext(span.spanContext()) : currentTraceContext()) };
   }
 
   within<T>(turnId: string, work: () => T): T {

@@ -2,12 +2,14 @@
 // rather than with the propagator of the SDK: it works without one, and sends no baggage to model servers.
 
 import {
-  type Context,
+  context,
   createTraceState,
   isSpanContextValid,
+  ProxyTracerProvider,
   type SpanContext,
   trace,
 } from "@opentelemetry/api";
+import { scopeName } from "./names.ts";
 
 /** The headers `traceparent` and `tracestate`. */
 export interface TraceContext {
@@ -66,8 +68,14 @@ export function toTraceContext(span: SpanContext): TraceContext | undefined {
   return tracestate ? { traceparent, tracestate } : { traceparent };
 }
 
-/** The headers for the span that is current in a context. */
-export function currentTraceContext(context: Context): TraceContext | undefined {
-  const span = trace.getSpanContext(context);
+/** The headers for the current span; undefined if there is none. */
+export function currentTraceContext(): TraceContext | undefined {
+  const span = trace.getSpanContext(context.active());
   return span && toTraceContext(span);
+}
+
+/** Whether an SDK is set up in this process. Without one, spans go nowhere. */
+export function hasSdk(): boolean {
+  const provider = trace.getTracerProvider();
+  return !(provider instanceof ProxyTracerProvider) || provider.getDelegateTracer(scopeName) !== undefined;
 }

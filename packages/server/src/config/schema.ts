@@ -264,6 +264,21 @@ export const configSchema = group({
     .describe(
       "What happens while the audit log cannot be written, as on a full disk: requests and calls are refused with 503 and background runs wait, or all goes on with a warning in the log and a gap in the audit log.",
     ),
+  telemetry: section("Spans of runs for OpenTelemetry (docs/opentelemetry.md).", {
+    otel: flagValue()
+      .default(false)
+      .describe(
+        "Whether each run makes spans, and `traceparent` is read from clients and sent to model servers and MCP servers. Needs the package `@opentelemetry/api`; the SDK is set up by your own file, with `node --import`.",
+      ),
+    content: flagValue()
+      .default(false)
+      .describe(
+        "Whether spans have what was said: messages, arguments and results of tools, and the messages of errors.",
+      ),
+    openInference: flagValue()
+      .default(false)
+      .describe("Whether spans also have the attributes of OpenInference, for Arize Phoenix and others."),
+  }),
   shutdownMs: duration(10_000, 0).describe("How long requests in flight may take to end at shutdown."),
   webSocket: webSocketSchema,
   keepAliveMs: duration(15_000, 100).describe("How long a stream may be silent before it gets a keep-alive."),

@@ -1,6 +1,6 @@
 // Compaction: a summary by the model that stands for a conversation from then on. Clients keep it sealed.
 
-import type { Message, ModelProvider } from "rondo";
+import type { Message, ModelProvider, Tracer } from "rondo";
 import { type LoopEvent, run } from "rondo/loop";
 import { ApiError } from "../protocol/api-error.ts";
 import type { ResponseUsage } from "../protocol/response.ts";
@@ -21,17 +21,19 @@ export interface SummaryOptions {
   readonly provider: ModelProvider;
   readonly signal: AbortSignal;
   readonly onEvent?: ((event: LoopEvent) => void) | undefined;
+  readonly tracer?: Tracer | undefined;
 }
 
 /** Asks the model once. Throws when it fails, and an `ApiError` for a summary that says nothing. */
 export async function summarize(
   conversation: readonly Message[],
-  { provider, signal, onEvent }: SummaryOptions,
+  { provider, signal, onEvent, tracer }: SummaryOptions,
 ): Promise<Summary> {
   const messages: Message[] = [...conversation, { role: "user", content: request }];
   let text = "";
   let usage: ResponseUsage | undefined;
-  for await (const event of run(messages, { model: provider, asksForWholeAnswers: true, signal })) {
+  const options = { model: provider, asksForWholeAnswers: true, signal, ...(tracer && { onTrace: tracer }) };
+  for await (const event of run(messages, options)) {
     onEvent?.(event);
     if (event.type !== "model.finished") continue;
     text = event.message.content ?? "";

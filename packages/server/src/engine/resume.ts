@@ -92,6 +92,8 @@ export function readProgress(
       case "call.finished":
         messages.push(step.message);
         open.delete(step.callId);
+        break;
+      default: // spans say nothing about progress
     }
   }
 

@@ -1,6 +1,6 @@
 // Runs a response: the one path for plain, streamed and background requests, from the start or after a crash.
 
-import type { Message } from "rondo";
+import type { Message, Tracer } from "rondo";
 import { type LoopEvent, type RunReason, type RunState, run } from "rondo/loop";
 import { type Audit, AuditUnavailable } from "../audit/audit-log.ts";
 import type { ApiError } from "../protocol/api-error.ts";
@@ -35,6 +35,8 @@ export interface RunContext {
   readonly audit?: Audit | undefined;
   /** Receives every event, for logs and metrics. */
   readonly onEvent?: ((event: LoopEvent) => void) | undefined;
+  /** Receives what happens in the loop, and when. */
+  readonly tracer?: Tracer | undefined;
   readonly now: () => number;
 }
 
@@ -225,12 +227,12 @@ async function runUntilAnswered(plan: Plan, context: RunContext, parts: LoopPart
 async function compact(
   { provider, messages: planned }: Plan,
   { seal, unseal }: PlannedCompaction,
-  { journal, onEvent }: RunContext,
+  { journal, onEvent, tracer }: RunContext,
   { recorder, output, messages, signal }: LoopParts,
 ): Promise<void> {
   let sealed = output.items.find((item) => item.type === "compaction")?.encrypted_content;
   if (sealed === undefined) {
-    const { text, usage } = await summarize(planned, { provider, signal, onEvent });
+    const { text, usage } = await summarize(planned, { provider, signal, onEvent, tracer });
     recorder.addUsage(usage);
     sealed = seal(text);
     const item = { type: "compaction", id: "", encrypted_content: sealed } as const;
@@ -249,7 +251,7 @@ async function runLoop(
   parts: LoopParts,
   state: RunState | undefined,
 ): Promise<RunReason> {
-  const { journal, onEvent, progress, modelWait } = context;
+  const { journal, onEvent, tracer, progress, modelWait } = context;
   const { recorder, output, messages, signal, audit } = parts;
   const events = run(messages, {
     ...loopOptions(plan),
@@ -261,6 +263,7 @@ async function runLoop(
     // As later requests read it from the item.
     describeFailure: ({ error }) => error,
     turnIdFor: (callId) => turnId(plan.id, output.answer, callId),
+    ...(tracer && { onTrace: tracer }),
     signal,
   });
   let reason: RunReason = "aborted";

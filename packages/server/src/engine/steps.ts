@@ -52,6 +52,8 @@ type StepBody =
     }
   /** The run begins with calls of an earlier answer, which a person allowed. */
   | { readonly type: "approved"; readonly calls: readonly StoredCall[] }
+  /** The span of one start of the run: a later one is linked to it. */
+  | { readonly type: "traced"; readonly traceparent: string; readonly tracestate?: string }
   /** A tool is about to run. If nothing follows, nobody knows whether it did. */
   | { readonly type: "call.started"; readonly callId: string }
   /** A running call changed its item, or asked to keep something for a crash. */

@@ -15,7 +15,7 @@ test("a plain request is prepared for its owner, run, and gets a JSON reply", as
   expect(response.headers.get("content-type")).toBe("application/json");
   expect(await response.json()).toEqual(fakeResponse("resp_1"));
   expect(server.responses.calls.map(({ name }) => name)).toEqual(["prepare", "runPlain"]);
-  expect(server.responses.calls[0]?.args).toEqual(["key:ann", { model: "m", input: "hi" }]);
+  expect(server.responses.calls[0]?.args.slice(0, 2)).toEqual(["key:ann", { model: "m", input: "hi" }]);
 });
 
 test("a streamed request gets a stream of events", async () => {

@@ -25,6 +25,7 @@ import { idempotencyKeyHeader, idempotencyKeyOf } from "./idempotency-key.ts";
 import { modelErrors, type ResponsesApi, type Route, route } from "./route.ts";
 import { type ClientView, type RequiresActionStatus, viewFor } from "./shown-status.ts";
 import { replyWithStream, type StreamOptions, sendErrorEvent } from "./stream.ts";
+import { traceHeadersOf } from "./trace-headers.ts";
 
 export interface ResponseRoutesOptions extends StreamOptions {
   responses: ResponsesApi;
@@ -60,7 +61,8 @@ export function responseRoutes(options: ResponseRoutesOptions): Route[] {
   };
 
   const create = async (exchange: Exchange, owner: string, body: unknown, repeatKey?: RepeatKey) => {
-    const prepared = await responses.prepare(owner, body, ...(repeatKey ? [{ repeatKey }] : []));
+    const headers = traceHeadersOf(exchange.incoming);
+    const prepared = await responses.prepare(owner, body, { headers, ...(repeatKey && { repeatKey }) });
     const { stream, background, model } = prepared.request;
     exchange.responseId = prepared.id;
     exchange.model = model;

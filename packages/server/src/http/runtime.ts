@@ -21,6 +21,7 @@ import { expireOld } from "./expiry.ts";
 import { createLogger, type Logger } from "./log.ts";
 import { Metrics } from "./metrics.ts";
 import { runObserver } from "./run-observer.ts";
+import { startTelemetry } from "./start-telemetry.ts";
 
 export interface StartOptions {
   /** Receives the log. Default: lines on stderr, as configured by `config.log`. */
@@ -57,6 +58,7 @@ export interface Runtime {
 export async function startRuntime(config: ServerConfig, options: StartOptions): Promise<Runtime> {
   const logger = options.logger ?? createLogger(config.log);
   const onWarning = (message: string) => logger.warn(message);
+  const telemetry = await startTelemetry(config.telemetry, logger);
   const metrics = new Metrics();
   const audit = auditOf(config, logger);
   const store = await openStore(config.store, { postgres: config.postgres, onWarning }).catch(
@@ -100,14 +102,8 @@ export async function startRuntime(config: ServerConfig, options: StartOptions):
       stopWatchdog = startWatchdog({ ...config.watchdog, notePath: crashNotePath(config.store) });
     const models = new ConfiguredModels(config, { onWarning });
     const observer = runObserver(logger, metrics);
-    const responses = await Responses.start({
-      ...runSettings(config),
-      store,
-      models,
-      executors,
-      observer,
-      audit,
-    });
+    const parts = { store, models, executors, observer, audit, telemetry };
+    const responses = await Responses.start({ ...runSettings(config), ...parts });
     metrics.watchQueue(() => store.queue.count());
     return {
       store,

@@ -9,15 +9,30 @@ export type RequestOptions = Omit<CreateRequest, "input">;
 
 const version = 1;
 
-/** The request as JSON, for the store, without the credentials for MCP servers. */
-export function toStoredRequest({ input: _kept, ...request }: CreateRequest): JsonObject {
+/** The headers by which a request belongs to a trace, as W3C names them. */
+export interface RequestTrace {
+  readonly traceparent: string;
+  readonly tracestate?: string;
+}
+
+/** The request as JSON, for the store, without the credentials for MCP servers; `trace` for a run that comes later. */
+export function toStoredRequest(
+  { input: _kept, ...request }: CreateRequest,
+  trace?: RequestTrace,
+): JsonObject {
   const known = Object.entries(request).filter(([, value]) => value !== undefined);
   const stored = Object.fromEntries(known) as JsonObject;
-  return { version, ...stored, tools: request.tools.map(withoutCredentials) };
+  const tools = request.tools.map(withoutCredentials);
+  return { version, ...stored, tools, ...(trace && { trace: { ...trace } }) };
+}
+
+/** The trace that a stored request belongs to; undefined if it is not known. */
+export function traceOfStored({ trace }: JsonObject): RequestTrace | undefined {
+  return trace as RequestTrace | undefined;
 }
 
 /** The request from the store. Throws for a version that is not known here. */
-export function fromStoredRequest({ version: found, ...stored }: JsonObject): RequestOptions {
+export function fromStoredRequest({ version: found, trace: _trace, ...stored }: JsonObject): RequestOptions {
   if (found !== version)
     throw new Error(
       `The stored request has version ${JSON.stringify(found)}, expected ${version}. Was the store written by a newer server?`,

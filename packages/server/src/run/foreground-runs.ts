@@ -117,8 +117,11 @@ export class ForegroundRuns {
     planned: Planned,
     run: { sink: EventSink | undefined; signals: readonly AbortSignal[]; lease?: Lease },
   ): Promise<RunEnd> {
-    const { store, news, observer, audit, now } = this.#options;
+    const { store, news, observer, audit, telemetry, now } = this.#options;
     const { sink, signals, lease } = run;
+    const { plan } = planned;
+    const span = telemetry?.begin({ ...plan, parent: prepared.caller });
+    let ended: RunEnd | undefined;
     const sent = this.#firstEvents(prepared, planned, sink);
     const logsEvents = sent.length > 0;
     for (const { data } of sent) sink?.send("response.created", data);
@@ -130,23 +133,25 @@ export class ForegroundRuns {
       onCommit: logsEvents ? (events) => news.publish(prepared.id, events) : undefined,
     });
     try {
-      const end = await runResponse(planned.plan, {
+      ended = await runResponse(plan, {
         journal,
         signals,
         isSilent: sink === undefined,
         isCreatedTold: logsEvents,
         audit,
         onEvent: (event) => observer.loopEvent(event, prepared.id),
+        tracer: span?.tracer,
         now,
       });
-      observer.runEnded(end.response, end.failure);
-      this.#auditEnd(prepared, end);
-      return end;
+      observer.runEnded(ended.response, ended.failure);
+      this.#auditEnd(prepared, ended);
+      return ended;
     } catch (error) {
-      const end = this.#abandon(prepared, journal, await this.#toFailure(prepared, error));
-      this.#auditEnd(prepared, end);
-      return end;
+      ended = this.#abandon(prepared, journal, await this.#toFailure(prepared, error));
+      this.#auditEnd(prepared, ended);
+      return ended;
     } finally {
+      span?.end(ended);
       journal.close();
       if (prepared.repeatKey) news.publish(prepared.id);
     }

@@ -4,15 +4,15 @@ import type { LoopEvent } from "rondo/loop";
 import { toApiError, toResponseError } from "../engine/failure.ts";
 import { Journal } from "../engine/journal.ts";
 import { readProgress } from "../engine/resume.ts";
-import { endResponse, runResponse } from "../engine/run-response.ts";
+import { endResponse, type RunEnd, runResponse } from "../engine/run-response.ts";
 import { sealer } from "../engine/seal.ts";
-import { type RunStep, readSteps } from "../engine/steps.ts";
+import { type RunStep, readSteps, toStep } from "../engine/steps.ts";
 import { emptyOffer } from "../executor/offer.ts";
 import { ApiError } from "../protocol/api-error.ts";
 import { withCredentials } from "../protocol/credentials.ts";
 import type { EventBody } from "../protocol/events.ts";
 import type { ResponseStatus } from "../protocol/status.ts";
-import { fromStoredRequest } from "../protocol/stored-request.ts";
+import { fromStoredRequest, type RequestTrace, traceOfStored } from "../protocol/stored-request.ts";
 import type { Job } from "../store/run-queue.ts";
 import type { Store, StoredEvent, StoredResponse, StoredRun } from "../store/store.ts";
 import { isStoreError } from "../store/store-error.ts";
@@ -33,6 +33,8 @@ export interface JobOptions extends RunParts {
 }
 
 const eventsPage = 1000;
+/** How many of its earlier starts the span of a run is linked to. */
+const maxLinkedStarts = 10;
 /** Marks the unsealed credentials of older versions; see the migrations of the SQLite store. */
 const plainCredentials = "plain.";
 
@@ -72,8 +74,12 @@ export async function runJob(job: Job, options: JobOptions): Promise<ResponseSta
         reason: message,
       }),
   });
+  const span = options.telemetry?.begin({ ...response, ...earlierSpans(response, isReadable ? steps : []) });
+  if (span?.context) journal.step(toStep({ type: "traced", ...span.context }));
+  let ended: RunEnd | undefined;
   const context = {
     journal,
+    tracer: span?.tracer,
     modelWait,
     signals: [signal],
     progress,
@@ -91,16 +97,27 @@ export async function runJob(job: Job, options: JobOptions): Promise<ResponseSta
       refusal(job, options.maxAttempts) ??
       (isReadable ? undefined : steps) ??
       (await planWhenKnown({ ...head, input, progress }, planner, modelWait));
-    const end = await (typeof planned === "object" && "plan" in planned
+    ended = await (typeof planned === "object" && "plan" in planned
       ? runResponse(planned.plan, context)
       : endResponse(head, context, planned));
     if (isHandedOver()) throw signal.reason;
-    observer.runEnded(end.response, end.failure);
-    return end.response.status;
+    observer.runEnded(ended.response, ended.failure);
+    return ended.response.status;
   } finally {
+    span?.end(isHandedOver() ? undefined : ended);
     signal.removeEventListener("abort", onStop);
     journal.close();
   }
+}
+
+/** The spans that a start of a run is linked to: of the request, which is over, and of the starts before. */
+function earlierSpans({ request }: StoredResponse, steps: readonly RunStep[]) {
+  const caller = traceOfStored(request);
+  const starts: RequestTrace[] = steps.filter((step) => step.type === "traced");
+  return {
+    links: [...(caller ? [caller] : []), ...starts.slice(-maxLinkedStarts)],
+    ...(starts.length > 0 && { attempt: starts.length + 1 }),
+  };
 }
 
 /** Fails a foreground run whose process died: its client is gone. */

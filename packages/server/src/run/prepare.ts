@@ -7,7 +7,7 @@ import { credentialsOf, itemWithoutCredentials } from "../protocol/credentials.t
 import { newId } from "../protocol/ids.ts";
 import type { UrlRules } from "../protocol/input-urls.ts";
 import type { InputItem } from "../protocol/items.ts";
-import { toStoredRequest } from "../protocol/stored-request.ts";
+import { type RequestTrace, toStoredRequest } from "../protocol/stored-request.ts";
 import type { NewResponse } from "../store/store.ts";
 import { sourceOf, titleOf } from "./list-runs.ts";
 import { withNewId } from "./new-item.ts";
@@ -23,6 +23,8 @@ export interface PreparedRun {
   readonly planned: Planned;
   /** The key under which a repeated request finds it. */
   readonly repeatKey: RepeatKey | undefined;
+  /** The span that the request belongs to. */
+  readonly caller?: RequestTrace | undefined;
 }
 
 export interface PrepareSettings {
@@ -42,6 +44,8 @@ export interface PrepareOptions {
   readonly waits?: boolean;
   readonly recall?: Recall | undefined;
   readonly repeatKey?: RepeatKey | undefined;
+  /** The span that the request belongs to. Default: none. */
+  readonly caller?: RequestTrace | undefined;
   /** Whether the model is not asked. Default: false. */
   readonly isWarmUp?: boolean;
 }
@@ -52,7 +56,7 @@ const dayMs = 86_400_000;
 export async function prepareRun(
   owner: string,
   body: unknown,
-  { waits = false, recall, repeatKey, isWarmUp = false }: PrepareOptions,
+  { waits = false, recall, repeatKey, caller, isWarmUp = false }: PrepareOptions,
   { limits, urls, isStrict, store, planner, observer, recentWarnings, now }: PrepareSettings & RunParts,
 ): Promise<PreparedRun> {
   const { request: given, warnings } = parseCreateRequest(
@@ -76,12 +80,12 @@ export async function prepareRun(
   );
   const ignored = recentWarnings.notYetGiven(owner, [...warnings, ...planned.ignored]);
   if (ignored.length > 0) observer.warn("Parts of a request were ignored.", { responseId: id, ignored });
-  return { id, owner, request, planned, repeatKey };
+  return { id, owner, request, planned, repeatKey, caller };
 }
 
 /** What the store keeps of a new response, without its first events. */
 export function toNewResponse(
-  { id, owner, request, planned, repeatKey }: PreparedRun,
+  { id, owner, request, planned, repeatKey, caller }: PreparedRun,
   status: NewResponse["status"],
   { conversations, idempotencyMs = dayMs, planner }: PrepareSettings & RunParts,
 ): Omit<NewResponse, "events"> {
@@ -108,7 +112,7 @@ export function toNewResponse(
       },
     }),
     ...(repeatKey && { idempotency: { ...repeatKey, keepMs: idempotencyMs } }),
-    request: toStoredRequest(request),
+    request: toStoredRequest(request, request.background ? caller : undefined),
     input: planned.input.map((item) => withNewId(itemWithoutCredentials(item))),
     // Another process may have to continue a background run, and then needs them.
     credentials:

@@ -37,6 +37,7 @@ import { toTraceObject } from "./read-trace.ts";
 import { RecentWarnings } from "./recent-warnings.ts";
 import { findRepeated, type RepeatKey, toFailure, waitForEnd } from "./repeat.ts";
 import { publishFree, type RunParts } from "./run-parts.ts";
+import type { Telemetry, TraceHeaders } from "./telemetry.ts";
 import { Worker } from "./worker.ts";
 
 export interface ResponsesOptions extends Omit<PlannerOptions, "secrets" | "promptWatches">, PrepareSettings {
@@ -58,6 +59,8 @@ export interface ResponsesOptions extends Omit<PlannerOptions, "secrets" | "prom
   readonly observer: RunObserver;
   /** The audit log. Default: none. */
   readonly audit?: Audit | undefined;
+  /** Makes spans of the runs. Default: none are made. */
+  readonly telemetry?: Telemetry | undefined;
   /** Default: `Date.now`. */
   readonly now?: () => number;
 }
@@ -102,13 +105,21 @@ export class Responses {
     return responses;
   }
 
-  /** `recall` knows responses that are not in the store; under `repeatKey` the same request finds this one again. */
+  /**
+   * `recall` knows responses that are not in the store; under `repeatKey` the same request finds this one again;
+   * `headers` are those of the client.
+   */
   async prepare(
     owner: string,
     body: unknown,
-    { recall, repeatKey }: { recall?: Recall; repeatKey?: RepeatKey | undefined } = {},
+    {
+      recall,
+      repeatKey,
+      headers,
+    }: { recall?: Recall; repeatKey?: RepeatKey | undefined; headers?: TraceHeaders } = {},
   ): Promise<PreparedRun> {
-    const prepared = await prepareRun(owner, body, { waits: true, recall, repeatKey }, this.#parts);
+    const caller = this.#parts.telemetry?.callerOf(headers ?? {});
+    const prepared = await prepareRun(owner, body, { waits: true, recall, repeatKey, caller }, this.#parts);
     const { conversation } = prepared.request;
     const isBusy = conversation !== undefined && prepared.planned.version === undefined;
     if (isBusy && this.#parts.conversations === "reject") throw conversationBusy(conversation);

@@ -7,6 +7,7 @@ import type { ActiveRuns } from "./active-runs.ts";
 import type { RunObserver } from "./observer.ts";
 import type { PlannerOptions } from "./planner.ts";
 import type { RecentWarnings } from "./recent-warnings.ts";
+import type { Telemetry } from "./telemetry.ts";
 
 export interface RunParts {
   readonly store: Store;
@@ -17,6 +18,8 @@ export interface RunParts {
   /** The audit log. Default: none. */
   readonly audit?: Audit | undefined;
   readonly recentWarnings: RecentWarnings;
+  /** Makes spans of the runs. Default: none are made. */
+  readonly telemetry?: Telemetry | undefined;
   /** Holds the leases of this process. */
   readonly workerName: string;
   readonly leaseMs: number;

@@ -11,6 +11,7 @@ import type { OwnerLimits, RequestSlot } from "../owner-limits.ts";
 import type { AuditedRequest, RequestAudit } from "../request-audit.ts";
 import type { ResponsesApi } from "../route.ts";
 import { type RequiresActionStatus, viewFor } from "../shown-status.ts";
+import { traceHeadersOf } from "../trace-headers.ts";
 import { type ClientFrame, readFrame } from "./frame.ts";
 import { FrameRate } from "./frame-rate.ts";
 import { type OwnerBytes, RecentResponses, type RecentResponsesLimits } from "./recent-responses.ts";
@@ -250,6 +251,7 @@ export class Connection {
       owner,
       responses,
       view: viewFor(exchange.incoming.headers, requiresActionStatus),
+      headers: traceHeadersOf(exchange.incoming),
       recent: this.#recent,
       sender: this.#sender,
       onPrepared: (prepared) => audited?.created(prepared),

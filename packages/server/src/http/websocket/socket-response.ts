@@ -5,6 +5,7 @@ import type { EventSink } from "../../engine/event-sink.ts";
 import { ApiError } from "../../protocol/api-error.ts";
 import type { OutputItem } from "../../protocol/items.ts";
 import type { PreparedRun } from "../../run/prepare.ts";
+import type { TraceHeaders } from "../../run/telemetry.ts";
 import type { ResponsesApi } from "../route.ts";
 import type { ClientView } from "../shown-status.ts";
 import type { ClientFrame } from "./frame.ts";
@@ -21,6 +22,8 @@ export interface SocketResponseOptions {
   readonly view: ClientView;
   /** Called when the request is accepted, before it runs. */
   readonly onPrepared: (prepared: PreparedRun) => void;
+  /** Those of the request that opened the connection. */
+  readonly headers: TraceHeaders;
 }
 
 const terminalTypes: readonly string[] = ["response.completed", "response.incomplete", "response.failed"];
@@ -101,7 +104,7 @@ export class SocketResponse {
   }
 
   async #run(): Promise<void> {
-    const { frame, owner, responses, recent } = this.#options;
+    const { frame, owner, responses, recent, headers } = this.#options;
     const { signal } = this.#controller;
     const recall = { recall: (id: string) => recent.get(id) };
     const sink = this.#sink();
@@ -110,7 +113,7 @@ export class SocketResponse {
       responses.warmUp(this.#prepared, sink);
       return;
     }
-    const prepared = await responses.prepare(owner, frame.body, recall);
+    const prepared = await responses.prepare(owner, frame.body, { ...recall, headers });
     this.#prepared = prepared;
     this.#options.onPrepared(prepared);
     if (this.isFollowing) {
