@@ -1,5 +1,14 @@
-import { PageFrame } from "../ui/page.tsx";
+// `#/runs`: the list of runs. `#/runs/ID`: one of them.
 
-export function RunsPage() {
-  return <PageFrame title="Runs">{null}</PageFrame>;
+import type { PageProps } from "../shell/page-entry.ts";
+import { RunListPage } from "./list/run-list-page.tsx";
+import { RunPage } from "./run/run-page.tsx";
+
+export function RunsPage({ place }: PageProps) {
+  const [id] = place.rest;
+  return id === undefined || id === "" ? (
+    <RunListPage place={place} />
+  ) : (
+    <RunPage key={id} id={id} place={place} />
+  );
 }

@@ -1,0 +1,190 @@
+// Copied code has to work: it is written to files and run, also with texts that try to break out of it.
+import { execFile } from "node:child_process";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { runInThisContext } from "node:vm";
+import { startServer } from "@rondo/server";
+import fc from "fast-check";
+import { tool } from "rondo";
+import { scriptedModel, startModelServer } from "rondo/testing";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { ResponseObject } from "../run/response.ts";
+import type { Trace } from "../trace/events.ts";
+import type { Item } from "../trace/items.ts";
+import { readRounds } from "../trace/rounds.ts";
+import { toCurl } from "./curl.ts";
+import { toLibraryCode } from "./library-code.ts";
+import type { RunRecord } from "./record.ts";
+import { toScriptedTest } from "./scripted-test.ts";
+import { toComment, toSource } from "./source.ts";
+
+const run = promisify(execFile);
+const cache = fileURLToPath(new URL("../../../../../.cache/", import.meta.url));
+let folder = "";
+beforeAll(() => {
+  mkdirSync(cache, { recursive: true });
+  folder = mkdtempSync(join(cache, "code-"));
+});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+const hostile =
+  'It\'s "quoted" `ticks` $' +
+  "{process.exit(7)} $(exit 7) \\ \\n \n</script><!-- \u2028\u2029 */ // JSON\nJSON\nEOF\r\n'; exit 7 #\u0000\u007f 🦊\ud800";
+
+const node = (...args: string[]) =>
+  run(process.execPath, ["--conditions=rondo-source", "--no-warnings", ...args], { cwd: folder });
+
+/** A run as the console knows it. */
+async function recordOf(url: string, id: string): Promise<RunRecord> {
+  const get = async (path: string) => (await fetch(`${url}/v1/responses/${path}`)).json() as Promise<unknown>;
+  const response = (await get(id)) as ResponseObject;
+  const { data } = (await get(`${id}/input_items?order=asc&limit=100`)) as { data: Item[] };
+  const trace = (await get(`${id}/trace`)) as Partial<Trace>;
+  const before = response.previous_response_id;
+  const earlier = before === null ? undefined : await recordOf(url, before);
+  return {
+    title: hostile,
+    response,
+    input: data,
+    earlier: earlier ? [...earlier.earlier, ...earlier.input, ...earlier.response.output] : [],
+    rounds: readRounds(trace.events ?? []),
+  };
+}
+
+const create = async (url: string, body: object) => {
+  const reply = await fetch(`${url}/v1/responses`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify(body),
+  });
+  const response = (await reply.json()) as ResponseObject & { error: { message: string } | null };
+  if (!response.id && reply.ok) throw new Error(JSON.stringify(response));
+  return response;
+};
+
+const shout = tool(
+  {
+    name: "shout",
+    description: hostile,
+    input: { type: "object", properties: { text: { type: "string" } } },
+    registry: false,
+  },
+  async ({ text }) => {
+    if (text === "fail") throw new Error(hostile);
+    return `${String(text)}!`;
+  },
+);
+
+const calls = (...texts: string[]) => texts.map((text) => ({ name: "shout", input: { text } }));
+const weather = { type: "function", name: "weather", parameters: { type: "object", properties: {} } };
+
+describe("copied code", () => {
+  test("repeats a run: as curl, with the library and as a test", async () => {
+    const model = scriptedModel([
+      { thinking: hostile, text: hostile, calls: calls(hostile, "fail") },
+      { calls: [{ name: "no_such_tool", input: { __proto__: 1, a: hostile } }, ...calls("again")] },
+      { text: `Done: ${hostile}` },
+      "A second answer.",
+      { calls: [...calls("first"), { name: "weather", input: {} }] },
+      `As curl: ${hostile}`,
+    ]);
+    await using server = await startServer({
+      port: 0,
+      store: "memory",
+      log: { level: "silent" },
+      models: { demo: model },
+      tools: [shout],
+    });
+    const { url } = server;
+    const asked = { model: "demo", instructions: hostile, metadata: { source: hostile.slice(0, 20).trim() } };
+    const first = await create(url, { ...asked, input: hostile });
+    expect(first.status).toBe("completed");
+    const second = await create(url, {
+      ...asked,
+      input: [user(hostile), user("More?")],
+      previous_response_id: first.id,
+    });
+    const third = await create(url, { model: "demo", input: "Weather?", tools: [weather] });
+    const records = await Promise.all([first, second, third].map(({ id }) => recordOf(url, id)));
+
+    // As tests: all in one process, with one of a run that failed.
+    const files = [...records, failedRecord].map((record, index) => {
+      const file = join(folder, `run-${index}.test.mjs`);
+      writeFileSync(file, toScriptedTest(record));
+      return file;
+    });
+    const { stdout } = await node("--test", "--test-isolation=none", "--test-reporter=tap", ...files);
+    expect(stdout).toContain("# pass 4");
+    expect(stdout).toContain("# fail 0");
+
+    // As curl: the model gets the same once more.
+    const [record] = records;
+    if (!record) throw new Error("There is no record.");
+    const curl = toCurl(record, { origin: url, needsKey: true });
+    const { stdout: reply } = await run("sh", ["-c", curl], { env: { ...process.env, RONDO_API_KEY: "k" } });
+    expect((JSON.parse(reply) as ResponseObject).output).toMatchObject([
+      { content: [{ text: `As curl: ${hostile}` }] },
+    ]);
+    const { messages } = model.requests.at(-1) ?? {};
+    expect(messages).toEqual(model.requests[0]?.messages);
+
+    // With the library, against a model server.
+    await using models = await startModelServer([
+      { calls: calls("x") },
+      { text: `From the server: ${hostile.toWellFormed()}` },
+    ]);
+    const endpoint = { answer: 0, attempts: 1, calls: [], endpoint: models.url, model: "some-model" };
+    const program = join(folder, "run.mjs");
+    const [, followUp] = records;
+    if (!followUp) throw new Error("There is no record.");
+    writeFileSync(program, toLibraryCode({ ...record, rounds: [endpoint], earlier: followUp.earlier }));
+    const { stdout: said } = await node(program);
+    expect(said).toContain(`From the server: ${hostile.toWellFormed()}`);
+    const [request] = models.requests;
+    const sent = JSON.stringify(request?.body.messages);
+    expect(sent).toContain(JSON.stringify(hostile));
+    expect(request?.body.tools?.[0]).toMatchObject({ function: { name: "shout" } });
+  });
+});
+
+const failedRecord = {
+  title: "",
+  response: {
+    model: "m",
+    instructions: null,
+    output: [],
+    tools: [],
+    error: { code: "model_server", message: hostile.toWellFormed() },
+  } as unknown as ResponseObject,
+  input: [user("Hi")],
+  earlier: [],
+  rounds: [],
+};
+
+function user(text: string) {
+  return { type: "message", role: "user", content: [{ type: "input_text", text }] };
+}
+
+const anyText = fc
+  .array(fc.constantFrom(..."\"'`${}\\\n\r\u2028\u2029\0\ud800*/<!-aé🦊 "), { maxLength: 12 })
+  .map((characters) => characters.join(""));
+
+describe("values as source", () => {
+  test("are the same values again", () => {
+    const values: unknown[] = [
+      JSON.parse('{ "__proto__": { "a": 1 }, "constructor": [[], {}], "a-b": "\\u2028" }'),
+      { [hostile]: [hostile, -1.5, 1e21, null, true] },
+      ...fc.sample(fc.dictionary(anyText, anyText), 100),
+    ];
+    const again: unknown = runInThisContext(`(${toSource(values)})`);
+    expect(JSON.stringify(again)).toBe(JSON.stringify(values));
+  });
+
+  test("in a comment stay in its line", () => {
+    const comments = fc.sample(anyText, 200).map((text) => `// ${toComment(text)}\n`);
+    expect(runInThisContext(`${comments.join("")}1`)).toBe(1);
+    expect(toComment(hostile)).not.toMatch(/[\n\r\u2028\u2029]/);
+  });
+});

@@ -1,0 +1,132 @@
+// What is known of a run, for programs that repeat it.
+
+import type { ResponseObject } from "../run/response.ts";
+import { type Item, isCall, outputRows, textOfParts } from "../trace/items.ts";
+import type { Round } from "../trace/rounds.ts";
+
+export interface RunRecord {
+  readonly title: string;
+  readonly response: ResponseObject;
+  /** The input of its request. */
+  readonly input: readonly Item[];
+  /** Input and output of the responses before it, from the first on. */
+  readonly earlier: readonly Item[];
+  readonly rounds: readonly Round[];
+}
+
+/** One answer of the model, as `rondo/testing` scripts it. */
+export interface RecordedAnswer {
+  readonly thinking?: string;
+  readonly text?: string;
+  readonly calls?: readonly RecordedCall[];
+  readonly finishReason?: "length";
+}
+
+export interface RecordedCall {
+  readonly name: string;
+  /** The arguments as a value, or as a text where they are not JSON. */
+  readonly input?: unknown;
+  readonly arguments?: string;
+}
+
+/** What running a tool gave. */
+export type RecordedResult = { readonly output: string } | { readonly error: string };
+
+/** The answers of the model, in order. */
+export function answersOf({ response, rounds }: RunRecord): RecordedAnswer[] {
+  const answers = new Map<number, { thinking: string[]; text: string[]; calls: RecordedCall[] }>();
+  for (const { answer, item, look, text } of outputRows(response.output, rounds)) {
+    if (answer === undefined) continue;
+    const said = answers.get(answer) ?? { thinking: [], text: [], calls: [] };
+    answers.set(answer, said);
+    if (look === "thinking") said.thinking.push(text);
+    else if (look === "assistant") said.text.push(text);
+    else said.calls.push(toCall(item));
+  }
+  const list = [...answers].toSorted(([a], [b]) => a - b).map(([, said]) => said);
+  return list.map(({ thinking, text, calls }, index) => ({
+    ...(thinking.length > 0 && { thinking: thinking.join("\n") }),
+    ...(text.length > 0 && { text: text.join("") }),
+    ...(calls.length > 0 && { calls }),
+    ...(isCutOff(response) && index === list.length - 1 && { finishReason: "length" as const }),
+  }));
+}
+
+function isCutOff({ incomplete_details: details }: ResponseObject): boolean {
+  return details?.reason === "max_output_tokens";
+}
+
+/** The results of each tool that ran here, in the order of its calls. */
+export function resultsOf({ response, rounds }: RunRecord): Map<string, RecordedResult[]> {
+  const rejected = new Set(
+    rounds.flatMap(({ calls }) =>
+      calls.flatMap(({ callId, decision }) => (decision === "reject" ? callId : [])),
+    ),
+  );
+  const results = new Map<string, RecordedResult[]>();
+  for (const { item, title, result, isFailed, callId } of outputRows(response.output, rounds)) {
+    if (!isCall(item) || item.type === "function_call" || item.type === "custom_tool_call") continue;
+    if (callId !== undefined && rejected.has(callId)) continue;
+    if (!isToolName(title)) continue;
+    const list = results.get(title) ?? [];
+    results.set(title, list);
+    list.push(isFailed ? { error: result ?? "" } : { output: result ?? "" });
+  }
+  return results;
+}
+
+/** Whether the run ended with calls that the client runs. */
+export function endsWithClientCalls({ response }: RunRecord): boolean {
+  return response.output.some(({ type }) => type === "function_call" || type === "custom_tool_call");
+}
+
+export interface RecordedTool {
+  readonly name: string;
+  readonly description: string;
+  readonly schema: unknown;
+}
+
+const anyObject = { type: "object" };
+
+/** The tools of the request, and those that were called. */
+export function toolsOf(record: RunRecord): RecordedTool[] {
+  const tools = new Map<string, RecordedTool>();
+  const listed = [...record.earlier, ...record.input, ...record.response.output].flatMap((item) =>
+    item.type === "mcp_list_tools" && Array.isArray(item["tools"]) ? (item["tools"] as unknown[]) : [],
+  );
+  const called = [...resultsOf(record).keys()];
+  for (const { type, name, description, parameters } of record.response.tools)
+    if (type === "function") add(name, description, parameters);
+    else if (type === "custom")
+      add(name, description, { type: "object", properties: { input: { type: "string" } } });
+  for (const tool of listed) {
+    const { name, description, input_schema: schema } = tool as Record<string, unknown>;
+    if (called.includes(String(name))) add(name, description, schema);
+  }
+  for (const name of called) add(name, "", anyObject);
+  return [...tools.values()];
+
+  function add(name: unknown, description: unknown, schema: unknown): void {
+    if (typeof name !== "string" || !isToolName(name) || tools.has(name)) return;
+    const known = typeof description === "string" && description !== "" ? description : `The tool ${name}.`;
+    tools.set(name, { name, description: known, schema: schema ?? anyObject });
+  }
+}
+
+/** Whether the library takes it as the name of a tool. */
+function isToolName(name: string): boolean {
+  return /^[\w-]{1,64}$/.test(name);
+}
+
+function toCall(item: Item): RecordedCall {
+  const name = typeof item["name"] === "string" ? item["name"] : item.type;
+  if (item.type === "custom_tool_call") return { name, input: { input: textOfParts(item["input"]) } };
+  const text = typeof item["arguments"] === "string" ? item["arguments"] : "{}";
+  try {
+    const input: unknown = JSON.parse(text);
+    if (JSON.stringify(input) === text) return { name, input };
+  } catch {
+    // As it was written.
+  }
+  return { name, arguments: text };
+}
