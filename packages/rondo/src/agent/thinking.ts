@@ -5,6 +5,7 @@ import { SafeExecutionError } from "../error/execution-errors.ts";
 import type { ContentPart } from "../model/message.ts";
 import type { ModelProvider, ModelSettings } from "../model/provider.ts";
 import { tool } from "../tool/define.ts";
+import { tellsItself } from "../tool/invoke.ts";
 import type { AnyTool } from "../tool/tool.ts";
 import type { ToolContext } from "../tool/tool-context.ts";
 import type { Agent } from "./agent.ts";
@@ -119,3 +120,5 @@ export const thinkingTool: AnyTool = tool(
     return yield* think(setup, prompt as Prompt, context);
   },
 );
+
+tellsItself.add(thinkingTool);

@@ -24,13 +24,20 @@ export function askedOf(
   model: ModelProvider,
 ): Without<"model.asked", "type" | "atMs" | "answer"> {
   const { contextWindow } = model.profile;
+  const { messages, tools, settings, output } = request;
+  const count = messages.length; // the conversation grows
   return {
     model: model.name,
     endpoint: model.endpoint,
-    messages: request.messages.length,
-    tools: request.tools?.length ?? 0,
+    messages: count,
+    tools: tools?.length ?? 0,
     ...(contextWindow !== undefined && { contextWindow }),
-    request: () => request,
+    request: () => ({
+      messages: messages.slice(0, count),
+      ...(tools && { tools }),
+      ...(settings && { settings }),
+      ...(output && { output }),
+    }),
   };
 }
 

@@ -146,7 +146,7 @@ export class Connection {
 
   async call({ name, input, meta, signal }: McpCall): Promise<CallToolResult> {
     const { onProgress } = this.#options;
-    const _meta = meta && Object.keys(meta).length > 0 ? { ...meta } : undefined;
+    const isTraced = meta !== undefined && Object.keys(meta).length > 0;
     const options = {
       signal,
       timeout: forever,
@@ -156,7 +156,7 @@ export class Connection {
       }),
     };
     const result = await this.#client
-      .callTool({ name, arguments: input, ...(_meta && { _meta }) }, options)
+      .callTool({ name, arguments: input, ...(isTraced && { _meta: { ...meta } }) }, options)
       .catch((error: unknown) => {
         signal.throwIfAborted();
         throw this.#classify(error, "was lost during the call");

@@ -248,7 +248,7 @@ class ConnectedServer implements McpServer {
       async (input, { signal, tracer, turn }) =>
         this.#call({
           name: definition.name,
-          input: input as Record<string, unknown>,
+          input,
           meta: tracer?.headers?.({ turnId: turn.uuid }),
           signal,
         }),

@@ -40,6 +40,9 @@ export interface Invocation {
 type AsyncFunction = (input: object, context: ToolContext) => Promise<unknown>;
 type AsyncGeneratorFunction = (input: object, context: ToolContext) => AsyncGenerator<unknown, unknown, void>;
 
+/** Streaming tools whose values are not progress: traces tell what they do in more detail. */
+export const tellsItself = new WeakSet<AnyTool>();
+
 /** Runs a tool that returns one value. */
 export async function invoke(invocation: Invocation): Promise<unknown> {
   const { tool } = invocation;
@@ -187,7 +190,8 @@ async function* iterate(
         return step.value;
       }
       values.push(step.value);
-      trace?.emit({ type: "turn.progress", turnId: context.turn.uuid, count: values.length });
+      if (trace && !tellsItself.has(tool))
+        trace.emit({ type: "turn.progress", turnId: context.turn.uuid, count: values.length });
       await inside(() => fireHooks(invocation, "tool.onYield", step.value));
       yield step.value;
     }

@@ -66,7 +66,7 @@ export class RunTrace implements Tracer {
   }
 
   emit(event: NewEvent): void {
-    this.record({ atMs: this.#now(), ...event } as TraceEvent);
+    this.record({ atMs: this.#now(), ...event });
   }
 
   record(event: TraceEvent): void {

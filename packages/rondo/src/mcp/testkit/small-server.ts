@@ -35,8 +35,8 @@ serveStdio(
     });
     server.setRequestHandler("tools/call", async ({ params }, context) => {
       log(`called ${params.name}`);
-      const { traceparent } = context.mcpReq._meta ?? {};
-      if (traceparent !== undefined) log(`traceparent ${traceparent}`);
+      const { traceparent } = context.mcpReq["_meta"] ?? {};
+      if (typeof traceparent === "string") log(`traceparent ${traceparent}`);
       switch (params.name) {
         case "wait":
           return waitForAbort(context);
