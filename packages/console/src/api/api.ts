@@ -1,7 +1,7 @@
 // Requests to the server that this page came from. Nothing here ever asks another origin.
 
 import { connectionLost } from "./connection.ts";
-import { forgetKey, key } from "./key.ts";
+import { key, keyRefused } from "./key.ts";
 import { readEvents, type ServerEvent } from "./sse.ts";
 
 /** A reply that is an error, or no reply at all. */
@@ -22,6 +22,8 @@ export interface RequestOptions {
   signal?: AbortSignal | undefined;
   /** Default: only those that every request has. */
   headers?: Readonly<Record<string, string>> | undefined;
+  /** Sent instead of the kept key, to try it: if it is refused, the kept one stays. */
+  key?: string | undefined;
 }
 
 /** `path` is relative, such as `v1/runs`: the console may be served below a prefix. */
@@ -70,11 +72,12 @@ async function send(
   method: string,
   path: string,
   body: unknown,
-  { signal, headers: given }: RequestOptions,
+  { signal, headers: given, key: triedKey }: RequestOptions,
 ): Promise<Response> {
   const headers = new Headers({ accept: "application/json", ...given });
   if (body !== undefined) headers.set("content-type", "application/json");
-  if (key.peek() !== null) headers.set("authorization", `Bearer ${key.peek()}`);
+  const usedKey = triedKey ?? key.peek();
+  if (usedKey !== null) headers.set("authorization", `Bearer ${usedKey}`);
   let reply: Response;
   try {
     reply = await fetch(path, {
@@ -91,7 +94,7 @@ async function send(
     throw unreachable();
   }
   if (reply.ok) return reply;
-  if (reply.status === 401) forgetKey();
+  if (reply.status === 401 && triedKey === undefined) keyRefused();
   throw await toError(reply);
 }
 

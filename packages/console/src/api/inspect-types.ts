@@ -27,6 +27,64 @@ export interface ToolList {
 /** `POST /v1/tools/call`. */
 export interface ToolOutcome {
   readonly is_error: boolean;
-  readonly output: unknown;
+  readonly output: string;
+  /** Whether it was too long to send all of it. */
+  readonly is_cut: boolean;
   readonly duration_ms: number;
+}
+
+export interface ModelFact {
+  readonly name: string;
+  readonly value: unknown;
+  readonly from: string;
+}
+
+export interface ModelInfo {
+  readonly id: string;
+  readonly endpoint: string | null;
+  readonly kind: string | null;
+  readonly profile: readonly ModelFact[];
+  readonly context_window: number | null;
+  readonly slots: { readonly limit: number | null; readonly taken: number; readonly waiting: number } | null;
+}
+
+/** `GET /v1/system/models`. */
+export interface ModelList {
+  readonly data: readonly ModelInfo[];
+}
+
+export interface CheckResult {
+  readonly name: string;
+  readonly ok: boolean;
+  readonly detail: string;
+  readonly ms: number;
+}
+
+/** A row of `GET /v1/system/samples`. */
+export interface SystemSample {
+  readonly at_ms: number;
+  readonly requests: number;
+  readonly input_tokens: number;
+  readonly output_tokens: number;
+  readonly first_token_ms: number | null;
+  readonly rss_bytes: number;
+  readonly heap_bytes: number;
+  readonly queued: number;
+  readonly running: number;
+  readonly streams: number;
+  readonly event_loop_ms: number;
+}
+
+/** A row of `GET /v1/system/log`. */
+export interface LogLine {
+  readonly n: number;
+  readonly time: string;
+  readonly level: string;
+  readonly message: string;
+  readonly fields: Readonly<Record<string, unknown>>;
+}
+
+export interface LogTail {
+  readonly data: readonly LogLine[];
+  readonly next: number;
 }

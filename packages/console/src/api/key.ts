@@ -10,14 +10,26 @@ export const key = signal(sessionStorage.getItem(name));
 /** Whether the server wants a key that was not given, or refused the one that was. */
 export const needsKey = signal(false);
 
-export function setKey(value: string): void {
+/** Whether the server refused the key that was kept. */
+export const isRefused = signal(false);
+
+/** Keeps a key that the server accepts, and begins anew with it: nothing of another owner stays in memory. */
+export function keepKey(value: string): void {
+  sessionStorage.clear();
   sessionStorage.setItem(name, value);
-  key.value = value;
-  needsKey.value = false;
+  location.reload();
 }
 
+/** Forgets the key, and all that was loaded with it. */
 export function forgetKey(): void {
+  sessionStorage.clear();
+  location.reload();
+}
+
+/** The server wants a key, or another one. */
+export function keyRefused(): void {
   sessionStorage.removeItem(name);
+  isRefused.value = key.peek() !== null;
   key.value = null;
   needsKey.value = true;
 }

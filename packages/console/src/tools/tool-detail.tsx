@@ -12,7 +12,7 @@ export function ToolDetail({ tool }: { readonly tool: ToolInfo }) {
       <section>
         <div class="row">
           <h2 class="mono tool-title">{name}</h2>
-          <span class="badge">{server === null ? kind : `MCP: ${server}`}</span>
+          <span class="badge">{kind === "mcp" ? `MCP: ${server}` : kind}</span>
           {tool.requires_approval && <span class="badge warn">asks for approval</span>}
         </div>
         <p class="tool-description">{description ?? "It has no description: models only see its name."}</p>
@@ -22,7 +22,11 @@ export function ToolDetail({ tool }: { readonly tool: ToolInfo }) {
         {tool.requires_approval && (
           <p class="soft">In a run, a person approves each call. Here you run it yourself, at once.</p>
         )}
-        <TryTool tool={tool} />
+        {kind === "sandbox" ? (
+          <p class="soft">Only a model can call it, in the container of its run. Ask for it in a chat.</p>
+        ) : (
+          <TryTool tool={tool} />
+        )}
       </section>
       <section>
         <div class="row">

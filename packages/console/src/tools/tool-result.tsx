@@ -24,13 +24,13 @@ export function ToolResult({ outcome }: { readonly outcome: ToolOutcome }) {
         {text === "" ? "(no output)" : text.slice(0, shownLimit)}
         {rest > 0 && `\n… ${formatNumber(rest)} characters more`}
       </CodeBlock>
+      {outcome.is_cut && <p class="soft">The server sent only the beginning: the output is too long.</p>}
     </div>
   );
 }
 
 /** Text as it is, and JSON in lines. */
-function textOf(output: unknown): string {
-  if (typeof output !== "string") return JSON.stringify(output, null, 2) ?? "";
+function textOf(output: string): string {
   if (!/^\s*[[{]/.test(output) || output.length > shownLimit) return output;
   try {
     return JSON.stringify(JSON.parse(output), null, 2);

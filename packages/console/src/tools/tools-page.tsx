@@ -37,7 +37,7 @@ export function ToolsPage({ place }: PageProps) {
     );
   const [name] = place.rest;
   const server = place.query.get("server");
-  const chosen = list.data.find((tool) => tool.name === name && tool.server_label === server);
+  const chosen = list.data.find((tool) => tool.name === name && serverOf(tool) === server);
   const shown = chosen ?? (name === undefined ? list.data[0] : undefined);
   const found = list.data.filter((tool) => fits(tool, search.value));
   return (
@@ -66,7 +66,7 @@ export function ToolsPage({ place }: PageProps) {
         }
       >
         {shown ? (
-          <ToolDetail key={`${shown.server_label ?? ""}/${shown.name}`} tool={shown} />
+          <ToolDetail key={linkToTool(shown)} tool={shown} />
         ) : (
           <p class="notice">
             {name === undefined ? "There is no tool yet." : "There is no such tool, or its server is away."}
@@ -129,8 +129,14 @@ function ServerBadge({ server: { state } }: { readonly server: ToolServer }) {
   return <span class={`badge ${serverLooks[state] ?? ""}`}>{state}</span>;
 }
 
-function linkToTool({ name, server_label: server }: ToolInfo): string {
-  return linkTo("tools", [name], server === null ? undefined : { server });
+function linkToTool(tool: ToolInfo): string {
+  const server = serverOf(tool);
+  return linkTo("tools", [tool.name], server === null ? undefined : { server });
+}
+
+/** The MCP server that has it: several may have tools of one name. */
+function serverOf({ kind, server_label: label }: ToolInfo): string | null {
+  return kind === "mcp" ? label : null;
 }
 
 function fits({ name, description }: ToolInfo, text: string): boolean {
