@@ -23,7 +23,14 @@ export interface LogOptions {
   now?: () => Date;
 }
 
-const order: Readonly<Record<LogLevel, number>> = { debug: 0, info: 1, warn: 2, error: 3, silent: 4 };
+/** The higher, the more important. */
+export const levelOrder: Readonly<Record<LogLevel, number>> = {
+  debug: 0,
+  info: 1,
+  warn: 2,
+  error: 3,
+  silent: 4,
+};
 
 // Writing costs more than formatting, so lines are batched for this long.
 const batchMs = 50;
@@ -38,7 +45,7 @@ const writeAll = () => {
 export function createLogger(options: LogOptions = {}): Logger {
   const { level = "info", format = "json", now = () => new Date() } = options;
   const write = options.write ?? ((lines: string) => process.stderr.write(lines));
-  const least = order[level];
+  const least = levelOrder[level];
   const render = format === "json" ? jsonLine : textLine;
   let pending = "";
   let flushing: NodeJS.Timeout | undefined;
@@ -51,9 +58,9 @@ export function createLogger(options: LogOptions = {}): Logger {
     if (lines !== "") write(lines);
   };
   const log = (lineLevel: LogLevel, message: string, fields: LogFields = {}) => {
-    if (order[lineLevel] < least) return;
+    if (levelOrder[lineLevel] < least) return;
     pending += `${redact(render(now(), lineLevel, message, fields))}\n`;
-    if (order[lineLevel] >= order.warn) flush();
+    if (levelOrder[lineLevel] >= levelOrder.warn) flush();
     else if (flushing === undefined) {
       flushing = setTimeout(flush, batchMs);
       unwritten.add(flush);
@@ -65,7 +72,7 @@ export function createLogger(options: LogOptions = {}): Logger {
     info: (message, fields) => log("info", message, fields),
     warn: (message, fields) => log("warn", message, fields),
     error: (message, fields, error) =>
-      log("error", message, error === undefined ? fields : { ...fields, error: describe(error) }),
+      log("error", message, error === undefined ? fields : { ...fields, error: describeError(error) }),
   };
 }
 
@@ -89,12 +96,12 @@ function oneLine(text: string): string {
 }
 
 /** An error with its stack and its causes, at most five deep. */
-function describe(error: unknown, depth = 0): string {
+export function describeError(error: unknown, depth = 0): string {
   if (!(error instanceof Error)) return String(error);
   const text = error.stack ?? `${error.name}: ${error.message}`;
   return error.cause === undefined || depth === 5
     ? text
-    : `${text}\nCaused by: ${describe(error.cause, depth + 1)}`;
+    : `${text}\nCaused by: ${describeError(error.cause, depth + 1)}`;
 }
 
 // Keys by their names, credentials in headers, passwords in URLs, keys with a known prefix, tokens.

@@ -14,10 +14,12 @@ export interface Totals {
   outputTokens: number;
   /** Open now. */
   streams: number;
+  /** How long models took to begin their answers, since somebody last took these out. At most 1,000. */
+  readonly firstTokensMs: number[];
 }
 
 export class Metrics {
-  readonly totals: Totals = { requests: 0, inputTokens: 0, outputTokens: 0, streams: 0 };
+  readonly totals: Totals = { requests: 0, inputTokens: 0, outputTokens: 0, streams: 0, firstTokensMs: [] };
   readonly contentType = Registry.PROMETHEUS_CONTENT_TYPE;
   readonly #registry = new Registry();
   readonly #requests = this.#counter(

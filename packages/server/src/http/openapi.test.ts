@@ -75,6 +75,8 @@ describe("the OpenAPI document", () => {
       "get /",
       "get /console/{name}",
       "get /v1/system",
+      "get /v1/system/samples",
+      "get /v1/system/log",
       "get /v1/tools",
       "post /v1/tools/call",
       "get /v1/models",

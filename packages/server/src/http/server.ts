@@ -11,10 +11,13 @@ import { createApp } from "./app.ts";
 import { authenticator } from "./auth.ts";
 import { Exchanges } from "./exchange.ts";
 import { type Listening, listen } from "./listen.ts";
+import { createLogger } from "./log.ts";
 import { OwnerLimits } from "./owner-limits.ts";
 import { RequestAudit } from "./request-audit.ts";
 import { type Runtime, type StartOptions, startRuntime } from "./runtime.ts";
 import { consoleParts } from "./system/console-parts.ts";
+import { LogTail } from "./system/log-tail.ts";
+import type { ConsoleParts } from "./system/system-routes.ts";
 import { WebSockets } from "./websocket/web-sockets.ts";
 
 export type { StartOptions };
@@ -41,18 +44,26 @@ export async function startServer(input: ConfigInput, options: StartOptions = {}
   const config = resolveConfig(input);
   checkExposure(config);
   checkRunsElsewhere(config);
-  const runtime = await startRuntime(config, options);
+  const logger = options.logger ?? createLogger(config.log);
+  const logTail = config.console ? new LogTail(config.log) : undefined;
+  const runtime = await startRuntime(config, { ...options, logger: logTail?.around(logger) ?? logger });
+  const parts = logTail && consoleParts(config, runtime, logTail);
   try {
-    const listening = await listenForClients(config, runtime);
-    return runningServer(config, runtime, listening);
+    const listening = await listenForClients(config, runtime, parts);
+    return runningServer(config, runtime, listening, parts);
   } catch (error) {
+    parts?.samples.close();
     await runtime.drain(0);
     await runtime.close();
     throw error;
   }
 }
 
-async function listenForClients(config: ServerConfig, runtime: Runtime): Promise<Listening> {
+async function listenForClients(
+  config: ServerConfig,
+  runtime: Runtime,
+  parts: ConsoleParts | undefined,
+): Promise<Listening> {
   const { store, models, executors, responses, files, containers, logger, metrics, audit } = runtime;
   const exchanges = new Exchanges();
   const shared = {
@@ -70,7 +81,7 @@ async function listenForClients(config: ServerConfig, runtime: Runtime): Promise
   };
   const app = createApp({
     ...shared,
-    console: config.console ? consoleParts(config, runtime) : undefined,
+    console: parts,
     conversations: new Conversations({
       store,
       executors,
@@ -95,7 +106,12 @@ async function listenForClients(config: ServerConfig, runtime: Runtime): Promise
   return listen({ app, exchanges, webSockets, logger, host, port, ...limits });
 }
 
-function runningServer(config: ServerConfig, runtime: Runtime, listening: Listening): RunningServer {
+function runningServer(
+  config: ServerConfig,
+  runtime: Runtime,
+  listening: Listening,
+  parts: ConsoleParts | undefined,
+): RunningServer {
   const { logger } = runtime;
   const { url, port } = listening;
   let closing: Promise<void> | undefined;
@@ -105,6 +121,7 @@ function runningServer(config: ServerConfig, runtime: Runtime, listening: Listen
       .catch((error: unknown) => logger.error("Runs could not be released.", {}, error));
     await listening.close({ graceMs: config.shutdownMs, released });
     await released;
+    parts?.samples.close();
     await runtime.close();
     logger.info("The server has stopped.", { url });
   };

@@ -91,3 +91,60 @@ export const toolCallReplySchema = z.object({
 });
 
 export type ToolCallReply = z.infer<typeof toolCallReplySchema>;
+
+const sample = z.object({
+  at_ms: z.number(),
+  /** These three: since the sample before. */
+  requests: z.int(),
+  input_tokens: z.number(),
+  output_tokens: z.number(),
+  /** The median since the sample before; null if no model began to answer. */
+  first_token_ms: z.number().nullable(),
+  rss_bytes: z.int(),
+  heap_bytes: z.int(),
+  /** Background runs. Null while nobody looks at the samples. */
+  queued: z.int().nullable(),
+  running: z.int().nullable(),
+  streams: z.int(),
+  /** The longest time that the event loop was late. */
+  event_loop_ms: z.number(),
+});
+
+export type SampleReply = z.infer<typeof sample>;
+
+export const sampleListSchema = z.object({
+  object: z.literal("list"),
+  /** The time between two samples. */
+  interval_ms: z.int(),
+  data: z.array(sample),
+});
+
+export const sampleQuerySchema = z.object({
+  after_ms: z.int().min(0).exactOptional().describe("The time after which the samples begin."),
+});
+
+const logLine = z.object({
+  n: z.int(),
+  time: z.string(),
+  level: z.string(),
+  message: z.string(),
+  fields: z.record(z.string(), z.union([z.string(), z.number(), z.boolean(), z.null()])),
+});
+
+export type LogLineReply = z.infer<typeof logLine>;
+
+export const logSchema = z.object({
+  object: z.literal("list"),
+  data: z.array(logLine),
+  /** The number to ask for more after. */
+  next: z.int(),
+});
+
+export const logQuerySchema = z.object({
+  after: z
+    .int()
+    .min(0)
+    .exactOptional()
+    .describe("The number after which the lines begin. Default: the last ones."),
+  limit: z.int().min(1).max(1000).default(200).describe("How many lines to give."),
+});

@@ -3,12 +3,14 @@
 import { packageVersion } from "../../config/package-version.ts";
 import type { ServerConfig } from "../../config/schema.ts";
 import type { Runtime } from "../runtime.ts";
+import type { LogTail } from "./log-tail.ts";
+import { Samples } from "./samples.ts";
 import { System } from "./system.ts";
 import type { ConsoleParts } from "./system-routes.ts";
 import { Toolbox } from "./toolbox.ts";
 
-export function consoleParts(config: ServerConfig, runtime: Runtime): ConsoleParts {
-  const { store, models, mcp, sandbox, logger, metrics } = runtime;
+export function consoleParts(config: ServerConfig, runtime: Runtime, logTail: LogTail): ConsoleParts {
+  const { store, models, mcp, sandbox, logger, metrics, audit } = runtime;
   const hasAuth = config.auth !== undefined;
   return {
     system: new System({
@@ -21,6 +23,9 @@ export function consoleParts(config: ServerConfig, runtime: Runtime): ConsolePar
       metrics,
       traces: "off",
     }),
-    toolbox: new Toolbox({ tools: config.tools, mcp, sandbox, hasAuth, logger, metrics }),
+    toolbox: new Toolbox({ tools: config.tools, mcp, sandbox, hasAuth, logger, metrics, audit }),
+    samples: new Samples({ metrics, queue: store.queue }),
+    logTail,
+    hasAuth,
   };
 }

@@ -1,7 +1,15 @@
 // The routes of the console: what this server is and does. They are absent with `console: false`.
 
-import { systemSchema } from "../../protocol/system.ts";
+import {
+  logQuerySchema,
+  logSchema,
+  sampleListSchema,
+  sampleQuerySchema,
+  systemSchema,
+} from "../../protocol/system.ts";
 import { type Route, route } from "../route.ts";
+import type { LogTail } from "./log-tail.ts";
+import { type Samples, sampleMs } from "./samples.ts";
 import type { System } from "./system.ts";
 import { toolRoutes } from "./tool-routes.ts";
 import type { Toolbox } from "./toolbox.ts";
@@ -15,11 +23,15 @@ export interface SystemRoutesOptions {
 export interface ConsoleParts {
   readonly system: System;
   readonly toolbox: Toolbox;
+  readonly samples: Samples;
+  readonly logTail: LogTail;
+  /** Whether clients need a key. Then each sees only lines that name it. */
+  readonly hasAuth: boolean;
 }
 
 export function systemRoutes({ console: parts }: SystemRoutesOptions): Route[] {
   if (parts === undefined) return [];
-  const { system, toolbox } = parts;
+  const { system, toolbox, samples, logTail, hasAuth } = parts;
   return [
     route({
       method: "GET",
@@ -29,6 +41,30 @@ export function systemRoutes({ console: parts }: SystemRoutesOptions): Route[] {
       isRoutine: true,
       reply: systemSchema,
       handle: ({ owner }) => system.state(owner),
+    }),
+    route({
+      method: "GET",
+      path: "/v1/system/samples",
+      operationId: "listSamples",
+      summary: "How the server did in the last 15 minutes, every 2 seconds.",
+      isRoutine: true,
+      query: sampleQuerySchema,
+      reply: sampleListSchema,
+      handle: async ({ query }) => {
+        return { object: "list", interval_ms: sampleMs, data: samples.read(query.after_ms) };
+      },
+    }),
+    route({
+      method: "GET",
+      path: "/v1/system/log",
+      operationId: "getLog",
+      summary: "The last lines of the log; with keys, those about the owner.",
+      isRoutine: true,
+      query: logQuerySchema,
+      reply: logSchema,
+      handle: async ({ owner, query: { after, limit } }) => {
+        return { object: "list", ...logTail.read({ after, limit, owner: hasAuth ? owner : undefined }) };
+      },
     }),
     ...toolRoutes(toolbox),
   ];

@@ -24,7 +24,8 @@ export function toolRoutes(toolbox: Toolbox): Route[] {
       body: callToolSchema,
       reply: toolCallReplySchema,
       errors: { "404": "There is no such tool.", "502": "The MCP server cannot be reached." },
-      handle: ({ owner, body, exchange }) => toolbox.call(owner, body.value, exchange.signal),
+      handle: ({ owner, body, exchange }) =>
+        toolbox.call({ owner, requestId: exchange.id }, body.value, exchange.signal),
     }),
   ];
 }

@@ -1,7 +1,10 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { tool } from "rondo";
 import { demoModel } from "rondo/demo";
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import type { ConfigInput } from "../../config/schema.ts";
+import { folderWith } from "../../config/testkit/folder.ts";
 import { startNotebook } from "../../executor/mcp/testkit/notebook-server.ts";
 import { deadUrl, start, twoOwners } from "./testkit/start.ts";
 
@@ -225,4 +228,30 @@ describe("POST /v1/tools/call", () => {
     expect(reply).toMatchObject({ status: 502, body: { error: { code: "mcp_server_unavailable" } } });
     expect(JSON.stringify(reply.body)).not.toContain("127.0.0.1");
   });
+});
+
+test("a call by hand is in the audit log before it runs, and with its outcome", async () => {
+  using folder = folderWith();
+  const path = join(folder.path, "audit.jsonl");
+  const read = () => readFileSync(path, "utf8");
+  let seenWhileRunning = "";
+  const looks = tool({ name: "looks", description: "", registry: false }, async () => {
+    seenWhileRunning = read();
+    return "secret result";
+  });
+  const { post } = await start({ models, tools: [looks], audit: path });
+  await post("/v1/tools/call", { name: "looks", arguments: {} });
+  expect(seenWhileRunning).toContain('"call.started"');
+  await vi.waitUntil(() => read().includes('"call.ended"'), { timeout: 10_000 });
+  const lines = read()
+    .split("\n")
+    .filter((line) => line.includes('"action":"call.'))
+    .map((line) => JSON.parse(line) as Record<string, unknown>);
+  const call = { owner: "local", tool: { host: "local", label: "local", name: "looks" } };
+  expect(lines).toMatchObject([
+    { action: "call.started", ...call, arguments_bytes: 2 },
+    { action: "call.ended", ...call, outcome: "ok", result_bytes: 13 },
+  ]);
+  expect(lines[1]?.["started"]).toBe(lines[0]?.["n"]);
+  expect(read()).not.toContain("secret");
 });

@@ -1,11 +1,13 @@
 // The tools that this server runs, for people: what there is, and one call by hand.
 
-import { type AnyTool, InvalidInputError, Turn } from "rondo";
-import { resultText } from "rondo/loop";
-import { localLabel, withSubtools } from "../../executor/local/local-executor.ts";
+import type { AnyTool } from "rondo";
+import type { Audit } from "../../audit/audit-log.ts";
+import { fingerprint } from "../../audit/fact.ts";
+import { localHost, localLabel, withSubtools } from "../../executor/local/local-executor.ts";
 import type { ConfiguredServer } from "../../executor/mcp/configured-server.ts";
 import type { McpExecutor } from "../../executor/mcp/mcp-executor.ts";
 import type { SandboxHost } from "../../executor/sandbox/sandbox-host.ts";
+import type { ToolIdentity } from "../../executor/tool-identity.ts";
 import { ApiError, invalidRequest, notFound } from "../../protocol/api-error.ts";
 import { parseField } from "../../protocol/field-error.ts";
 import { checkSize } from "../../protocol/json-size.ts";
@@ -13,6 +15,7 @@ import { callToolSchema, type ToolCallReply, type ToolListReply } from "../../pr
 import { type Logger, redact } from "../log.ts";
 import type { Metrics } from "../metrics.ts";
 import { cutOutput } from "./cut-output.ts";
+import { runTool } from "./run-tool.ts";
 import { sandboxTools } from "./sandbox-tools.ts";
 import { shortly } from "./shortly.ts";
 
@@ -25,19 +28,22 @@ export interface ToolboxOptions {
   readonly hasAuth: boolean;
   readonly logger: Logger;
   readonly metrics: Metrics;
+  /** Default: none. */
+  readonly audit?: Audit | undefined;
+}
+
+/** Who calls. */
+interface Caller {
+  readonly owner: string;
+  readonly requestId: string;
 }
 
 type ToolEntry = ToolListReply["data"][number];
 
-/** A tool with what it is known by: its name on its server, whatever models call it. */
-interface NamedTool {
-  readonly label: string;
-  readonly name: string;
+/** A tool with its identity, whatever models call it. */
+interface NamedTool extends ToolIdentity {
   readonly tool: AnyTool;
 }
-
-/** For a tool that has no limit: nobody waits longer for a page. */
-const maxCallMs = 600_000;
 
 export class Toolbox {
   readonly #options: ToolboxOptions;
@@ -47,7 +53,7 @@ export class Toolbox {
     this.#options = options;
     this.#local = options.tools
       .flatMap(withSubtools)
-      .map((tool) => ({ label: localLabel, name: tool.wireName, tool }));
+      .map((tool) => ({ host: localHost, label: localLabel, name: tool.wireName, tool }));
   }
 
   /** All tools that requests of this owner can use. Waits only shortly for MCP servers. */
@@ -76,20 +82,62 @@ export class Toolbox {
    * Runs one call as a turn: with the tool's time limit, its lock and its hooks. A failure of the tool is a result.
    * Throws an `ApiError` if there is no such tool, or the arguments do not fit it.
    */
-  async call(owner: string, body: unknown, signal: AbortSignal): Promise<ToolCallReply> {
+  async call(who: Caller, body: unknown, signal: AbortSignal): Promise<ToolCallReply> {
     checkSize(body);
     const { name, server_label: label } = parseField(callToolSchema, body);
-    const found = await this.#find(name, label, signal);
+    const { tool, ...identity } = await this.#find(name, label, signal);
     const { arguments: input = {} } = body as { arguments?: object };
+    const ended = await this.#audited(identity, input, who);
     const startedAtMs = performance.now();
-    const outcome = await runTurn(found.tool, input, signal);
-    const { text, isCut } = cutOutput(outcome.output);
-    const ms = Math.round((performance.now() - startedAtMs) * 10) / 10;
-    const { logger, metrics } = this.#options;
-    metrics.toolCallEnded(outcome.isError ? "error" : "ok");
-    const { name: tool, label: server } = found;
-    logger.info("A tool was called by hand.", { owner, tool, server, ms, isError: outcome.isError });
-    return { object: "tool.call", is_error: outcome.isError, output: text, is_cut: isCut, duration_ms: ms };
+    const msSoFar = () => Math.round((performance.now() - startedAtMs) * 10) / 10;
+    try {
+      const { output, isError } = await runTool(tool, input, signal);
+      const ms = msSoFar();
+      const outcome = isError ? "error" : "ok";
+      const { logger, metrics } = this.#options;
+      metrics.toolCallEnded(outcome);
+      logger.info("A tool was called by hand.", {
+        owner: who.owner,
+        requestId: who.requestId,
+        server: identity.label,
+        tool: identity.name,
+        outcome,
+        ms,
+      });
+      ended?.(outcome, ms, output);
+      const { text, isCut } = cutOutput(output);
+      return { object: "tool.call", is_error: isError, output: text, is_cut: isCut, duration_ms: ms };
+    } catch (error) {
+      ended?.(error instanceof ApiError ? "invalid" : "aborted", msSoFar());
+      throw error;
+    }
+  }
+
+  /** Writes down that a call begins, before it does; gives the function that writes down its end. */
+  async #audited(tool: ToolIdentity, input: object, who: Caller) {
+    const { audit } = this.#options;
+    if (!audit) return undefined;
+    const { bytes, sha256 } = fingerprint(JSON.stringify(input));
+    const fact = { ...who, tool };
+    const started = audit.record({
+      action: "call.started",
+      ...fact,
+      argumentsBytes: bytes,
+      argumentsSha256: sha256,
+    });
+    await audit.settled();
+    return (outcome: string, ms: number, output?: string) => {
+      const result = output === undefined ? undefined : fingerprint(output);
+      audit.record({
+        action: "call.ended",
+        started,
+        ...fact,
+        resultBytes: result?.bytes,
+        resultSha256: result?.sha256,
+        outcome,
+        ms,
+      });
+    };
   }
 
   async #find(name: string, label: string | undefined, signal: AbortSignal): Promise<NamedTool> {
@@ -147,7 +195,7 @@ export class Toolbox {
 function namedTools(server: ConfiguredServer): NamedTool[] {
   return server.known.flatMap((tool) => {
     const name = server.server.definitionOf(tool)?.name;
-    return name === undefined ? [] : [{ label: server.label, name, tool }];
+    return name === undefined ? [] : [{ host: "config", label: server.label, name, tool }];
   });
 }
 
@@ -166,25 +214,4 @@ function toolsOf(server: ConfiguredServer): ToolEntry[] {
       },
     ];
   });
-}
-
-async function runTurn(
-  tool: AnyTool,
-  input: object,
-  signal: AbortSignal,
-): Promise<{ output: string; isError: boolean }> {
-  // As if a model had made the input: it cannot set fixed arguments.
-  const turn = new Turn(tool, input, { source: "model" });
-  turn.timeoutMs = Math.min(turn.timeoutMs, maxCallMs);
-  try {
-    if (tool.isStreaming) for await (const _ of turn.yielding({ signal }));
-    else await turn.returning({ signal });
-    const isError = (Object(turn.output) as { isError?: unknown }).isError === true;
-    return { output: resultText(turn.output), isError };
-  } catch (error) {
-    signal.throwIfAborted();
-    if (error instanceof InvalidInputError && error.toolName === tool.name)
-      throw invalidRequest("arguments", error.message, "invalid_arguments");
-    return { output: redact(error instanceof Error ? error.message : resultText(error)), isError: true };
-  }
 }

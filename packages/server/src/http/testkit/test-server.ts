@@ -11,6 +11,8 @@ import { Exchanges } from "../exchange.ts";
 import { type Listening, type ListenOptions, listen } from "../listen.ts";
 import { createLogger, type LogLevel } from "../log.ts";
 import { Metrics } from "../metrics.ts";
+import { LogTail } from "../system/log-tail.ts";
+import { Samples } from "../system/samples.ts";
 import { System } from "../system/system.ts";
 import { Toolbox } from "../system/toolbox.ts";
 import { type FakeResponses, fakeResponses } from "./fake-responses.ts";
@@ -28,6 +30,13 @@ export interface TestServer extends Listening, AsyncDisposable {
     body: unknown,
     init?: { headers?: Record<string, string>; signal?: AbortSignal },
   ): Promise<Response>;
+}
+
+/** Samples that only a test takes. */
+function testSamples(metrics: Metrics): Samples {
+  const samples = new Samples({ metrics, queue: { count: async () => ({ queued: 0, running: 0 }) } });
+  samples.close();
+  return samples;
 }
 
 /** The options of an app whose services do what `methods` say, or nothing. */
@@ -67,6 +76,9 @@ export function testOptions(
         traces: "off",
       }),
       toolbox: new Toolbox({ tools: [], mcp: { configured: [] }, sandbox, hasAuth: true, logger, metrics }),
+      samples: testSamples(metrics),
+      logTail: new LogTail({ level: "info" }),
+      hasAuth: true,
     },
     version: "1.2.3",
     keepAliveMs: 15_000,
