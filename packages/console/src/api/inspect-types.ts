@@ -69,8 +69,9 @@ export interface SystemSample {
   readonly first_token_ms: number | null;
   readonly rss_bytes: number;
   readonly heap_bytes: number;
-  readonly queued: number;
-  readonly running: number;
+  /** These two are null if nobody looked then. */
+  readonly queued: number | null;
+  readonly running: number | null;
   readonly streams: number;
   readonly event_loop_ms: number;
 }

@@ -72,10 +72,10 @@ function Parameters({ parameters, document }: ParametersProps) {
       {parameters.map(({ name, place, isRequired, description, schema }) => (
         <li key={`${place} ${name}`}>
           <div class="schema-head">
-            <code class="schema-name">{name}</code>
+            <code class="schema-name">{name}</code>{" "}
             <span class="schema-type">
               {typeText(schema, document)}, in the {place}
-            </span>
+            </span>{" "}
             {isRequired && <span class="schema-required">required</span>}
           </div>
           {description !== undefined && <p>{description}</p>}

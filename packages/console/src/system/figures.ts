@@ -8,13 +8,13 @@ export interface Line {
   /** A colour of tokens.css. */
   readonly colour: string;
   /** `seconds` is how long the sample stands for. */
-  value(sample: SystemSample, seconds: number): number | null;
+  readonly value: (sample: SystemSample, seconds: number) => number | null;
 }
 
 export interface Figure {
   readonly title: string;
   readonly lines: readonly Line[];
-  format(value: number): string;
+  readonly format: (value: number) => string;
 }
 
 const count = (value: number) => formatNumber(Math.round(value * 10) / 10);

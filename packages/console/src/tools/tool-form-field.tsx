@@ -24,7 +24,7 @@ export function ToolFormField({ field, value, problem, onChange }: ToolFormField
   return (
     <div class="field">
       <label class="tool-label" for={id}>
-        <code>{name}</code> <span class="soft">{kind === "text" ? "string" : kind}</span>
+        <code>{name}</code> <span class="soft">{kind === "text" ? "string" : kind}</span>{" "}
         {isRequired && <span class="schema-required">required</span>}
       </label>
       {choices.length > 0 ? (
@@ -37,7 +37,7 @@ export function ToolFormField({ field, value, problem, onChange }: ToolFormField
           ))}
         </select>
       ) : kind === "text" ? (
-        <textarea {...common} rows={1} class="input tool-text" />
+        <textarea {...common} rows={1} class="input tool-text" onKeyDown={submitOnControlEnter} />
       ) : (
         <input {...common} type="text" inputMode={kind === "integer" ? "numeric" : "decimal"} />
       )}
@@ -51,4 +51,11 @@ export function ToolFormField({ field, value, problem, onChange }: ToolFormField
       </div>
     </div>
   );
+}
+
+/** A text may have several lines, so Enter alone does not send it. */
+export function submitOnControlEnter(event: KeyboardEvent): void {
+  if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey)) return;
+  event.preventDefault();
+  (event.currentTarget as HTMLTextAreaElement).form?.requestSubmit();
 }

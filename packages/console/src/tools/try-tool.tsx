@@ -9,7 +9,7 @@ import { ErrorNotice } from "../ui/error-notice.tsx";
 import { Icon } from "../ui/icon.tsx";
 import { Spinner } from "../ui/spinner.tsx";
 import { type EnteredValues, type FormField, formFieldsOf, readFields, readJson } from "./tool-form.ts";
-import { ToolFormField } from "./tool-form-field.tsx";
+import { submitOnControlEnter, ToolFormField } from "./tool-form-field.tsx";
 import { ToolResult } from "./tool-result.tsx";
 
 export function TryTool({ tool }: { readonly tool: ToolInfo }) {
@@ -120,10 +120,4 @@ export function TryTool({ tool }: { readonly tool: ToolInfo }) {
 
 function initialValues(fields: readonly FormField[] | undefined): EnteredValues {
   return new Map(fields?.map(({ name, initial }) => [name, initial]));
-}
-
-function submitOnControlEnter(event: KeyboardEvent): void {
-  if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey)) return;
-  event.preventDefault();
-  (event.currentTarget as HTMLTextAreaElement).form?.requestSubmit();
 }

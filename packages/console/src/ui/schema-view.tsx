@@ -36,8 +36,7 @@ function SchemaContent({ schema, root }: Required<SchemaViewProps>) {
     <ul>
       {propertiesOf(schema).map(({ name, schema: property, isRequired }) => (
         <SchemaRow key={name} schema={property} root={root}>
-          <code class="schema-name">{name}</code>
-          <span class="schema-type">{typeText(property, root)}</span>
+          <code class="schema-name">{name}</code> <span class="schema-type">{typeText(property, root)}</span>{" "}
           {isRequired && <span class="schema-required">required</span>}
         </SchemaRow>
       ))}
