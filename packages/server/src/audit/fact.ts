@@ -72,8 +72,8 @@ export interface AuditFact {
   readonly responseId?: string | undefined;
   readonly model?: string | undefined;
   readonly background?: boolean | undefined;
-  /** How often the run was begun, with this time. */
-  readonly attempt?: number | undefined;
+  /** Whether another process worked on the run before. */
+  readonly resumed?: boolean | undefined;
   readonly callId?: string | undefined;
   readonly approvalId?: string | undefined;
   readonly tool?: AuditedTool | undefined;

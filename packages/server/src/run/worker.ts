@@ -251,10 +251,12 @@ export class Worker {
   /** Never throws: an error ends the run, or it is tried again later. */
   async #run(job: Job): Promise<void> {
     const { active, news, observer, audit } = this.#options;
-    const { responseId, response, attempts: attempt } = job;
+    const { responseId, response } = job;
     const { owner, background } = response;
-    const started = audit?.record({ action: "run.started", owner, responseId, background, attempt });
-    let outcome = "interrupted";
+    const resumed = response.status !== "queued";
+    const started = audit?.record({ action: "run.started", owner, responseId, background, resumed });
+    const noteEnd = (outcome: string) =>
+      audit?.record({ action: "run.ended", started, owner, responseId, outcome });
     try {
       if (audit) await audit.settled();
       const work = (signal: AbortSignal) =>
@@ -264,8 +266,9 @@ export class Worker {
           park: (wait) => this.#park(wait, signal),
           onProgress: () => this.#trust(job, true),
         });
-      outcome = await active.hold(job, work, { canContinue: background });
+      noteEnd(await active.hold(job, work, { canContinue: background }));
     } catch (error) {
+      noteEnd("interrupted");
       // Another worker has it, it was deleted, or this process ends: there is nothing left to do here.
       const isOver = error instanceof RunStopped || isStoreError(error, "lost_lease");
       if (!isOver)
@@ -275,7 +278,6 @@ export class Worker {
       const forgetsAttempt = isOver || isElsewhere;
       await this.#release(job, isOver ? 0 : retryRunMs, forgetsAttempt);
     } finally {
-      audit?.record({ action: "run.ended", started, owner, responseId, outcome });
       news.publish(responseId);
       const { conversation } = response.request;
       publishFree(news, typeof conversation === "string" ? conversation : undefined);

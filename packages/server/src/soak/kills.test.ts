@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { tempFolder } from "../store/testkit/temp-folder.ts";
 import { runKillTrial } from "./testkit/kill-trial.ts";
 
-test("kills at 30 moments lose no event, run no finished call again, and leave no run without an end", {
+test("kills at 30 moments lose no event and no call's line of the audit log, run no finished call again, and leave no run without an end", {
   timeout: 240_000,
 }, async () => {
   using folder = tempFolder();
@@ -14,4 +14,5 @@ test("kills at 30 moments lose no event, run no finished call again, and leave n
   expect(figures.unknownCalls).toBeGreaterThan(0);
   expect(figures.repeatedCalls).toBeGreaterThan(0);
   expect(figures.foregroundInterrupted).toBeGreaterThan(0);
+  expect(figures.unfinishedCalls).toBeGreaterThan(0);
 });

@@ -17,7 +17,7 @@ export function showLine(line: AuditLine, style: Style): string {
     ...rest
   } = line;
   const details = Object.entries(rest).map(
-    ([name, value]) => style.dim(`${name}=`) + plain(shown(name, value)),
+    ([name, value]) => style.dim(`${plain(name)}=`) + plain(shown(name, value)),
   );
   return [style.dim(plain(time)), plain(owner), style.bold(plain(action)), ...details].join("  ");
 }

@@ -1,7 +1,9 @@
 // The trial by kills: clients keep a server busy with runs, the server is killed again and again, and at the end
 // everything that it has kept and told must fit together.
 
+import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
+import { auditFlaws } from "./audit-flaws.ts";
 import { Clients } from "./clients.ts";
 import { killMoment, Signs } from "./kill-moment.ts";
 import { random } from "./random.ts";
@@ -21,7 +23,12 @@ export interface KillTrialOptions {
 export interface KillReport {
   /** What is wrong; nothing if all is well. */
   readonly flaws: readonly string[];
-  readonly figures: Figures & { readonly kills: number; readonly connections: number };
+  readonly figures: Figures & {
+    readonly kills: number;
+    readonly connections: number;
+    /** Calls that began and have no outcome in the audit log. */
+    readonly unfinishedCalls: number;
+  };
 }
 
 const clientCount = 6;
@@ -31,7 +38,8 @@ const mostWaitMs = 3000;
 /** Throws when the server ends by itself, or breaks a connection without being killed. */
 export async function runKillTrial({ folder, seed, kills, onKill }: KillTrialOptions): Promise<KillReport> {
   await using model = await startStoryModel();
-  await using server = new ServerProcess({ folder, modelUrl: model.url });
+  const auditFile = join(folder, "audit.jsonl");
+  await using server = new ServerProcess({ folder, modelUrl: model.url, env: { RONDO_AUDIT: auditFile } });
   const signs = new Signs();
   server.onEffect = ({ type }) => signs.tell(`tool.${type}`);
   // The sources are compiled once; a process that is killed leaves nothing of that behind.
@@ -60,11 +68,18 @@ export async function runKillTrial({ folder, seed, kills, onKill }: KillTrialOpt
   await clients.ended;
 
   const { followed, foreground } = clients;
-  const result = await review({ url: life.url, followed, foreground, effects: server.effects(), model });
+  const { url } = life;
+  const effects = server.effects();
+  const result = await review({ url, followed, foreground, effects, model });
+  const audit = await auditFlaws(auditFile, { url, effects, kills });
   const connections = [...followed, ...foreground].reduce((sum, it) => sum + it.connectionCount, 0);
   const complaints = server.complaints.split("\n").filter((line) => line && !line.startsWith("Stopping:"));
   return {
-    flaws: [...result.flaws, ...complaints.map((line) => `the server has complained: ${line}`)],
-    figures: { kills, connections, ...result.figures },
+    flaws: [
+      ...result.flaws,
+      ...audit.flaws,
+      ...complaints.map((line) => `the server has complained: ${line}`),
+    ],
+    figures: { kills, connections, unfinishedCalls: audit.unfinishedCalls, ...result.figures },
   };
 }
