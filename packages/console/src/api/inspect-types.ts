@@ -7,8 +7,8 @@ export interface ToolInfo {
   readonly description: string | null;
   readonly input_schema: unknown;
   readonly requires_approval: boolean;
-  /** Whether requests get it without naming it. Default: true, except for the sandbox's. */
-  readonly is_offered?: boolean;
+  /** Whether requests get it without naming it. */
+  readonly is_offered: boolean;
 }
 
 export interface ToolServer {

@@ -56,8 +56,8 @@ function errorOf({ error, status, output }: Item): string | undefined {
   if (typeof error === "object" && error !== null) {
     const { content, message } = error as { content?: unknown; message?: unknown };
     if (Array.isArray(content))
-      return (content as readonly { text?: unknown }[])
-        .flatMap(({ text }) => (typeof text === "string" ? [text] : []))
+      return (content as readonly ({ text?: unknown } | null)[])
+        .flatMap((part) => (typeof part?.text === "string" ? [part.text] : []))
         .join("\n");
     return typeof message === "string" ? message : JSON.stringify(error);
   }

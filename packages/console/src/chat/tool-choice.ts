@@ -10,7 +10,7 @@ export function keyOf({ kind, server_label: label, name }: ToolInfo): string {
 }
 
 export function isOn(tool: ToolInfo, choices: Choices): boolean {
-  return choices[keyOf(tool)] ?? isOffered(tool);
+  return choices[keyOf(tool)] ?? tool.is_offered;
 }
 
 /** The entries of a request's `tools`. A server of which nothing was chosen needs none. */
@@ -21,7 +21,7 @@ export function toolEntries(tools: readonly ToolInfo[], choices: Choices): Item[
     ({ server_label: label }) => label ?? "local",
   );
   for (const [label, offered] of servers) {
-    if (offered.every((tool) => isOn(tool, choices) === isOffered(tool))) continue;
+    if (offered.every((tool) => isOn(tool, choices) === tool.is_offered)) continue;
     const names = offered.flatMap((tool) => (isOn(tool, choices) ? [tool.name] : []));
     entries.push({ type: "mcp", server_label: label, allowed_tools: names });
   }
@@ -34,9 +34,4 @@ function sandboxEntry(type: string): Item {
   return type === "shell"
     ? { type, environment: { type: "container_auto" } }
     : { type, container: { type: "auto" } };
-}
-
-/** Those that a request has to name are off until a person turns them on. */
-function isOffered({ kind, is_offered: isGiven }: ToolInfo): boolean {
-  return isGiven ?? kind !== "sandbox";
 }

@@ -56,6 +56,8 @@ export const toolListSchema = z.object({
       description: z.string(),
       input_schema: z.record(z.string(), z.unknown()),
       requires_approval: z.boolean(),
+      /** Whether requests get it without naming it. */
+      is_offered: z.boolean(),
     }),
   ),
   servers: z.array(

@@ -3,7 +3,7 @@
 import type { SandboxHost } from "../../executor/sandbox/sandbox-host.ts";
 import type { ToolListReply } from "../../protocol/system.ts";
 
-const common = { kind: "sandbox", server_label: null, requires_approval: false } as const;
+const common = { kind: "sandbox", server_label: null, requires_approval: false, is_offered: false } as const;
 
 const tools: ToolListReply["data"] = [
   {

@@ -25,7 +25,12 @@ describe("GET /v1/tools", () => {
     const { get } = await start({
       models,
       tools: [add],
-      mcp: { servers: { notes: { url: notebook.url, requireApproval: ["pay"] }, gone: { url: dead } } },
+      mcp: {
+        servers: {
+          notes: { url: notebook.url, requireApproval: ["pay"], offer: "named" },
+          gone: { url: dead },
+        },
+      },
     });
     const { body } = await get("/v1/tools");
     expect(body.data.map((it: { name: string }) => it.name)).toEqual(["add", "look", "pay", "fail", "wait"]);
@@ -36,9 +41,10 @@ describe("GET /v1/tools", () => {
         description: "Adds.",
         input_schema: { type: "object", properties: { a: { type: "number" } }, required: ["a"] },
         requires_approval: false,
+        is_offered: true,
       },
       { kind: "mcp", server_label: "notes", requires_approval: false, input_schema: { required: ["n"] } },
-      { name: "pay", requires_approval: true },
+      { name: "pay", requires_approval: true, is_offered: false },
       {},
       {},
     ]);

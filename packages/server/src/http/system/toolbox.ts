@@ -22,6 +22,7 @@ import { shortly } from "./shortly.ts";
 export interface ToolboxOptions {
   /** The tools of the config. */
   readonly tools: readonly AnyTool[];
+  readonly offerTools: "always" | "named";
   readonly mcp: Pick<McpExecutor, "configured">;
   readonly sandbox: Pick<SandboxHost, "known" | "allows" | "settings">;
   /** Whether clients need a key. Then nobody sees where a server is. */
@@ -58,7 +59,7 @@ export class Toolbox {
 
   /** All tools that requests of this owner can use. Waits only shortly for MCP servers. */
   async list(owner: string): Promise<ToolListReply> {
-    const { mcp, sandbox } = this.#options;
+    const { mcp, sandbox, offerTools } = this.#options;
     await Promise.all(mcp.configured.map((server) => shortly(server.look())));
     const local = this.#local.map(({ name, label, tool }): ToolEntry => {
       const { description, parameters } = tool.toOpenAI().function;
@@ -69,6 +70,7 @@ export class Toolbox {
         description,
         input_schema: parameters,
         requires_approval: false,
+        is_offered: offerTools === "always",
       };
     });
     return {
@@ -211,6 +213,7 @@ function toolsOf(server: ConfiguredServer): ToolEntry[] {
         description: tool.metadata.description,
         input_schema: definition.inputSchema,
         requires_approval: server.needsApproval(definition),
+        is_offered: server.settings.offer !== "named",
       },
     ];
   });
