@@ -11,8 +11,7 @@ const shown = (answer: Answer) =>
 
 function applied(...events: object[]): Answer {
   const answer = new Answer();
-  for (const [index, event] of events.entries())
-    answer.apply({ type: "", sequence_number: index, ...event } as never);
+  for (const [index, event] of events.entries()) answer.apply({ type: "", sequence_number: index, ...event });
   return answer;
 }
 
@@ -44,7 +43,7 @@ describe("an answer", () => {
     expect([answer.isOver.value, answer.sequence]).toEqual([false, 8]);
     const item = { type: "message", content: [{ type: "output_text", text: "42" }] };
     answer.apply({ type: "response.output_item.done", output_index: 2, item });
-    answer.apply({ type: "response.completed", response: response("completed") as never });
+    answer.apply({ type: "response.completed", response: response("completed") });
     expect(shown(answer).at(-1)).toEqual(["message", "42", true]);
     expect([answer.isOver.value, answer.problem.value]).toEqual([true, undefined]);
   });

@@ -23,7 +23,7 @@ const parts: RequestParts = {
   isStored: true,
 };
 
-const with_ = (settings: Partial<ChatSettings>, more: Partial<RequestParts> = {}) =>
+const requestWith = (settings: Partial<ChatSettings>, more: Partial<RequestParts> = {}) =>
   toRequest({ ...parts, ...more, settings: { ...plain, ...settings } });
 
 function toolInfo(name: string, label: string | null, is_offered = true): ToolInfo {
@@ -44,22 +44,24 @@ describe("a request", () => {
   });
 
   test("follows a response or a conversation", () => {
-    expect(with_({}, { after: { response: "resp_1" } })).toMatchObject({ previous_response_id: "resp_1" });
-    expect(with_({}, { after: { conversation: "conv_1" } })).toMatchObject({ conversation: "conv_1" });
+    expect(requestWith({}, { after: { response: "resp_1" } })).toMatchObject({
+      previous_response_id: "resp_1",
+    });
+    expect(requestWith({}, { after: { conversation: "conv_1" } })).toMatchObject({ conversation: "conv_1" });
   });
 
   test("has the settings", () => {
     const settings = { instructions: "Be brief.", temperature: "0", maxOutputTokens: "9", effort: "low" };
-    expect(with_(settings)).toMatchObject({
+    expect(requestWith(settings)).toMatchObject({
       instructions: "Be brief.",
       temperature: 0,
       max_output_tokens: 9,
       reasoning: { effort: "low" },
     });
-    expect(with_({ schema: '{"type":"object"}' })).toMatchObject({
+    expect(requestWith({ schema: '{"type":"object"}' })).toMatchObject({
       text: { format: { type: "json_schema", schema: { type: "object" } } },
     });
-    expect(() => with_({ schema: "[1]" })).toThrow("A JSON schema is an object");
+    expect(() => requestWith({ schema: "[1]" })).toThrow("A JSON schema is an object");
     expect(schemaProblem("{")).toContain("not valid JSON");
   });
 
@@ -72,7 +74,7 @@ describe("a request", () => {
       toolInfo("code_interpreter", null, false),
       toolInfo("shell", null, false),
     ];
-    const entries = (chosen: Record<string, boolean>) => with_({ tools: chosen }, { tools })["tools"];
+    const entries = (chosen: Record<string, boolean>) => requestWith({ tools: chosen }, { tools })["tools"];
     expect(entries({ "local/add": true, "wiki/search": false })).toBe(undefined);
     expect(entries({ "local/add": false, "wiki/search": true, "notes/look": false })).toEqual([
       { type: "mcp", server_label: "local", allowed_tools: ["double"] },

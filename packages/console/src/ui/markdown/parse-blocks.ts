@@ -28,7 +28,7 @@ const marked = new Marked({
   gfm: true,
   renderer: {
     // Markup in the text is text.
-    html: ({ text }) => escapeHtml(text),
+    html: ({ text, block }) => (block ? plainHtml(text) : escapeHtml(text)),
     // An image would be a request to wherever the model says.
     image: ({ href, text }) => `<a href="${escapeHtml(href)}">${escapeHtml(text || href)}</a>`,
     checkbox: ({ checked }) => (checked ? "☑ " : "☐ "),

@@ -1,0 +1,81 @@
+// Markdown of models, in a real browser: what it becomes, and what it must not.
+import type { Browser, Page } from "playwright-core";
+import { scriptedModel } from "rondo/testing";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { browserPath, openConsole, skipReason, startBrowser } from "../../testkit/browser.ts";
+import { startConsole } from "../../testkit/console-server.ts";
+import { hostileTexts } from "../../testkit/hostile-texts.ts";
+
+/** What may be below the text of a model, with the parts that the console itself adds. */
+const allowed =
+  "P BR HR H1 H2 H3 H4 H5 H6 BLOCKQUOTE UL OL LI STRONG EM DEL CODE PRE A TABLE THEAD TBODY TR TH TD";
+const own = "DIV.code-block DIV.code-head DIV.wide-table SPAN BUTTON.button quiet";
+const attributes = "href rel target start align data-language tabindex class type aria-live";
+
+async function ask(page: Page, text: string): Promise<void> {
+  await page.getByRole("textbox", { name: "Write a message" }).fill(text);
+  await page.keyboard.press("Enter");
+}
+
+describe.skipIf(browserPath === undefined)(`Markdown of a model${skipReason}`, () => {
+  let browser: Browser;
+  beforeAll(async () => {
+    browser = await startBrowser();
+  });
+  afterAll(() => browser.close());
+
+  test("stays within a short list of elements, and makes no request, script or dialog", async () => {
+    // All at once, each on its own, and cut in pieces as a stream would.
+    const whole = hostileTexts.join("\n\n");
+    const pieces = whole.match(/[^]{1,7}/g) ?? [];
+    using model = scriptedModel([{ text: whole }, { text: pieces }, ...hostileTexts.slice(0, 3)]);
+    await using server = await startConsole({ models: { scripted: model } });
+    await using opened = await openConsole(browser, server.url, "#/chat");
+    const { page, problems } = opened;
+    const dialogs: string[] = [];
+    const requests: string[] = [];
+    page.on("dialog", (dialog) => {
+      dialogs.push(dialog.message());
+      void dialog.dismiss();
+    });
+    page.on("request", (request) => requests.push(new URL(request.url()).origin));
+    await ask(page, hostileTexts[2] ?? "");
+    await page.getByRole("button", { name: "Again" }).waitFor();
+    await page.getByRole("button", { name: "Again" }).click();
+    await page.getByText("2/2").waitFor();
+    await page.getByRole("button", { name: "Again" }).waitFor();
+    for (const text of hostileTexts.slice(0, 3)) {
+      await ask(page, text);
+      await expect.poll(() => page.getByRole("button", { name: "Again" }).count()).toBeGreaterThan(1);
+      await page.getByRole("button", { name: "Send", exact: true }).waitFor();
+    }
+    const found = await page.evaluate(() =>
+      [...document.querySelectorAll(".markdown *")].map((node) => ({
+        name: node.tagName,
+        className: node.className,
+        attributes: [...node.attributes].map((it) => it.name),
+        href: node.getAttribute("href"),
+        rel: node.getAttribute("rel"),
+        target: node.getAttribute("target"),
+      })),
+    );
+    const isOwn = (name: string, className: string) =>
+      own.includes(className === "" ? name : `${name}.${className}`);
+    expect(found.length).toBeGreaterThan(100);
+    for (const { name, className, href, rel, target, attributes: names } of found) {
+      const isAllowed = className === "" && allowed.split(" ").includes(name);
+      expect([name, className, isAllowed || isOwn(name, className)]).toEqual([name, className, true]);
+      expect(names.filter((it) => !attributes.split(" ").includes(it))).toEqual([]);
+      if (href === null) continue;
+      expect(href).toMatch(/^(?:https?:\/\/|mailto:)/);
+      expect([rel, target]).toEqual(["noopener noreferrer nofollow", "_blank"]);
+    }
+    // Nor is there anything elsewhere on the page.
+    expect(await page.locator("iframe, object, embed, form[action], math, video, base, style").count()).toBe(
+      0,
+    );
+    expect(dialogs).toEqual([]);
+    expect(requests.filter((origin) => origin !== server.url)).toEqual([]);
+    expect(problems).toEqual([]);
+  });
+});
