@@ -6,6 +6,7 @@ import type { AnyTool } from "rondo";
 import { z } from "zod";
 import type { ToolExecutor } from "../executor/executor.ts";
 import { defaultUrlRules } from "../protocol/input-urls.ts";
+import { traceLevels } from "../protocol/trace-object.ts";
 import type { Store } from "../store/store.ts";
 import { isPostgresUrl, isValidPostgresUrl } from "../store/store-label.ts";
 import { authSchema } from "./auth-schema.ts";
@@ -187,6 +188,11 @@ export const configSchema = group({
     .describe(
       "What happens where a model server certainly read only a part of the prompt and answered all the same: a warning in the log, the header `rondo-prompt-cut` and `usage.input_tokens_details.cut_tokens`, or the response fails with the code `prompt_cut` (docs/context-budget.md).",
     ),
+  traces: choice(traceLevels).default("timings").meta({
+    description:
+      "What is recorded of each stored run (docs/traces.md): nothing (`off`); what happened when, with names, sizes and errors (`timings`); or also requests to models, the chunks of their answers, and what went into tools and came out (`full`, for a machine of your own: it takes up to 8 MB a run).",
+    flag: "--traces <level>",
+  }),
   conversations: choice(["queue", "reject"])
     .default("queue")
     .describe("What a request does while its conversation is busy: wait in the queue, or fail with 409."),

@@ -21,6 +21,7 @@ export interface SummaryOptions {
   readonly provider: ModelProvider;
   readonly signal: AbortSignal;
   readonly onEvent?: ((event: LoopEvent) => void) | undefined;
+  /** Receives what happens, in the words of traces. Default: nothing. */
   readonly tracer?: Tracer | undefined;
 }
 

@@ -8,6 +8,7 @@ import type { OutputItem } from "../protocol/items.ts";
 import type { Lease } from "../store/run-queue.ts";
 import type { ResponseUpdate, Step, Store, StoredEvent, StoredOutput } from "../store/store.ts";
 import type { EventSink } from "./event-sink.ts";
+import type { RunTracer } from "./run-tracer.ts";
 
 export interface JournalOptions {
   /** Where the run is kept; nowhere for `store: false`. */
@@ -22,6 +23,8 @@ export interface JournalOptions {
   readonly sequence?: number | undefined;
   /** After how much silence a keep-alive event is sent. Default: 60,000. */
   readonly keepAliveMs?: number | undefined;
+  /** What happens in the run: written with commits that are made anyway. Default: nothing is recorded. */
+  readonly tracer?: RunTracer | undefined;
 }
 
 /** So many unwritten events pause the run. */
@@ -58,6 +61,10 @@ export class Journal {
   /** Aborted when the store refuses a write: the run is not ours any more, or cannot be kept. */
   get broken(): AbortSignal {
     return this.#broken.signal;
+  }
+
+  get tracer(): RunTracer | undefined {
+    return this.#options.tracer;
   }
 
   /** Adds an event to the stream. */
@@ -109,6 +116,15 @@ export class Journal {
 
   /** Writes all that waits, then sends it. Throws when the store refuses it. */
   async settle(): Promise<void> {
+    const { tracer } = this.#options;
+    if (!tracer || !this.#isKept || !(this.#writing || this.#waits)) return this.#settle();
+    const isDurable = this.#isDurable;
+    const startedAtMs = performance.now();
+    await this.#settle();
+    tracer.note({ type: "store.committed", ms: performance.now() - startedAtMs, isDurable });
+  }
+
+  async #settle(): Promise<void> {
     // What was added while a commit was in flight needs another.
     while (this.#writing || this.#waits) {
       this.#writing ??= this.#write();
@@ -165,7 +181,7 @@ export class Journal {
     const flush = () => {
       this.#isScheduled = false;
       // A failure is kept, and thrown by the next settle().
-      if (!this.#isClosed) this.settle().catch(() => {});
+      if (!this.#isClosed) this.#settle().catch(() => {});
     };
     const windowMs = this.#options.kept?.store.flushWindowMs ?? 0;
     if (windowMs > 0) setTimeout(flush, windowMs).unref();
@@ -174,12 +190,15 @@ export class Journal {
 
   async #write(): Promise<void> {
     const events = this.#events;
-    const { kept, logsEvents, onCommit } = this.#options;
+    const { kept, logsEvents, onCommit, tracer } = this.#options;
+    // Not with every piece of text: what happened goes with what changed.
+    const trace = this.#hasWrites ? tracer?.take() : undefined;
     const write = {
       ...(logsEvents && { events }),
       output: this.#output,
       steps: this.#steps,
       ...(this.#update && { update: this.#update }),
+      ...(trace && { trace }),
       isDurable: this.#isDurable,
     };
     const isEmpty = !logsEvents && !this.#hasWrites;

@@ -184,7 +184,7 @@ export class Recorder {
 
   /** Shows the calls that wait for the client, and gives how the run ended. */
   finish(reason: RunReason): RunOutcome {
-    const { output, plan } = this.#options;
+    const { journal, output, plan } = this.#options;
     const runsNothing = plan.request.tool_choice === "none";
     const ended = (status: ResponseStatus, incompleteReason: IncompleteReason | null = null) => ({
       status,
@@ -196,13 +196,11 @@ export class Recorder {
         for (const { name, arguments: text, shown } of this.#open.values())
           if ("clientCallId" in shown) this.#addClientCall(name, text, shown.clientCallId);
         for (const { identity, arguments: text, shown } of this.#open.values())
-          if ("approvalId" in shown && identity)
-            output.addApprovalRequest({
-              id: shown.approvalId,
-              server_label: identity.label,
-              name: identity.name,
-              arguments: text,
-            });
+          if ("approvalId" in shown && identity) {
+            const { label, name } = identity;
+            journal.tracer?.note({ type: "approval.asked", callId: shown.approvalId, name });
+            output.addApprovalRequest({ id: shown.approvalId, server_label: label, name, arguments: text });
+          }
         return ended(runsNothing || !this.#waitsForClient() ? "completed" : "requires_action");
       case "max_turns":
         return ended("incomplete", "max_agentic_turns");

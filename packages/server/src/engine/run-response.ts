@@ -273,7 +273,10 @@ async function runLoop(
     const audited = audit?.accept(event);
     if (audited) await audited;
     recorder.accept(event);
-    if (event.type === "model.finished") modelWait?.isBack();
+    if (event.type === "model.finished" && modelWait) {
+      if (modelWait.awaySinceMs !== undefined) journal.tracer?.note({ type: "model.back" });
+      modelWait.isBack();
+    }
     if (event.type === "run.finished") {
       reason = event.reason;
       continue; // the last event; to leave the loop here would be to abort a run that is over

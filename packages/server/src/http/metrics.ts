@@ -61,6 +61,26 @@ export class Metrics {
     ["code"],
   );
 
+  readonly #firstTokens = this.#histogram(
+    "rondo_first_token_seconds",
+    "Time from a request to a model, as it went out, to the first token of its streamed answer.",
+    [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300],
+  );
+  readonly #tokenRates = this.#histogram(
+    "rondo_tokens_per_second",
+    "How fast streamed answers came, from their first token to their last.",
+    [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000],
+  );
+  readonly #slotWaits = this.#histogram(
+    "rondo_slot_wait_seconds",
+    "How long requests waited for a slot of their model server, of those that had to.",
+    [0.01, 0.1, 0.5, 1, 5, 10, 30, 60, 300],
+  );
+
+  #histogram(name: string, help: string, buckets: number[]): Histogram {
+    return new Histogram({ name, help, buckets, registers: [this.#registry] });
+  }
+
   #counter<Label extends string>(name: string, help: string, labelNames: Label[]): Counter<Label> {
     return new Counter({ name, help, labelNames, registers: [this.#registry] });
   }
@@ -106,6 +126,18 @@ export class Metrics {
   /** Counts a tool call by its outcome: `ok`, `error`, `timeout`, … */
   toolCallEnded(outcome: string): void {
     this.#toolCalls.inc({ outcome });
+  }
+
+  firstTokenCame(seconds: number): void {
+    this.#firstTokens.observe(seconds);
+  }
+
+  answerCame(tokensPerSecond: number): void {
+    this.#tokenRates.observe(tokensPerSecond);
+  }
+
+  slotTaken(waitSeconds: number): void {
+    this.#slotWaits.observe(waitSeconds);
   }
 
   modelFailed(code: string): void {

@@ -1,5 +1,6 @@
 import { ModelConnectionError } from "rondo/errors";
 import { expect, test } from "vitest";
+import type { RunTraceEvent } from "../engine/trace-event.ts";
 import { ApiError } from "../protocol/api-error.ts";
 import { createLogger } from "./log.ts";
 import { Metrics } from "./metrics.ts";
@@ -20,43 +21,40 @@ function observed() {
 
 const failed = fakeResponse("resp_1", "failed");
 
-test("tokens and tool calls are counted from the events of the loop", async () => {
+test("tokens, tool calls and times are counted from what traces have", async () => {
   const { metrics, observer } = observed();
-  const usage = { inputTokens: 10, outputTokens: 4, totalTokens: 14 };
-  const message = { role: "assistant" as const, content: "" };
-  const counts = { answers: 1, rounds: 0, callsRun: 0, fruitlessAnswers: 0 };
-  const state = { version: 1, finishReason: "stop", ...counts } as const;
-  observer.loopEvent({ type: "model.finished", message, finishReason: "stop", usage, state }, "resp_1");
-  observer.loopEvent(
-    { type: "model.finished", message, finishReason: "stop", usage: undefined, state },
-    "resp_1",
-  );
-  const call = { id: "1", name: "add", input: {} };
-  const answer = { role: "tool" as const, tool_call_id: "1", content: "" };
-  observer.loopEvent(
-    { type: "tool.finished", ...call, message: answer, result: 1, isError: false },
-    "resp_1",
-  );
-  observer.loopEvent(
-    { type: "tool.finished", ...call, message: answer, result: "no", isError: true },
-    "resp_1",
-  );
-  observer.loopEvent(
-    {
-      type: "call.rejected",
-      id: "2",
-      name: "x",
-      raw: "",
-      reason: "unknown",
-      error: "",
-    },
-    "resp_1",
-  );
+  const usage = { inputTokens: 10, outputTokens: 5, totalTokens: 15 };
+  const record = (event: object, atMs = 0) =>
+    observer.traceEvent(
+      { atMs, answer: 0, turnId: "t", ...event } as unknown as RunTraceEvent,
+      "resp_1",
+      "ann",
+    );
+  const sent = { type: "request.sent", attempt: 1, url: "", bytes: 1, body: () => "" };
+  const finished = { type: "model.finished", finishReason: "stop" };
+  record({ type: "slot.awaited" }, 1000);
+  record({ type: "slot.taken" }, 3000);
+  record({ ...sent, isStream: true }, 3000);
+  record({ type: "model.started" }, 3200);
+  record({ type: "model.started" }, 3300);
+  record({ ...finished, usage }, 5200);
+  // Of a whole answer, the first token is not seen.
+  record(sent, 6000);
+  record({ type: "model.started" }, 6200);
+  record(finished, 6300);
+  for (const stopReason of ["completed", "error", "timeout"]) record({ type: "turn.finished", stopReason });
+  for (const decision of ["run", "reject"])
+    record({ type: "call.checked", callId: "1", name: "x", decision });
   const text = await metrics.text();
   expect(text).toContain('rondo_tokens_total{direction="input"} 10');
-  expect(text).toContain('rondo_tokens_total{direction="output"} 4');
-  for (const outcome of ["ok", "error", "rejected"])
+  expect(text).toContain('rondo_tokens_total{direction="output"} 5');
+  for (const outcome of ["ok", "error", "timeout", "rejected"])
     expect(text).toContain(`rondo_tool_calls_total{outcome="${outcome}"} 1`);
+  expect(text).toContain("rondo_slot_wait_seconds_sum 2");
+  expect(text).toContain("rondo_first_token_seconds_sum 0.2");
+  expect(text).toContain("rondo_first_token_seconds_count 1");
+  expect(text).toContain("rondo_tokens_per_second_sum 2");
+  expect(text).toContain("rondo_tokens_per_second_count 1");
 });
 
 test("a failed model is a warning with its reason, and is counted", async () => {

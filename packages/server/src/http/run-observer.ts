@@ -5,27 +5,28 @@ import { ApiError } from "../protocol/api-error.ts";
 import type { RunObserver } from "../run/observer.ts";
 import type { LogFields, Logger } from "./log.ts";
 import type { Metrics } from "./metrics.ts";
+import { TraceMetrics } from "./trace-metrics.ts";
 
 export function runObserver(logger: Logger, metrics: Metrics): RunObserver {
+  const traced = new TraceMetrics(metrics);
   return {
     warn(message, { error, ...fields }) {
       if (error === undefined) logger.warn(message, toLogFields(fields));
       else logger.error(message, toLogFields(fields), error);
     },
     loopEvent(event, responseId) {
-      if (event.type === "model.finished" && event.usage) metrics.tokensUsed(event.usage);
-      else if (event.type === "prompt.cut")
+      if (event.type === "prompt.cut")
         logger.warn("A model server read only a part of the prompt.", { responseId, reason: event.message });
       else if (event.type === "prompt.changed")
         logger.warn("A prompt changed, so that the model server cannot use its cache.", {
           responseId,
           reason: event.message,
         });
-      else if (event.type === "tool.finished") metrics.toolCallEnded(event.isError ? "error" : "ok");
-      else if (event.type === "call.rejected") metrics.toolCallEnded("rejected");
       else if (event.type === "warning") logger.warn(event.message, event.code ? { code: event.code } : {});
     },
+    traceEvent: (event, responseId) => traced.record(event, responseId),
     runEnded({ id: responseId, status, model }, failure) {
+      traced.forget(responseId);
       metrics.runEnded(status);
       if (failure === undefined) return;
       const cause = failure instanceof ApiError ? (failure.cause ?? failure) : failure;

@@ -159,6 +159,7 @@ function runSettings(config: ServerConfig) {
     isStrict: compat.strict,
     thoughts: compat.thoughts,
     conversations,
+    traces: config.traces,
     runs,
     idempotencyMs: config.idempotencyMs,
     waitingRunsPerOwner: limits.waitingRunsPerOwner,

@@ -23,6 +23,7 @@ import { NewsReader } from "./news-reader.ts";
 import { type Planned, planRun } from "./planner.ts";
 import { type PreparedRun, type PrepareSettings, toNewResponse } from "./prepare.ts";
 import { publishFree, type RunParts } from "./run-parts.ts";
+import { noteDecisions, tracedBy } from "./run-traces.ts";
 
 export interface ForegroundOptions extends RunParts, PrepareSettings {
   /** How many runs of an owner continue without their clients. */
@@ -44,10 +45,10 @@ export class ForegroundRuns {
   async run(prepared: PreparedRun, gone: AbortSignal, sink: EventSink | undefined): Promise<RunEnd> {
     const { id, owner, request, planned, repeatKey } = prepared;
     if (!request.store) return inRun(id, () => this.#work(prepared, planned, { sink, signals: [gone] }));
-    return this.#begin(prepared, gone, sink, (current, lease) =>
+    return this.#begin(prepared, gone, sink, (current, lease, createMs) =>
       this.#options.active.hold(lease, (stopped) => {
         const work = (left: AbortSignal) =>
-          this.#work(prepared, current, { sink, signals: [left, stopped], lease });
+          this.#work(prepared, current, { sink, signals: [left, stopped], lease, createMs });
         // A client with a key will ask for the response again.
         return repeatKey ? this.#detached.watch(owner, gone, work) : work(gone);
       }),
@@ -59,21 +60,25 @@ export class ForegroundRuns {
     prepared: PreparedRun,
     gone: AbortSignal,
     sink: EventSink | undefined,
-    work: (planned: Planned, lease: Lease) => Promise<T>,
+    work: (planned: Planned, lease: Lease, createMs: number) => Promise<T>,
   ): Promise<T> {
     const { request, planned } = prepared;
     const { store, news, workerName, leaseMs, conversations: whenBusy } = this.#options;
     const { conversation } = request;
-    const create = (current: Planned) => {
+    let createMs = 0;
+    const create = async (current: Planned) => {
+      const startedAtMs = performance.now();
       const response = toNewResponse({ ...prepared, planned: current }, "in_progress", this.#options);
       const events = this.#firstEvents(prepared, current, sink);
-      return store.create({ ...response, events }, workerName, leaseMs);
+      const lease = await store.create({ ...response, events }, workerName, leaseMs);
+      createMs = performance.now() - startedAtMs;
+      return lease;
     };
-    if (conversation === undefined) return work(planned, await create(planned));
+    if (conversation === undefined) return work(planned, await create(planned), createMs);
     const release = whenBusy === "queue" ? await this.#conversations.acquire(conversation, gone) : () => {};
     try {
       const begun = await this.#beginWhenFree(prepared, conversation, gone, create);
-      return await work(begun.planned, begun.lease);
+      return await work(begun.planned, begun.lease, createMs);
     } finally {
       release();
       publishFree(news, conversation);
@@ -115,11 +120,17 @@ export class ForegroundRuns {
   async #work(
     prepared: PreparedRun,
     planned: Planned,
-    run: { sink: EventSink | undefined; signals: readonly AbortSignal[]; lease?: Lease },
+    run: { sink: EventSink | undefined; signals: readonly AbortSignal[]; lease?: Lease; createMs?: number },
   ): Promise<RunEnd> {
-    const { store, news, observer, audit, telemetry, now } = this.#options;
-    const { sink, signals, lease } = run;
+    const { store, news, observer, audit, telemetry, now, traces } = this.#options;
+    const { sink, signals, lease, createMs } = run;
+    const { id, owner, request } = prepared;
     const { plan } = planned;
+    const { createdAtMs } = plan;
+    const tracer = traces.begin({ id, owner, createdAtMs, isStored: lease !== undefined, attempt: 1 });
+    if (createMs !== undefined)
+      tracer.note({ type: "store.committed", ms: createMs, isDurable: prepared.repeatKey !== undefined });
+    noteDecisions(tracer, request.input);
     const span = telemetry?.begin({ ...plan, parent: prepared.caller });
     let ended: RunEnd | undefined;
     const sent = this.#firstEvents(prepared, planned, sink);
@@ -131,6 +142,7 @@ export class ForegroundRuns {
       sequence: sent.length,
       sink,
       onCommit: logsEvents ? (events) => news.publish(prepared.id, events) : undefined,
+      tracer,
     });
     try {
       ended = await runResponse(plan, {
@@ -140,7 +152,7 @@ export class ForegroundRuns {
         isCreatedTold: logsEvents,
         audit,
         onEvent: (event) => observer.loopEvent(event, prepared.id),
-        tracer: span?.tracer,
+        tracer: tracedBy(tracer, span?.tracer),
         now,
       });
       observer.runEnded(ended.response, ended.failure);
@@ -153,6 +165,7 @@ export class ForegroundRuns {
     } finally {
       span?.end(ended);
       journal.close();
+      traces.end(id, tracer);
       if (prepared.repeatKey) news.publish(prepared.id);
     }
   }

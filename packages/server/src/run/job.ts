@@ -20,6 +20,7 @@ import { RunStopped } from "./active-runs.ts";
 import { ModelWait } from "./model-wait.ts";
 import { type Planned, type PlannerOptions, planRun, type RunRequest } from "./planner.ts";
 import type { RunParts } from "./run-parts.ts";
+import { noteDecisions, tracedBy } from "./run-traces.ts";
 
 export interface JobOptions extends RunParts {
   readonly maxAttempts: number;
@@ -40,7 +41,7 @@ const plainCredentials = "plain.";
 
 /** Gives how it ended. Throws when the run is stopped, or cannot be kept: another worker may have to continue it. */
 export async function runJob(job: Job, options: JobOptions): Promise<ResponseStatus> {
-  const { store, news, observer, audit, planner, now, signal, onProgress } = options;
+  const { store, news, observer, audit, planner, now, signal, onProgress, traces } = options;
   const { response } = job;
   const stored = await store.resume(job);
   const events = await allEvents(store, response);
@@ -50,11 +51,14 @@ export async function runJob(job: Job, options: JobOptions): Promise<ResponseSta
   const isHandedOver = () => signal.reason instanceof RunStopped && signal.reason.why !== "cancelled";
   // It may have been stopped while all this was read.
   if (isHandedOver()) throw signal.reason;
+  const tracer = traces.begin({ ...response, isStored: true, attempt: job.attempts, written: stored.trace });
+  if (stored.trace.next === 0) noteDecisions(tracer, stored.input);
   const journal = new Journal({
     kept: { store, lease: job },
     logsEvents: true,
     sequence: stored.lastSequence + 1,
     onCommit: (events) => news.publish(response.id, events),
+    tracer,
   });
   // Nothing more is written when the process ends: the next worker continues from there.
   const onStop = () => {
@@ -68,18 +72,21 @@ export async function runJob(job: Job, options: JobOptions): Promise<ResponseSta
     signal,
     now,
     park: options.park,
-    onAway: ({ message }) =>
+    onAway: (error) => {
+      const { name, message, code } = error as Error & { code?: string };
+      tracer.note({ type: "model.away", error: { type: code ?? name, message } });
       observer.warn("A background run waits for its model server.", {
         responseId: response.id,
         reason: message,
-      }),
+      });
+    },
   });
   const span = options.telemetry?.begin({ ...response, ...earlierSpans(response, isReadable ? steps : []) });
   if (span?.context) journal.step(toStep({ type: "traced", ...span.context }));
   let ended: RunEnd | undefined;
   const context = {
     journal,
-    tracer: span?.tracer,
+    tracer: tracedBy(tracer, span?.tracer),
     modelWait,
     signals: [signal],
     progress,
@@ -107,6 +114,7 @@ export async function runJob(job: Job, options: JobOptions): Promise<ResponseSta
     span?.end(isHandedOver() ? undefined : ended);
     signal.removeEventListener("abort", onStop);
     journal.close();
+    traces.end(response.id, tracer);
   }
 }
 

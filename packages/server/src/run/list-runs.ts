@@ -89,5 +89,5 @@ function toLine(text: string, max: number): string {
   const start = text.length > maxRead ? text.slice(0, maxRead) : text;
   if (start.length <= max && isLine.test(start)) return start;
   const line = start.toWellFormed().replace(unwanted, " ").trim();
-  return line.length <= max ? line : Array.from(line).slice(0, max).join("");
+  return line.length <= max ? line : Array.from(line).slice(0, max).join("").trimEnd();
 }

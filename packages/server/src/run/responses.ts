@@ -16,7 +16,7 @@ import { responseObject } from "../protocol/response-object.ts";
 import type { RunObject } from "../protocol/run-object.ts";
 import { isTerminal } from "../protocol/status.ts";
 import { fromStoredRequest } from "../protocol/stored-request.ts";
-import type { TraceObject } from "../protocol/trace-object.ts";
+import type { TraceLevel, TraceObject } from "../protocol/trace-object.ts";
 import { cancelsTopic, jobsTopic, LocalNews, type News } from "../store/news.ts";
 import type { ListOptions, Store, StoredResponse } from "../store/store.ts";
 import { isStoreError } from "../store/store-error.ts";
@@ -37,6 +37,7 @@ import { toTraceObject } from "./read-trace.ts";
 import { RecentWarnings } from "./recent-warnings.ts";
 import { findRepeated, type RepeatKey, toFailure, waitForEnd } from "./repeat.ts";
 import { publishFree, type RunParts } from "./run-parts.ts";
+import { RunTraces } from "./run-traces.ts";
 import type { Telemetry, TraceHeaders } from "./telemetry.ts";
 import { Worker } from "./worker.ts";
 
@@ -61,6 +62,8 @@ export interface ResponsesOptions extends Omit<PlannerOptions, "secrets" | "prom
   readonly audit?: Audit | undefined;
   /** Makes spans of the runs. Default: none are made. */
   readonly telemetry?: Telemetry | undefined;
+  /** What is recorded of runs. Default: `timings`. */
+  readonly traces?: TraceLevel;
   /** Default: `Date.now`. */
   readonly now?: () => number;
 }
@@ -78,6 +81,7 @@ export class Responses {
   private constructor(options: ResponsesOptions, secrets: readonly string[]) {
     const { store, runs, observer, now = Date.now, waitingRunsPerOwner = Infinity } = options;
     const { queue } = store;
+    const workerName = randomUUID();
     const news = loggedNews(store.news ?? new LocalNews(), observer);
     const onError = (error: unknown) =>
       observer.warn("The leases of running responses could not be renewed.", { error });
@@ -87,7 +91,8 @@ export class Responses {
       active: new ActiveRuns({ queue, news, leaseMs: runs.leaseMs, onError }),
       planner: { ...options, secrets, promptWatches: new PromptWatches() },
       recentWarnings: new RecentWarnings(now),
-      workerName: randomUUID(),
+      traces: new RunTraces({ level: options.traces ?? "timings", observer, worker: workerName }),
+      workerName,
       leaseMs: runs.leaseMs,
       now,
     };
@@ -230,10 +235,11 @@ export class Responses {
 
   /** What happened in a run, also while it works. */
   async trace(owner: string, id: string, query: TraceQuery): Promise<TraceObject> {
-    const { store } = this.#parts;
+    const { store, traces } = this.#parts;
     const response = await this.#find(owner, id);
+    const unwritten = traces.unwritten(id); // before the rest: it may be written meanwhile
     const stored = await store.trace(owner, id, query.after);
-    return toTraceObject(response, query, { stored, unwritten: [], level: "off" });
+    return toTraceObject(response, query, { stored, unwritten, level: traces.level });
   }
 
   async inputItems(owner: string, id: string, query: PageQuery): Promise<ListObject<InputItem>> {

@@ -7,6 +7,7 @@ import type { ActiveRuns } from "./active-runs.ts";
 import type { RunObserver } from "./observer.ts";
 import type { PlannerOptions } from "./planner.ts";
 import type { RecentWarnings } from "./recent-warnings.ts";
+import type { RunTraces } from "./run-traces.ts";
 import type { Telemetry } from "./telemetry.ts";
 
 export interface RunParts {
@@ -20,6 +21,7 @@ export interface RunParts {
   readonly recentWarnings: RecentWarnings;
   /** Makes spans of the runs. Default: none are made. */
   readonly telemetry?: Telemetry | undefined;
+  readonly traces: RunTraces;
   /** Holds the leases of this process. */
   readonly workerName: string;
   readonly leaseMs: number;

@@ -71,7 +71,9 @@ export class ConfiguredServer {
   /** Whether the config wants a person to allow calls of this tool. */
   needsApproval({ name }: Pick<McpToolDefinition, "name">): boolean {
     const { requireApproval = "never" } = this.settings;
-    return typeof requireApproval === "string" ? requireApproval === "always" : requireApproval.includes(name);
+    return typeof requireApproval === "string"
+      ? requireApproval === "always"
+      : requireApproval.includes(name);
   }
 
   /** Connects and lists its tools, unless that was just tried: whoever only looks must not make work. */

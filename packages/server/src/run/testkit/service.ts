@@ -44,6 +44,7 @@ export async function startService(setup: ServiceSetup) {
     observer: {
       warn: (message, fields) => warnings.push(`${message} ${JSON.stringify(fields)}`),
       loopEvent: () => {},
+      traceEvent: () => {},
       runEnded: () => {},
     },
     ...rest,

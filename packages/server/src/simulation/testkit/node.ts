@@ -137,6 +137,7 @@ export class SimNode {
                 `${life.host.name}: ${message} ${error instanceof Error ? error.message : ""}`,
               ),
             loopEvent: () => {},
+            traceEvent: () => {},
             runEnded: () => {},
           },
         });

@@ -1,0 +1,106 @@
+import { expect, test } from "vitest";
+import { RunTracer, type RunTracerOptions } from "./run-tracer.ts";
+import type { RunTraceEvent } from "./trace-event.ts";
+
+function tracer(given: Partial<RunTracerOptions> = {}) {
+  const events: RunTraceEvent[] = [];
+  const made = new RunTracer({
+    level: "timings",
+    createdAtMs: 1000,
+    onEvent: (event) => events.push(event),
+    ...given,
+  });
+  return { tracer: made, events };
+}
+
+const linesOf = (piece: { lines: string } | undefined) =>
+  (piece?.lines ?? "").split("\n").map((line) => JSON.parse(line) as Record<string, unknown>);
+
+test("pieces follow each other, and one is shown until the next is taken", () => {
+  const { tracer: trace } = tracer();
+  expect(trace.take()).toBeUndefined();
+  trace.note({ type: "model.back" }, 1001.23456);
+  trace.note({ type: "run.queued" }, 999);
+  const first = trace.take();
+  expect(first).toEqual({
+    first: 0,
+    last: 1,
+    lines: '{"at":1.235,"type":"model.back"}\n{"at":0,"type":"run.queued"}',
+  });
+  expect(trace.take()).toBeUndefined();
+  trace.note({ type: "model.back" }, 1002);
+  expect(trace.unwritten).toEqual([first, { first: 2, last: 2, lines: '{"at":2,"type":"model.back"}' }]);
+  expect(trace.take()).toMatchObject({ first: 2, last: 2 });
+});
+
+test("a resumed run goes on after what is written", () => {
+  const { tracer: trace } = tracer({ written: { next: 7, bytes: 100 } });
+  trace.note({ type: "model.back" }, 1001);
+  expect(trace.take()).toMatchObject({ first: 7, last: 7 });
+});
+
+test("with off nothing is kept, and everything is told", () => {
+  const { tracer: trace, events } = tracer({ level: "off" });
+  trace.note({ type: "model.back" });
+  expect(trace.take()).toBeUndefined();
+  expect(events).toMatchObject([{ type: "model.back" }]);
+});
+
+test("answers of a run that begins again get numbers of their own", () => {
+  const { tracer: trace } = tracer();
+  const ask = (answer: number) =>
+    trace.record({
+      type: "model.asked",
+      atMs: 1000,
+      answer,
+      model: "m",
+      endpoint: "e",
+      messages: 1,
+      tools: 0,
+    });
+  ask(0);
+  ask(1);
+  ask(0);
+  trace.record({ type: "model.started", atMs: 1000, answer: 0 });
+  ask(1);
+  expect(linesOf(trace.take()).map(({ answer }) => answer)).toEqual([0, 1, 2, 2, 3]);
+});
+
+test.each([
+  ["timings", 20_000, 1_000_000, "x"],
+  ["timings", 20_000, 1_000_000, "x".repeat(1000)],
+  ["full", 100_000, 8_000_000, "é".repeat(900)],
+] as const)("a trace (%s) ends when it is too long: %i events, %i bytes", (level, events, bytes, message) => {
+  const { tracer: trace, events: told } = tracer({ level });
+  let [count, size] = [0, 0];
+  for (let n = 0; n < 25_000; n += 1) {
+    trace.record({ type: "warning", atMs: 1000 + n, message });
+    if (n % 100 !== 0) continue;
+    const piece = trace.take();
+    if (!piece) continue;
+    expect(piece.first).toBe(count);
+    count = piece.last + 1;
+    size += Buffer.byteLength(piece.lines);
+  }
+  const last = trace.take();
+  expect(told).toHaveLength(25_000);
+  expect(count).toBeLessThanOrEqual(events);
+  expect(size).toBeLessThanOrEqual(bytes);
+  expect(size > bytes - 10_000 || count > events - 100).toBe(true);
+  expect(last).toBeUndefined();
+});
+
+test("the last event of a trace that is too long says so", () => {
+  const { tracer: trace } = tracer({ written: { next: 5, bytes: 999_000 } });
+  for (let n = 0; n < 3; n += 1) trace.record({ type: "warning", atMs: 1000, message: "x".repeat(800) });
+  expect(linesOf(trace.take()).map(({ type }) => type)).toEqual(["warning", "trace.cut"]);
+});
+
+test("a tool that yields all the time is seen now and then", () => {
+  const { tracer: trace } = tracer();
+  for (let count = 1; count <= 1000; count += 1)
+    trace.record({ type: "turn.progress", atMs: 2000 + count, turnId: "t", count });
+  const counts = linesOf(trace.take()).map(({ count }) => count);
+  expect(counts.slice(0, 11)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11]);
+  expect(counts).toHaveLength(20);
+});

@@ -1,0 +1,117 @@
+// The trace of one run on the server: collects what happens as lines, until a commit takes them. No commit is made for
+// them alone.
+
+import type { Tracer } from "rondo";
+import type { TraceLevel } from "../protocol/trace-object.ts";
+import type { TracePiece } from "../store/store.ts";
+import type { NewTraceEvent, RunTraceEvent, ServerTraceEvent } from "./trace-event.ts";
+import { rounded, toTraceLine } from "./trace-line.ts";
+
+export interface RunTracerOptions {
+  /** What is kept. With `off`, and for a run that is not stored, events only go to `onEvent`. */
+  readonly level: TraceLevel;
+  /** When the response was created: times are relative to it, in every process that works on it. */
+  readonly createdAtMs: number;
+  /** What earlier processes have written. Default: nothing. */
+  readonly written?: { readonly next: number; readonly bytes: number } | undefined;
+  /** Receives every event, whatever is kept. */
+  readonly onEvent: (event: RunTraceEvent) => void;
+}
+
+/** How long a trace may become. */
+const limits = {
+  off: { events: 0, bytes: 0 },
+  timings: { events: 20_000, bytes: 1_000_000 },
+  full: { events: 100_000, bytes: 8_000_000 },
+};
+/** Room for the event that says that the rest is left out. */
+const cutRoom = 100;
+/** A tool that yields all the time is seen this often. */
+const progressPauseMs = 100;
+
+export class RunTracer implements Tracer {
+  readonly level: TraceLevel;
+  readonly wantsChunks: boolean;
+  readonly #onEvent: (event: RunTraceEvent) => void;
+  readonly #createdAtMs: number;
+  /** The number of the next event, and that of the first which no commit took. */
+  #next: number;
+  #first: number;
+  #lines = "";
+  #bytes: number;
+  /** What the last commit took: it may not be stored yet. */
+  #taken: TracePiece | undefined;
+  #isCut = false;
+  /** How many answers were asked for, and by how much their numbers are higher than the loop's. */
+  #answers = 0;
+  #answerOffset = 0;
+  #lastMs = 0;
+  #progressAtMs = 0;
+
+  constructor({ level, createdAtMs, written, onEvent }: RunTracerOptions) {
+    this.level = level;
+    this.wantsChunks = level === "full";
+    this.#createdAtMs = createdAtMs;
+    this.#onEvent = onEvent;
+    this.#next = written?.next ?? 0;
+    this.#first = this.#next;
+    this.#bytes = written?.bytes ?? 0;
+  }
+
+  record(event: RunTraceEvent): void {
+    this.#onEvent(event);
+    this.#lastMs = event.atMs;
+    if (this.level === "off" || this.#isCut) return;
+    // A run that is begun again, after a model server was away, counts its answers from the start.
+    if (event.type === "model.asked") {
+      this.#answerOffset = Math.max(0, this.#answers - event.answer);
+      this.#answers = event.answer + this.#answerOffset + 1;
+    }
+    if (event.type === "turn.progress" && event.count > 10) {
+      if (event.atMs - this.#progressAtMs < progressPauseMs) return;
+      this.#progressAtMs = event.atMs;
+    }
+    this.#add(this.#lineOf(event));
+  }
+
+  /** Records what the server does, now or at a time that is over. */
+  note(event: NewTraceEvent, atMs?: number): void {
+    // Not before what was recorded last: that may be by another clock.
+    const nowMs = atMs ?? Math.max(this.#lastMs, performance.timeOrigin + performance.now());
+    this.record({ atMs: nowMs, ...event } as ServerTraceEvent);
+  }
+
+  /** What happened since the last call, for a commit. */
+  take(): TracePiece | undefined {
+    if (this.#lines === "") return undefined;
+    this.#taken = this.#pending();
+    this.#lines = "";
+    this.#first = this.#next;
+    return this.#taken;
+  }
+
+  /** What the store may not have yet. */
+  get unwritten(): readonly TracePiece[] {
+    return [...(this.#taken ? [this.#taken] : []), ...(this.#lines === "" ? [] : [this.#pending()])];
+  }
+
+  #pending(): TracePiece {
+    return { first: this.#first, last: this.#next - 1, lines: this.#lines };
+  }
+
+  #lineOf(event: RunTraceEvent): string {
+    const at = rounded(Math.max(0, event.atMs - this.#createdAtMs));
+    return toTraceLine(event, { at, answerOffset: this.#answerOffset, isFull: this.level === "full" });
+  }
+
+  #add(line: string): void {
+    const { events, bytes } = limits[this.level];
+    // Only a full trace has long texts of others, whose characters take more than one byte.
+    const size = this.level === "full" ? Buffer.byteLength(line) : line.length;
+    this.#isCut = this.#next >= events - 1 || this.#bytes + size + cutRoom > bytes;
+    const kept = this.#isCut ? this.#lineOf({ type: "trace.cut", atMs: this.#lastMs }) : line;
+    this.#lines = this.#lines === "" ? kept : `${this.#lines}\n${kept}`;
+    this.#bytes += size + 1;
+    this.#next += 1;
+  }
+}
