@@ -20,6 +20,7 @@ import { boundedFetch } from "./bounded-fetch.ts";
 import { McpCallError, McpConnectionError } from "./mcp-error.ts";
 import type { CheckedMcpOptions } from "./mcp-options.ts";
 import { ToolListing } from "./tool-list.ts";
+import { tracedFetch } from "./traced-fetch.ts";
 
 export interface ConnectionEvents {
   onClose(): void;
@@ -182,7 +183,7 @@ export class Connection {
     if ("url" in target)
       return new StreamableHTTPClientTransport(target.url, {
         requestInit: { headers: target.headers },
-        fetch: boundedFetch(target.fetch ?? fetch, this.#options.maxMessageBytes, (error) => {
+        fetch: boundedFetch(tracedFetch(target.fetch ?? fetch), this.#options.maxMessageBytes, (error) => {
           // The SDK would resume a stream that broke off, and wait.
           this.#fault = error;
           void this.close();

@@ -130,7 +130,8 @@ async function attempt(
   const learning = !createReader && learned.isNeededToRead ? learned.learn({ signal }) : undefined;
   try {
     const traceHeaders = trace?.sent(endpoint.label + path, body, !isWhole);
-    const response = await askServer({ endpoint, path, body, model, traceHeaders, send, signal });
+    const ask = () => askServer({ endpoint, path, body, model, traceHeaders, send, signal });
+    const response = await (trace ? trace.sendWithin(ask) : ask());
     trace?.emit({ type: "model.accepted", answer: 0, status: response.status });
     learned.noteHeader(response.header("server"));
     if (learning && learned.isNeededToRead) await learning;

@@ -23,6 +23,8 @@ export interface ForwardRequest {
   readonly body: string;
   /** Whether it requests a whole answer: silence before it is then not limited by default. Default: false. */
   readonly isWhole?: boolean | undefined;
+  /** Headers that connect the request to a trace. They replace no others. Default: none. */
+  readonly traceHeaders?: Readonly<Record<string, string>> | undefined;
   /** Closes the connection at once. */
   readonly signal: AbortSignal;
   /** Called once, with the head of a successful reply. */
@@ -76,7 +78,7 @@ async function forward(setup: ChatSetup, request: ForwardRequest): Promise<void>
 
 async function exchange(
   { endpoint, model, send, mayAskWhole, limits }: ChatSetup,
-  { path = "/chat/completions", body, isWhole, signal, onHead, onBytes }: ForwardRequest,
+  { path = "/chat/completions", body, isWhole, traceHeaders, signal, onHead, onBytes }: ForwardRequest,
   silence: SilenceLimit,
 ): Promise<void> {
   const max = limits.maxAnswerBytes;
@@ -84,7 +86,7 @@ async function exchange(
   let size = 0;
   if (!(isWhole && mayAskWhole)) silence.hear();
   try {
-    const response = await askServer({ endpoint, path, body, model, send, signal });
+    const response = await askServer({ endpoint, path, body, model, traceHeaders, send, signal });
     hasBegun = true;
     onHead({ status: response.status, contentType: response.header("content-type") });
     await response.read((bytes) => {

@@ -32,4 +32,5 @@ export interface OtelTracer extends Tracer {
   forRun(): OtelTracer;
   headers(of: { readonly answer: number } | { readonly turnId: string }): Readonly<Record<string, string>>;
   within<T>(turnId: string, work: () => T): T;
+  withinAnswer<T>(answer: number, send: () => T): T;
 }

@@ -78,8 +78,11 @@ class SpanMaker implements OtelTracer {
   }
 
   within<T>(turnId: string, work: () => T): T {
-    const turn = this.#turns.get(turnId);
-    return turn ? context.with(trace.setSpan(context.active(), turn.span), work) : work();
+    return inside(this.#turns.get(turnId), work);
+  }
+
+  withinAnswer<T>(answer: number, send: () => T): T {
+    return inside(this.#chats.get(answer), send);
   }
 
   record(event: TraceEvent): void {
@@ -298,6 +301,10 @@ class SpanMaker implements OtelTracer {
   #note(span: Span | undefined, name: string, atMs: number, attributes: Attributes = {}): void {
     span?.addEvent(name, defined(attributes), atMs);
   }
+}
+
+function inside<T>(open: { readonly span: Span } | undefined, work: () => T): T {
+  return open ? context.with(trace.setSpan(context.active(), open.span), work) : work();
 }
 
 /** Without the attributes that are not known, which an SDK would complain about. */

@@ -103,6 +103,11 @@ export class AnswerTrace implements Tracer {
     return this.#run.headers({ answer: this.#answer });
   }
 
+  /** Sends a request as a part of the answer. */
+  sendWithin<T>(send: () => T): T {
+    return this.#run.withinAnswer(this.#answer, send);
+  }
+
   /** What a model tells late, after it was left, belongs to no answer any more. */
   #mayRecord({ type }: NewEvent): boolean {
     if (this.#isOver || (type === "model.started" && this.#hasStarted)) return false;

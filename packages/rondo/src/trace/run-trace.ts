@@ -81,22 +81,14 @@ export class RunTrace implements Tracer {
     return this.#safely(() => checkTraceHeaders(this.#tracer.headers?.(of))) ?? {};
   }
 
-  /** Whatever the tracer does, the work is done once, and its outcome is the outcome. */
   within<T>(turnId: string, work: () => T): T {
-    if (!this.#tracer.within) return work();
-    let outcome: { readonly value: T } | { readonly error: unknown } | undefined;
-    const workOnce = () => {
-      try {
-        outcome ??= { value: work() };
-      } catch (error) {
-        outcome = { error };
-      }
-    };
-    this.#safely(() => this.#tracer.within?.(turnId, workOnce));
-    if (!outcome) workOnce();
-    const done = outcome as { readonly value: T } | { readonly error: unknown };
-    if ("error" in done) throw done.error;
-    return done.value;
+    const tracer = this.#tracer;
+    return tracer.within ? this.#inside((once) => tracer.within?.(turnId, once), work) : work();
+  }
+
+  withinAnswer<T>(answer: number, send: () => T): T {
+    const tracer = this.#tracer;
+    return tracer.withinAnswer ? this.#inside((once) => tracer.withinAnswer?.(answer, once), send) : send();
   }
 
   start(name: string | undefined): void {
@@ -113,6 +105,23 @@ export class RunTrace implements Tracer {
     if (this.#isOver) return;
     this.#isOver = true;
     this.emit({ type: "run.failed", error: toTraceError(error) });
+  }
+
+  /** Whatever the tracer does, the work is done once, and its outcome is the outcome. */
+  #inside<T>(wrap: (once: () => void) => void, work: () => T): T {
+    let outcome: { readonly value: T } | { readonly error: unknown } | undefined;
+    const workOnce = () => {
+      try {
+        outcome ??= { value: work() };
+      } catch (error) {
+        outcome = { error };
+      }
+    };
+    this.#safely(() => wrap(workOnce));
+    if (!outcome) workOnce();
+    const done = outcome as { readonly value: T } | { readonly error: unknown };
+    if ("error" in done) throw done.error;
+    return done.value;
   }
 
   #ofRun(tracer: Tracer): Tracer {

@@ -143,4 +143,6 @@ export interface Tracer {
   headers?(of: { readonly answer: number } | { readonly turnId: string }): Readonly<Record<string, string>>;
   /** Runs a tool's function as a part of its turn, for a tracer that keeps a current span. Default: it just runs. */
   within?<T>(turnId: string, work: () => T): T;
+  /** Sends a request to the model as a part of its answer. Default: it is just sent. */
+  withinAnswer?<T>(answer: number, send: () => T): T;
 }

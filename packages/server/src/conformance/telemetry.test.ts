@@ -9,6 +9,7 @@ import { afterEach, beforeEach, describe, expect, onTestFinished, test } from "v
 import { WebSocket } from "ws";
 import { type OtelSdk, type ReceivedSpan, startOtelSdk } from "../../../../test/support/otlp-receiver.ts";
 import type { ConfigInput } from "../config/schema.ts";
+import { startNotebook } from "../executor/mcp/testkit/notebook-server.ts";
 import { type RunningServer, startServer } from "../http/server.ts";
 import { loadTelemetry } from "../run/telemetry.ts";
 import { runWithCrashes } from "../run/testkit/crash.ts";
@@ -273,6 +274,31 @@ test.each([
   const run = only(await sdk.exported(), runName);
   expect(run.parentSpanId).toBeUndefined();
   expect(run.traceId).not.toBe(traceId);
+});
+
+test("an MCP server gets the span of its turn, in the message and in the headers", async () => {
+  const notebook = await startNotebook();
+  const { create } = await startAll({
+    script: [{ calls: [{ name: "look", input: { n: 1 } }] }, { text: "Done." }],
+    config: { mcp: { servers: { notes: { url: notebook.url } } } },
+  });
+  expect((await create({}, { traceparent })).body.status).toBe("completed");
+  const turn = (await sdk.exported()).find(({ name }) => name.startsWith("execute_tool"));
+  const expected = `00-${traceId}-${turn?.spanId}-01`;
+  expect(notebook.metas).toMatchObject([{ traceparent: expected }]);
+  const sent = notebook.headers
+    .map((headers) => headers.get("traceparent"))
+    .filter((value) => value !== null);
+  expect(sent).toEqual([expected]);
+});
+
+test("a request that is passed through keeps its trace context", async () => {
+  const { server, models } = await startAll({ script: { text: "Hello." } });
+  const body = JSON.stringify({ model: "test", messages: [{ role: "user", content: "Hi" }] });
+  const headers = { "content-type": "application/json", traceparent };
+  const reply = await fetch(`${server.url}/v1/chat/completions`, { method: "POST", headers, body });
+  expect(reply.status).toBe(200);
+  expect(models.requests[0]?.headers["traceparent"]).toBe(traceparent);
 });
 
 test("by default there are no spans, and no header goes out", async () => {

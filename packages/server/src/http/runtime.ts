@@ -13,6 +13,7 @@ import { SandboxHost } from "../executor/sandbox/sandbox-host.ts";
 import { ContainersApi } from "../run/containers.ts";
 import { Files } from "../run/files.ts";
 import { Responses } from "../run/responses.ts";
+import type { Telemetry } from "../run/telemetry.ts";
 import { startWatchdog } from "../run/watchdog/watchdog.ts";
 import { crashNotePath } from "../store/crash-note.ts";
 import { openStore } from "../store/open-store.ts";
@@ -44,6 +45,7 @@ export interface Runtime {
   readonly containers: ContainersApi;
   readonly logger: Logger;
   readonly metrics: Metrics;
+  readonly telemetry: Telemetry | undefined;
   /** The audit log, if there is one. */
   readonly audit: Audit | undefined;
   /** Starts the executors. Before anyone can connect: one that throws ends the start. */
@@ -116,6 +118,7 @@ export async function startRuntime(config: ServerConfig, options: StartOptions):
       containers: new ContainersApi({ host: sandbox, files }),
       logger,
       metrics,
+      telemetry,
       audit,
       startExecutors: () => {
         executors.start();

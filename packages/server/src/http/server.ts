@@ -91,6 +91,7 @@ async function listenForClients(
     containers,
     fileBytes: config.limits.fileBytes,
     urls: config.urls,
+    telemetry: runtime.telemetry,
     models,
     exchanges,
     version: packageVersion(),

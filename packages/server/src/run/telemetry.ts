@@ -84,6 +84,7 @@ function runSpan(tracer: OtelTracer): RunSpan {
       },
       headers: (of) => tracer.headers(of),
       within: (turnId, work) => tracer.within(turnId, work),
+      withinAnswer: (answer, send) => tracer.withinAnswer(answer, send),
     },
     end(end) {
       const atMs = Math.max(Date.now(), lastMs); // events have fractions of a millisecond

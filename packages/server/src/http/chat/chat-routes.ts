@@ -13,8 +13,10 @@ import {
   parseChatFrame,
 } from "../../protocol/chat-request.ts";
 import type { UrlRules } from "../../protocol/input-urls.ts";
+import type { Telemetry } from "../../run/telemetry.ts";
 import { modelErrors, type Route, type RouteRequest, route } from "../route.ts";
 import type { StreamOptions } from "../stream.ts";
+import { traceHeadersOf } from "../trace-headers.ts";
 import { passThrough } from "./pass-through.ts";
 import { replyFromProvider } from "./provider-reply.ts";
 
@@ -22,6 +24,8 @@ export interface ChatRoutesOptions extends StreamOptions {
   models: Pick<Models, "resolve">;
   /** The URLs that a request may have. Default: those of public hosts. */
   urls?: UrlRules;
+  /** Knows which trace a request belongs to. Default: none. */
+  telemetry?: Pick<Telemetry, "callerOf"> | undefined;
 }
 
 /**
@@ -44,7 +48,9 @@ export function chatRoutes(options: ChatRoutesOptions): Route[] {
     // As it came, to the last digit, unless the model has another name there, or another parser may read it otherwise.
     const isSame = wanted === forwarder.model && !mayHideUrl.test(text);
     const sent = isSame ? text : JSON.stringify({ ...Object(value), model: forwarder.model });
-    return passThrough(exchange, options, { forwarder, path, body: sent, stream });
+    const caller = options.telemetry?.callerOf(traceHeadersOf(exchange.incoming));
+    const traceHeaders = caller && { ...caller };
+    return passThrough(exchange, options, { forwarder, path, body: sent, stream, traceHeaders });
   };
 
   return [

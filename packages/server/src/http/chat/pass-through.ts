@@ -13,13 +13,15 @@ export interface PassThroughOptions {
   readonly body: string;
   /** Whether it asks for a stream. */
   readonly stream: boolean;
+  /** Headers that connect it to a trace. Default: none. */
+  readonly traceHeaders?: ForwardRequest["traceHeaders"];
 }
 
 /** Throws an `ApiError` as long as the reply has not begun; one that breaks off later is cut for the client too. */
 export async function passThrough(
   exchange: Exchange,
   { metrics, logger }: Pick<StreamOptions, "metrics" | "logger">,
-  { forwarder, path, body, stream }: PassThroughOptions,
+  { forwarder, path, body, stream, traceHeaders }: PassThroughOptions,
 ): Promise<void> {
   const { outgoing, headers, signal } = exchange;
   // A write to a client that has just left fails; the signal is aborted anyway.
@@ -30,6 +32,7 @@ export async function passThrough(
       path,
       body,
       isWhole: !stream,
+      traceHeaders,
       signal,
       onHead: ({ status, contentType = "application/json" }) => {
         outgoing.writeHead(status, {

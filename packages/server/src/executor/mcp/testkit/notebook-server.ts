@@ -22,6 +22,8 @@ export interface Notebook {
   /** `pay({"n":1})`. */
   readonly calls: string[];
   readonly lists: { count: number };
+  /** The `_meta` of each call. */
+  readonly metas: (Readonly<Record<string, unknown>> | undefined)[];
   readonly headers: Headers[];
   readonly urls: string[];
   /** Calls that were cancelled. */
@@ -44,6 +46,7 @@ const notebookTools: Tool[] = [
 export async function startNotebook({ gate, intercept }: NotebookOptions = {}): Promise<Notebook> {
   const calls: string[] = [];
   const aborted: string[] = [];
+  const metas: Notebook["metas"] = [];
   const headers: Headers[] = [];
   const urls: string[] = [];
   const lists = { count: 0 };
@@ -59,6 +62,8 @@ export async function startNotebook({ gate, intercept }: NotebookOptions = {}): 
     server.setRequestHandler("tools/call", async ({ params }, { mcpReq }) => {
       const { name, arguments: input = {} } = params;
       calls.push(`${name}(${JSON.stringify(input)})`);
+      const { _meta: meta } = mcpReq;
+      metas.push(meta);
       for (const ring of waiting.get(name)?.splice(0) ?? []) ring();
       await gate?.(name, input);
       if (name === "fail") return { ...say(`No ${String(input["n"])}.`), isError: true };
@@ -90,6 +95,7 @@ export async function startNotebook({ gate, intercept }: NotebookOptions = {}): 
     port,
     calls,
     lists,
+    metas,
     headers,
     urls,
     aborted,
