@@ -5,6 +5,7 @@ import { tool } from "rondo";
 import { scriptedModel } from "rondo/testing";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { startNotebook } from "../../../server/src/executor/mcp/testkit/notebook-server.ts";
+import { axeProblems } from "../testkit/axe.ts";
 import { browserPath, openConsole, skipReason, startBrowser, takeScreenshot } from "../testkit/browser.ts";
 import { startConsole } from "../testkit/console-server.ts";
 
@@ -59,6 +60,12 @@ describe.skipIf(browserPath === undefined)(`the chat${skipReason}`, () => {
     await page.getByText("Thought about it").first().click();
     await page.locator(".thinking", { hasText: "I have a tool." }).waitFor();
     await takeScreenshot(page, "chat-light-1280");
+    await page.emulateMedia({ colorScheme: "dark" });
+    await page.setViewportSize({ width: 360, height: 740 });
+    await takeScreenshot(page, "chat-dark-360");
+    expect(await axeProblems(page)).toEqual([]);
+    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(360);
+    await page.setViewportSize({ width: 1280, height: 800 });
 
     // The chat has an address: a reload shows the same, and the list has it.
     await page.waitForURL(/#\/chat\/resp_/);
@@ -185,6 +192,7 @@ describe.skipIf(browserPath === undefined)(`the chat${skipReason}`, () => {
     await say(page, "Pay 7.");
     await page.getByText("The model wants to call").waitFor();
     await takeScreenshot(page, "chat-approval-light-1280");
+    expect(await axeProblems(page)).toEqual([]);
     expect(notebook.calls).toEqual([]);
     await page.getByRole("button", { name: "Approve" }).click();
     await page.getByText("Paid.").waitFor();
@@ -229,6 +237,7 @@ describe.skipIf(browserPath === undefined)(`the chat${skipReason}`, () => {
     await page.getByRole("img", { name: "Sent with the message" }).waitFor();
 
     await page.getByRole("button", { name: "Settings" }).click();
+    expect(await axeProblems(page)).toEqual([]);
     const schema = page.getByRole("textbox", { name: "JSON schema of the answer" });
     await schema.fill("{");
     await page.getByText("This is not valid JSON").waitFor();
