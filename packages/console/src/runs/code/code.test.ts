@@ -139,13 +139,20 @@ describe("copied code", () => {
     const program = join(folder, "run.mjs");
     const [, followUp] = records;
     if (!followUp) throw new Error("There is no record.");
-    writeFileSync(program, toLibraryCode({ ...record, rounds: [endpoint], earlier: followUp.earlier }));
+    writeFileSync(
+      program,
+      toLibraryCode({
+        ...record,
+        rounds: [{ ...endpoint, calls: record.rounds.flatMap(({ calls: made }) => made) }],
+        earlier: followUp.earlier,
+      }),
+    );
     const { stdout: said } = await node(program);
     expect(said).toContain(`From the server: ${hostile.toWellFormed()}`);
     const [request] = models.requests;
     const sent = JSON.stringify(request?.body.messages);
     expect(sent).toContain(JSON.stringify(hostile));
-    expect(request?.body.tools?.[0]).toMatchObject({ function: { name: "shout" } });
+    expect(request?.body.tools).toMatchObject([{ function: { name: "shout" } }]);
   });
 });
 
@@ -168,7 +175,7 @@ function user(text: string) {
 }
 
 const anyText = fc
-  .array(fc.constantFrom(..."\"'`${}\\\n\r\u2028\u2029\0\ud800*/<!-aé🦊 "), { maxLength: 12 })
+  .array(fc.constantFrom(...hostile.split(""), "*", "</"), { maxLength: 12 })
   .map((characters) => characters.join(""));
 
 describe("values as source", () => {

@@ -12,6 +12,14 @@ export interface RunRecord {
   /** Input and output of the responses before it, from the first on. */
   readonly earlier: readonly Item[];
   readonly rounds: readonly Round[];
+  /** The tools that the server has itself, for their descriptions and schemas. Default: not known. */
+  readonly serverTools?: readonly KnownTool[];
+}
+
+interface KnownTool {
+  readonly name: string;
+  readonly description: string | null;
+  readonly input_schema: unknown;
 }
 
 /** One answer of the model, as `rondo/testing` scripts it. */
@@ -91,9 +99,10 @@ const anyObject = { type: "object" };
 /** The tools of the request, and those that were called. */
 export function toolsOf(record: RunRecord): RecordedTool[] {
   const tools = new Map<string, RecordedTool>();
-  const listed = [...record.earlier, ...record.input, ...record.response.output].flatMap((item) =>
+  const listed: unknown[] = [...record.earlier, ...record.input, ...record.response.output].flatMap((item) =>
     item.type === "mcp_list_tools" && Array.isArray(item["tools"]) ? (item["tools"] as unknown[]) : [],
   );
+  listed.push(...(record.serverTools ?? []));
   const called = [...resultsOf(record).keys()];
   for (const { type, name, description, parameters } of record.response.tools)
     if (type === "function") add(name, description, parameters);

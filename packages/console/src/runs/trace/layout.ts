@@ -159,8 +159,9 @@ class TimelineReader {
       const why = textOf(event, "reason") ?? errorOf(event) ?? "it was rejected";
       this.#mark(event, at, "rejected", `Call of ${textOf(event, "name") ?? "a tool"} not run: ${why}`);
     }
-    if (doubts.length === 0) return;
+    // A later answer may use the id of a call again.
     this.#doubts.set(textOf(event, "call_id") ?? "", doubts);
+    if (doubts.length === 0) return;
     const lane = this.#book.find(`answer:${numberOf(event, "answer")}`);
     if (lane) lane.doubts = [...new Set([...lane.doubts, ...doubts])];
   }

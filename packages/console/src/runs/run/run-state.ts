@@ -1,0 +1,210 @@
+// All that is shown of one run, loaded and, while it runs, followed.
+
+import { batch, signal } from "@preact/signals";
+import { ApiError, get, isAbort, stream } from "../../api/api.ts";
+import type { Page, RunSummary } from "../../api/types.ts";
+import type { Trace, TraceEvent } from "../trace/events.ts";
+import type { Item } from "../trace/items.ts";
+import { LiveOutput } from "./live-output.ts";
+import { isActive, type ResponseObject } from "./response.ts";
+
+const inputPage = 100;
+const traceMs = 800;
+const responseMs = 1_500;
+/** The events of one trace that are kept: as many as the server keeps. */
+const maxEvents = 25_000;
+
+export class RunState {
+  readonly id: string;
+  readonly response = signal<ResponseObject | undefined>(undefined);
+  readonly error = signal<Error | undefined>(undefined);
+  readonly trace = signal<Omit<Trace, "events"> | undefined>(undefined);
+  readonly events = signal<readonly TraceEvent[]>([]);
+  readonly input = signal<readonly Item[]>([]);
+  readonly hasMoreInput = signal(false);
+  /** The output, as far as it is known. */
+  readonly output = signal<readonly Item[]>([]);
+  readonly summary = signal<RunSummary | undefined>(undefined);
+  /** The runs of the same thread, from the first on. */
+  readonly thread = signal<readonly RunSummary[]>([]);
+  #leaving = new AbortController();
+  #isReadingInput = false;
+
+  constructor(id: string) {
+    this.id = id;
+  }
+
+  /** Loads while it is shown. */
+  show(): () => void {
+    this.#leaving = new AbortController();
+    void this.#load();
+    return () => this.#leaving.abort();
+  }
+
+  async reload(): Promise<void> {
+    await this.#load();
+  }
+
+  /** The page of the input before the items that are known. */
+  async readMoreInput(): Promise<void> {
+    if (this.#isReadingInput || !this.hasMoreInput.peek()) return;
+    this.#isReadingInput = true;
+    const known = this.input.peek();
+    const first = known[0]?.id;
+    const page = await this.#optional(this.#inputPage(first));
+    if (page)
+      batch(() => {
+        this.input.value = [...page.data.toReversed(), ...known];
+        this.hasMoreInput.value = page.has_more && page.data.length > 0;
+      });
+    this.#isReadingInput = false;
+  }
+
+  async #load(): Promise<void> {
+    try {
+      const [response] = await Promise.all([
+        this.#get<ResponseObject>(""),
+        this.#readTrace(),
+        this.#readInput(),
+        this.#readThread(),
+      ]);
+      this.#setResponse(response);
+      this.error.value = undefined;
+      if (isActive(response)) await Promise.all([this.#followTrace(), this.#followOutput(response)]);
+    } catch (caught) {
+      if (this.#leaving.signal.aborted || isAbort(caught)) return;
+      this.error.value = caught instanceof Error ? caught : new Error(String(caught));
+    }
+  }
+
+  #setResponse(response: ResponseObject): void {
+    batch(() => {
+      this.response.value = response;
+      this.output.value = response.output;
+    });
+  }
+
+  async #followTrace(): Promise<void> {
+    while (!this.trace.peek()?.is_over || this.#isActive()) {
+      await this.#pause(traceMs);
+      await this.#readTrace();
+      if (!this.#isActive()) break;
+    }
+    await this.#readTrace();
+  }
+
+  async #followOutput({ background }: ResponseObject): Promise<void> {
+    let live = background ? new LiveOutput() : undefined;
+    while (this.#isActive()) {
+      // Only the events of background runs are kept for everyone.
+      if (live && !(await this.#readStream(live))) live = undefined;
+      if (!live?.isOver) await this.#pause(responseMs);
+      const response = await this.#optional(this.#get<ResponseObject>(""));
+      if (response) this.#setResponse(response);
+    }
+    await this.#readThread();
+  }
+
+  /** Whether the stream could be read. */
+  async #readStream(live: LiveOutput): Promise<boolean> {
+    const after = live.sequence < 0 ? "" : `&starting_after=${live.sequence}`;
+    const { signal: leaving } = this.#leaving;
+    let frame = 0;
+    const draw = () => {
+      frame = 0;
+      this.output.value = live.take();
+    };
+    try {
+      for await (const event of stream("GET", `${this.#path("")}?stream=true${after}`, undefined, {
+        signal: leaving,
+      })) {
+        live.read(event);
+        if (frame === 0) frame = requestAnimationFrame(draw);
+        if (live.isOver) break;
+      }
+      return true;
+    } catch (caught) {
+      if (leaving.aborted) throw caught;
+      return false;
+    } finally {
+      cancelAnimationFrame(frame);
+    }
+  }
+
+  async #readTrace(): Promise<void> {
+    const after = this.events.peek().at(-1)?.n;
+    const path = after === undefined ? "/trace" : `/trace?after=${after}`;
+    const trace = await this.#optional(this.#get<Trace>(path));
+    if (!trace) return;
+    const { events, ...about } = trace;
+    batch(() => {
+      this.trace.value = about;
+      if (events.length > 0) this.events.value = [...this.events.peek(), ...events].slice(0, maxEvents);
+    });
+  }
+
+  async #readInput(): Promise<void> {
+    const page = await this.#optional(this.#inputPage(undefined));
+    if (!page) return;
+    batch(() => {
+      this.input.value = page.data.toReversed();
+      this.hasMoreInput.value = page.has_more;
+    });
+  }
+
+  #inputPage(after: string | undefined): Promise<Page<Item>> {
+    const from = after === undefined ? "" : `&after=${encodeURIComponent(after)}`;
+    return this.#get<Page<Item>>(`/input_items?order=desc&limit=${inputPage}${from}`);
+  }
+
+  async #readThread(): Promise<void> {
+    const { signal: leaving } = this.#leaving;
+    const runs = (query: Record<string, string>) =>
+      get<Page<RunSummary>>(`v1/runs?${new URLSearchParams(query)}`, { signal: leaving });
+    const found = await this.#optional(runs({ search: this.id, limit: "1" }));
+    const summary = found?.data[0];
+    if (summary?.id !== this.id) return;
+    this.summary.value = summary;
+    const thread = await this.#optional(runs({ thread: summary.thread_id, order: "asc", limit: "100" }));
+    if (thread) this.thread.value = thread.data;
+  }
+
+  #isActive(): boolean {
+    const response = this.response.peek();
+    return response !== undefined && isActive(response) && !this.#leaving.signal.aborted;
+  }
+
+  #path(rest: string): string {
+    return `v1/responses/${encodeURIComponent(this.id)}${rest}`;
+  }
+
+  #get<T>(rest: string): Promise<T> {
+    return get<T>(this.#path(rest), { signal: this.#leaving.signal });
+  }
+
+  /** What is shown if it is there: an old server, or one that is away for a moment, does not have it. */
+  async #optional<T>(loading: Promise<T>): Promise<T | undefined> {
+    try {
+      return await loading;
+    } catch (caught) {
+      if (caught instanceof ApiError) return undefined;
+      throw caught;
+    }
+  }
+
+  /** Waits; longer while nobody looks. */
+  async #pause(ms: number): Promise<void> {
+    const { signal: leaving } = this.#leaving;
+    await new Promise<void>((resolve, reject) => {
+      const timer = setTimeout(resolve, document.visibilityState === "visible" ? ms : ms * 10);
+      leaving.addEventListener(
+        "abort",
+        () => {
+          clearTimeout(timer);
+          reject(new DOMException("The page was left.", "AbortError"));
+        },
+        { once: true },
+      );
+    });
+  }
+}
