@@ -15,7 +15,10 @@ beforeAll(async () => {
   folder = await installPackages([...importedPackages(), ...startedByNpx]);
 }, 180_000);
 
-afterAll(() => rmSync(dirname(folder), { recursive: true, force: true }));
+afterAll(() => {
+  // Without a folder, as packing failed, this would be the working folder.
+  if (folder !== "") rmSync(dirname(folder), { recursive: true, force: true });
+});
 
 /** What docs/mcp.md starts with `npx`, which would download it. */
 const startedByNpx = ["@modelcontextprotocol/server-everything", ".bin/mcp-server-everything"];
