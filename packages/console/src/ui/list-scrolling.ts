@@ -23,6 +23,7 @@ export interface ListScrolling {
   readonly range: Signal<{ readonly first: number; readonly last: number }>;
   readonly scrolled: () => void;
   readonly firstInView: () => number;
+  readonly scrollTo: (top: number) => void;
   /** Scrolls as little as needed to show a row. */
   readonly show: (index: number) => void;
 }
@@ -98,6 +99,10 @@ export function useListScrolling(options: ListScrollingOptions): ListScrolling {
       options.onScrolled?.(box.current?.scrollTop ?? 0);
     },
     firstInView: () => latest.current.offsets.indexAt(box.current?.scrollTop ?? 0),
+    scrollTo(top) {
+      box.current?.scrollTo({ top });
+      look(); // the event comes later, and rows may come before it
+    },
     show(index) {
       const element = box.current;
       if (!element) return;

@@ -49,9 +49,9 @@ export interface VirtualListProps<T> {
 }
 
 export interface ListHandle {
-  scrollTo(top: number): void;
+  readonly scrollTo: (top: number) => void;
   /** Scrolls as little as needed to show a row. */
-  show(key: string): void;
+  readonly show: (key: string) => void;
 }
 
 interface DrawnRow {
@@ -106,7 +106,7 @@ export function VirtualList<T>(props: VirtualListProps<T>) {
 
   if (props.handle)
     props.handle.current = {
-      scrollTo: (top) => box.current?.scrollTo({ top }),
+      scrollTo: scrolling.scrollTo,
       show: (key) => scrolling.show(indexes.get(key) ?? 0),
     };
 

@@ -76,7 +76,7 @@ export function RunTable({ list, onOpen, onPlace }: RunTableProps) {
         header={<HeadRow class="run-row run-head" columns={columns} />}
         activeKey={list.activeKey.value}
         isOpenEnded={hasOlder || hasNewer}
-        follows="start"
+        {...(!hasNewer && { follows: "start" as const })}
         initialTop={list.scrollTop}
         onScrolled={(scrolled) => {
           list.scrollTop = scrolled;

@@ -65,10 +65,10 @@ export function RawView({ state, rounds, rows, answer, onAnswer }: RawViewProps)
       {raw.requests.map(({ attempt, url, body }) => (
         <section key={attempt} class="stack" aria-label={`Request ${attempt}`}>
           <div class="row">
-            <h3 class="grow one-line">
+            <h2 class="grow one-line">
               Request{raw.requests.length > 1 ? `, attempt ${attempt}` : ""}{" "}
               <span class="soft mono">{url}</span>
-            </h3>
+            </h2>
             <CopyButton text={() => body} />
           </div>
           <LongText label="Request body" text={pretty(body)} />
@@ -81,16 +81,16 @@ export function RawView({ state, rounds, rows, answer, onAnswer }: RawViewProps)
       )}
       <div class="raw-columns">
         <section class="stack" aria-label="Raw chunks">
-          <h3>
+          <h2>
             What came{" "}
             <span class="soft">
               in {raw.chunks.length === 1 ? "one piece" : `${raw.chunks.length} pieces`}
             </span>
-          </h3>
+          </h2>
           {raw.text === "" ? <p class="soft">Nothing.</p> : <LongText label="Raw chunks" text={raw.text} />}
         </section>
         <section class="stack" aria-label="What was read">
-          <h3>What was read</h3>
+          <h2>What was read</h2>
           {read.map((row) => (
             <div key={row.key} class="raw-item">
               <strong>{row.title}</strong>
