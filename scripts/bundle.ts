@@ -44,7 +44,7 @@ const library: Package = {
   // file. Top-level calls for other modules (`provideTurns()`, `provideThinking()`) are in the file of the modules that
   // need them, so that package.json can declare no side effects.
   shared: {
-    core: /^(error|json|async|registry|hook|context|tool|turn)\/|@oxc-project.runtime/,
+    core: /^(error|json|async|registry|hook|context|trace|tool|turn)\/|@oxc-project.runtime/,
     agent: /^(agent\/(?!check-prompt)|client\/thinking-agent)/,
     client: /^(agent|client|loop|model\/(?!http\/http-)|session\/[^/]+$)/,
     folder: /^session\/folder\//,

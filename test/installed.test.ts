@@ -3,6 +3,7 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { builtinModules } from "node:module";
 import { dirname, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { expectConsole } from "./support/console.ts";
 import { installPackages, serve, type } from "./support/installed.ts";
 import { expectToRun } from "./support/programs.ts";
 import { repoRoot } from "./support/repo.ts";
@@ -70,6 +71,7 @@ describe("the commands work", { timeout: 120_000 }, () => {
   test("rondo serve with a config in TypeScript", async () => {
     await using server = await serve("node_modules/.bin/rondo serve --port 0 --store memory", folder);
     expect(await ask(server.url, "demo")).toBe("42");
+    await expectConsole(server.url);
   });
 
   test("a file that Node reads as CommonJS is reported with the fix", async () => {

@@ -7,6 +7,7 @@ import { delimiter, join } from "node:path";
 import { promisify } from "node:util";
 import { startModelServer } from "rondo/testing";
 import { afterEach, expect, test } from "vitest";
+import { expectConsole } from "./support/console.ts";
 import { repoRoot } from "./support/repo.ts";
 
 const run = promisify(execFile);
@@ -42,6 +43,9 @@ test("npm start serves a found model, and the commands that it prints work when 
   }
   expect(output).toContain(`A model server answers at ${model.url}: tiny.`);
   expect(output).toContain(`-d '{"model":"tiny"`);
+
+  const [, url = ""] = /^Open (\S+)\/ in a browser/m.exec(output) ?? [];
+  await expectConsole(url);
 
   const commands = output.split("\n").flatMap((line) => /^ {2}((?:curl|node|npx) .+)$/.exec(line)?.[1] ?? []);
   expect(commands.map((command) => command.split(" ")[0])).toEqual(["curl", "node", "npx"]);

@@ -9,9 +9,8 @@ const target = fileURLToPath(new URL("../server/console", import.meta.url));
 
 /** Builds it. Several processes may do so at once: the files are put in place together, by one rename. */
 export async function buildConsole(): Promise<void> {
-  const stamp = join(target, ".stamp");
   const hash = hashOfSources();
-  if (existsSync(stamp) && readFileSync(stamp, "utf8") === hash) return;
+  if (isBuilt(hash)) return;
   const { build } = await import("vite"); // takes a while to load
   const made = mkdtempSync(`${target}-`);
   try {
@@ -21,13 +20,19 @@ export async function buildConsole(): Promise<void> {
       build: { outDir: made },
     });
     writeFileSync(join(made, ".stamp"), hash);
+    // Another process may have put the same in place meanwhile, and a server may be reading it.
+    if (isBuilt(hash)) return rmSync(made, { recursive: true });
     rmSync(target, { recursive: true, force: true });
     renameSync(made, target);
   } catch (error) {
     rmSync(made, { recursive: true, force: true });
-    // Another process may have put its own in place meanwhile.
-    if (!existsSync(stamp) || readFileSync(stamp, "utf8") !== hash) throw error;
+    if (!isBuilt(hash)) throw error;
   }
+}
+
+function isBuilt(hash: string): boolean {
+  const stamp = join(target, ".stamp");
+  return existsSync(stamp) && readFileSync(stamp, "utf8") === hash;
 }
 
 /** Of all that the result depends on: the sources, and the versions of what is built in. */

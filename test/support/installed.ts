@@ -6,6 +6,7 @@ import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, symlinkSync }
 import { tmpdir } from "node:os";
 import { basename, delimiter, dirname, join } from "node:path";
 import { promisify } from "node:util";
+import { buildConsole } from "../../packages/console/build.ts";
 import { packages, writeBundle } from "../../scripts/bundle.ts";
 import { repoRoot } from "./repo.ts";
 import { shellLinesIn } from "./shell.ts";
@@ -38,11 +39,12 @@ const env = {
 
 /** Packs without declarations, which no program needs to run: `npm run check` has the types. */
 async function pack(folder: string): Promise<string> {
+  await buildConsole();
   const staged = await Promise.all(
     packages.map(async (one) => {
       const copy = join(folder, basename(one.folder));
       mkdirSync(copy, { recursive: true });
-      for (const name of ["package.json", "bin", "README.md", "LICENSE"])
+      for (const name of ["package.json", "bin", "console", "README.md", "LICENSE"])
         if (existsSync(join(one.folder, name)))
           cpSync(join(one.folder, name), join(copy, name), { recursive: true });
       await writeBundle(one, join(copy, "dist"));

@@ -222,6 +222,13 @@ describe("without endpoints and models", () => {
     expect(out).toContain("LM Studio answers at http://localhost:1234/v1, but has no models yet.");
     expect(out).toContain(`-d '{"model":"qwen3:8b","input":"What is 25 + 17?"}'`);
     expect(out).toContain("chat --server http://127.0.0.1:4500");
+    expect(out).toContain("Open http://127.0.0.1:4500/ in a browser");
+  });
+
+  test("without the console, no page is named", async () => {
+    const { out } = await welcomed([], { RONDO_CONSOLE: "false" });
+    expect(out).toContain("Try it, in another terminal");
+    expect(out).not.toContain("in a browser");
   });
 
   test("models that cannot chat are not suggested", async () => {

@@ -79,10 +79,13 @@ async function serve(
     });
     // A program that waits for this line may ask to stop as soon as it reads it.
     const silent = found && silentUrl(given, found);
-    const more = found ? `\n${welcome({ url: server.url, found, command: commandName(io), silent })}` : "";
+    const { url } = server;
+    const more = found
+      ? `\n${welcome({ url, hasConsole: config.console, found, command: commandName(io), silent })}`
+      : "";
     // Where the audit log goes, there is nothing else.
     const write = (text: string) => (config.audit === "stdout" ? io.writeError(text) : io.write(text));
-    write(`${announcement(server.url, config)}\n${more}`);
+    write(`${announcement(url, config)}\n${more}`);
     for (const [endpoint, warning] of warnings)
       if (labelOf(endpoint) !== silent) io.writeError(`rondo: ${warning}\n`);
     // Trying it takes a moment of the processor: only where somebody reads the welcome, or asked for a sandbox.

@@ -1,4 +1,4 @@
-// What a newcomer reads: what was found, and three commands to try.
+// What a newcomer reads: what was found, where the console is, and three commands to try.
 
 import { chatModels } from "../config/chat-models.ts";
 import { type FoundServer, serverNames } from "../config/discover.ts";
@@ -8,13 +8,15 @@ export type CommandName = "npx rondo" | "npx @rondo/server";
 
 export interface WelcomeOptions {
   readonly url: string;
+  /** Whether a browser sees a page there. */
+  readonly hasConsole: boolean;
   readonly found: readonly FoundServer[];
   readonly command: CommandName;
   /** The label of `RONDO_MODEL_URL`, if no model answers there. */
   readonly silent?: string | undefined;
 }
 
-export function welcome({ url, found, command, silent }: WelcomeOptions): string {
+export function welcome({ url, hasConsole, found, command, silent }: WelcomeOptions): string {
   const lines = found.map(foundLine);
   if (silent !== undefined)
     lines.push(`No model answers at ${silent} (RONDO_MODEL_URL) yet. Start it there, or unset the variable.`);
@@ -27,6 +29,7 @@ export function welcome({ url, found, command, silent }: WelcomeOptions): string
     ...(lines.length === 0 ? [noServer] : []),
     ...(first === undefined ? [demoLine] : []),
     "",
+    ...(hasConsole ? [`Open ${url}/ in a browser to chat, and to see what runs do.`, ""] : []),
     "Try it, in another terminal in this folder:",
     "",
     `  curl ${url}/v1/responses -H "content-type: application/json" -d '${JSON.stringify({ model, input: "What is 25 + 17?" })}'`,
