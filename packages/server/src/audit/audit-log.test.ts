@@ -68,6 +68,29 @@ test("facts of one tick are one write and one sync, and settle together", async 
   await log.close();
 });
 
+test("a line that nobody waits for is written at once, and on the disk with the next one, or within a second", async () => {
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+  try {
+    const { disk, sink } = smallDisk(100_000);
+    const log = new AuditLog(sink, quiet);
+    log.record({ action: "request.ended" });
+    await tick();
+    await tick();
+    expect(disk).toMatchObject({ writes: 1, syncs: 0 });
+    await log.settled();
+    expect(disk).toMatchObject({ writes: 1, syncs: 1 });
+    log.record({ action: "request.ended" });
+    await tick();
+    await vi.advanceTimersByTimeAsync(1000);
+    await tick();
+    expect(disk).toMatchObject({ writes: 2, syncs: 2 });
+    expect(log.settled()).toBeUndefined();
+    await log.close();
+  } finally {
+    vi.useRealTimers();
+  }
+});
+
 test("what is recorded during a sync waits for the next one", async () => {
   const { disk, sink } = smallDisk(100_000);
   const gate = Promise.withResolvers<void>();

@@ -1,5 +1,5 @@
-// The audit log: facts become lines, the lines of one tick one write, and whoever must not go on before a line is on
-// the disk waits for it.
+// The audit log: facts become lines, and the lines of one tick one write, which survives the end of the process. The
+// disk is waited for where somebody must not go on before, for all lines so far; else within a second.
 
 import { randomBytes } from "node:crypto";
 import { hostname } from "node:os";
@@ -45,12 +45,16 @@ export interface AuditLogOptions {
 
 /** After a failure, how long until it is tried again. */
 const retryMs = 1000;
+/** How long a line that nobody waits for may stay in the memory of the machine. */
+const syncMs = 1000;
 /** How much waits while the log cannot be written; what comes then is only counted. */
 const maxWaitingChars = 2_000_000;
 
 /** Lines that are written together. */
 interface Batch {
   readonly lines: string[];
+  /** Whether somebody waits for the disk. */
+  isAwaited: boolean;
   readonly done: PromiseWithResolvers<void>;
 }
 
@@ -70,6 +74,9 @@ export class AuditLog implements Audit {
   /** The batch that is on its way to the disk. */
   #current: Batch | undefined;
   #isScheduled = false;
+  /** Whether lines are written that may not be on the disk. */
+  #isDirty = false;
+  #syncTimer: NodeJS.Timeout | undefined;
   #missed = 0;
   #failure: { readonly error: unknown; readonly atMs: number } | undefined;
   #timer: NodeJS.Timeout | undefined;
@@ -96,9 +103,11 @@ export class AuditLog implements Audit {
   settled(): Promise<void> | undefined {
     if (this.#failure && performance.now() - this.#failure.atMs < retryMs)
       return this.#refusal(this.#failure);
-    if (this.#failure) this.#schedule(); // now, not when the timer thinks so
-    if (this.#next.lines.length > 0) return this.#next.done.promise;
-    return this.#current?.done.promise;
+    if (this.#current && this.#next.lines.length === 0) return this.#current.done.promise;
+    if (!this.#isDirty && this.#next.lines.length === 0) return undefined;
+    this.#next.isAwaited = true;
+    this.#schedule();
+    return this.#next.done.promise;
   }
 
   /** Writes what waits, without making sure that it survives a crash of the machine. */
@@ -114,15 +123,19 @@ export class AuditLog implements Audit {
   async close(): Promise<void> {
     this.#isClosed = true;
     clearTimeout(this.#timer);
+    clearTimeout(this.#syncTimer);
     while (this.#current) await this.#current.done.promise.catch(() => {});
-    if (this.#next.lines.length > 0) await this.#flush();
+    this.#next.isAwaited = true;
+    await this.#flush();
     unwritten.delete(this);
     this.#sink.close();
   }
 
   #schedule(): void {
-    unwritten.add(this);
-    if (!process.listeners("exit").includes(writeAll)) process.on("exit", writeAll);
+    if (!unwritten.has(this)) {
+      unwritten.add(this);
+      if (!process.listeners("exit").includes(writeAll)) process.on("exit", writeAll);
+    }
     const isResting = this.#failure && performance.now() - this.#failure.atMs < retryMs;
     if (this.#isScheduled || this.#current || isResting || this.#isClosed) return;
     this.#isScheduled = true;
@@ -140,22 +153,33 @@ export class AuditLog implements Audit {
     const unsynced = [...batch.lines];
     try {
       this.#write(batch);
-      await this.#sink.sync();
+      this.#isDirty = true;
+      if (batch.isAwaited) await this.#sink.sync();
+      else this.#syncLater();
+      this.#isDirty = !batch.isAwaited;
       this.#noteRecovery();
       batch.done.resolve();
     } catch (error) {
       // What did not get onto the disk for sure is written again: a line may be there twice, with the same number.
       const waiting = [...(batch.lines.length > 0 ? batch.lines : unsynced), ...this.#next.lines];
-      this.#next = { lines: waiting, done: this.#next.done };
+      this.#next = { ...this.#next, lines: waiting };
       this.#waitingChars = waiting.reduce((sum, { length }) => sum + length, 0);
       this.#noteFailure(error);
       if (this.#options.onFailure === "refuse") batch.done.reject(new AuditUnavailable(error));
       else batch.done.resolve();
     } finally {
       this.#current = undefined;
-      if (this.#next.lines.length > 0) this.#schedule();
+      if (this.#next.lines.length > 0 || this.#next.isAwaited) this.#schedule();
       else unwritten.delete(this);
     }
+  }
+
+  #syncLater(): void {
+    this.#syncTimer ??= setTimeout(() => {
+      this.#syncTimer = undefined;
+      // A failure is reported, and nobody waits.
+      void this.settled()?.catch(() => {});
+    }, syncMs).unref();
   }
 
   /** Writes the lines of a batch, and takes those out that are written. Throws what stopped it. */
@@ -198,5 +222,5 @@ function newBatch(): Batch {
   const done = Promise.withResolvers<void>();
   // Not everybody waits.
   done.promise.catch(() => {});
-  return { lines: [], done };
+  return { lines: [], isAwaited: false, done };
 }

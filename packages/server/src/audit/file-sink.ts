@@ -4,6 +4,7 @@ import {
   closeSync,
   constants,
   fdatasync,
+  fdatasyncSync,
   fstatSync,
   fsyncSync,
   openSync,
@@ -79,7 +80,6 @@ export class FileSink implements AuditSink {
     closeSync(this.#file);
   }
 
-  /** What was written before is on the disk, so that the old file can be closed. */
   #reopenIfMoved(): void {
     const now = performance.now();
     if (now - this.#checkedAtMs < checkMs) return;
@@ -89,6 +89,7 @@ export class FileSink implements AuditSink {
       const old = this.#file;
       this.#file = open(this.#path);
       this.#isTorn = endsInLine(this.#file);
+      fdatasyncSync(old);
       closeSync(old);
     }
     this.#checkedAtMs = now;
