@@ -59,8 +59,8 @@ export interface CheckOptions
   readonly signal: AbortSignal;
   /** Whether the conversation began with the call. Default: false. */
   readonly isOpen?: boolean;
-  /** Receives what had to be guessed or mended to read the call. Default: nobody listens. */
-  readonly onDoubt?: ((doubt: string) => void) | undefined;
+  /** Gets what had to be guessed or mended to read the call. Default: nobody wants to know. */
+  readonly doubts?: string[] | undefined;
 }
 
 export function rejectCall(
@@ -76,8 +76,8 @@ export function rejectCall(
 export async function checkCall(raw: RawCall, options: CheckOptions): Promise<CheckedCall> {
   const { tools, decideCall, signal, isOpen = false } = options;
   const tool = tools.find(raw.name);
-  if (raw.isFromText) options.onDoubt?.("read from text");
-  if (tool && tool.wireName !== raw.name) options.onDoubt?.("loosely matched name");
+  if (raw.isFromText) options.doubts?.push("read from text");
+  if (tool && tool.wireName !== raw.name) options.doubts?.push("loosely matched name");
   const call = await validate(raw, tool, options);
   // The choice is only a request to the model, which may call in its text all the same.
   const undecided =
@@ -136,7 +136,7 @@ const maxBlockMs = 10;
 async function validate(
   raw: RawCall,
   tool: AnyTool | undefined,
-  { tools, repairArguments, model, signal, onDoubt }: CheckOptions,
+  { tools, repairArguments, model, signal, doubts }: CheckOptions,
 ): Promise<CallHere> {
   const reject = (reason: RejectReason, error: string) => rejectCall(raw, reason, error);
   if (raw.name === "") return reject("unknown", `The call has no name. The tools are: ${tools.names}.`);
@@ -173,11 +173,11 @@ async function validate(
     input = withoutFixed(tool, parsed.input);
     const problem = await problemOf(input);
     if (problem !== undefined) return reject("invalid", problem);
-    if (written) onDoubt?.("converted values");
-    else if (raw.arguments.trim() !== "") onDoubt?.("repaired arguments");
+    if (written) doubts?.push("converted values");
+    else if (raw.arguments.trim() !== "") doubts?.push("repaired arguments");
   }
-  if (onDoubt && written && Object.keys(written).some((key) => Object.hasOwn(tool.fixed, key)))
-    onDoubt("dropped fixed arguments");
+  if (doubts && written && Object.keys(written).some((key) => Object.hasOwn(tool.fixed, key)))
+    doubts.push("dropped fixed arguments");
   return { raw, decision: "run", tool, input };
 }
 

@@ -78,6 +78,8 @@ class Loop {
   readonly #promptWatch: PromptWatch;
   readonly #view: PromptView;
   readonly #trace: RunTrace | undefined;
+  /** The same, unless another run began it, such as an agent's. */
+  readonly #ownTrace: RunTrace | undefined;
   #state: RunState;
   /** Whether the model is asked for an answer without calls. */
   #isFinalAnswer: boolean;
@@ -95,36 +97,17 @@ class Loop {
     this.#signal = signal;
     this.#state = options.state ?? initialState;
     const { onTrace } = options;
-    this.#trace =
-      onTrace && (onTrace instanceof RunTrace ? onTrace : new RunTrace(onTrace, this.#state.answers));
+    if (onTrace instanceof RunTrace) this.#trace = onTrace;
+    else if (onTrace) this.#trace = this.#ownTrace = new RunTrace(onTrace, this.#state.answers);
     this.#isFinalAnswer = this.#state.isFinalAnswer === true;
     this.#repeats = new Repeats(this.#maxRepeats, this.#state.repeats);
     this.#promptWatch = options.promptWatch ?? new PromptWatch();
     this.#view = new PromptView(tools, options, () => this.#messages);
   }
 
-  events(): AsyncGenerator<LoopEvent, void, void> {
-    const trace = this.#trace;
-    // Inside another run, such as an agent's, that one begins and ends.
-    return trace && trace !== this.#options.onTrace ? this.#traced(trace) : this.#events();
-  }
-
-  async *#traced(trace: RunTrace): AsyncGenerator<LoopEvent, void, void> {
-    trace.start(this.#options.agent?.name);
-    try {
-      for await (const event of this.#events()) {
-        if (event.type === "run.finished") trace.finish(event.reason, event.usage);
-        yield event;
-      }
-    } catch (error) {
-      trace.fail(error);
-      throw error;
-    } finally {
-      trace.finish("aborted", this.#state.usage); // left
-    }
-  }
-
-  async *#events(): AsyncGenerator<LoopEvent, void, void> {
+  async *events(): AsyncGenerator<LoopEvent, void, void> {
+    const trace = this.#ownTrace;
+    trace?.start(this.#options.agent?.name);
     try {
       let reason = yield* this.#begin();
       while (!reason) {
@@ -140,7 +123,11 @@ class Loop {
         this.#offersTools = false;
         reason = yield* this.#askForFinalAnswer();
       }
+      trace?.finish(reason, this.#state.usage);
       yield { type: "run.finished", reason, usage: this.#state.usage, state: this.#state };
+    } catch (error) {
+      trace?.fail(error);
+      throw error;
     } finally {
       // Left between an answer and its calls: each of them still gets a result, but for those that stay open.
       for (const call of this.#open.filter(isAnsweredHere).map((it) => this.#toAnswer(it)))
@@ -151,6 +138,7 @@ class Loop {
             this.#options.describeFailure,
           ),
         );
+      trace?.finish("aborted", this.#state.usage); // left
     }
   }
 
@@ -234,7 +222,7 @@ class Loop {
     const profile = (await model.learn?.({ signal: this.#signal })) ?? model.profile;
     if (profile.outputMode === "prompt" && !this.#hasWarned) {
       this.#hasWarned = true;
-      yield this.#warning(shapeInWords);
+      yield this.#tell({ type: "warning", ...shapeInWords });
     }
     if (!isShapedLast(request, profile)) {
       yield* this.#askOnce(request);
@@ -285,10 +273,7 @@ class Loop {
           isStarted = true;
           if (!isContinued) yield { type: "model.started", model: this.#options.model.name };
           const change = this.#promptWatch.send(sent.request);
-          if (change) {
-            this.#trace?.emit({ type: "prompt.changed", ...change });
-            yield { type: "prompt.changed", ...change };
-          }
+          if (change) yield this.#tell({ type: "prompt.changed", ...change });
         }
         if (untold && isToken(delta)) {
           untold.started();
@@ -317,7 +302,7 @@ class Loop {
             if (this.#options.tellsCallPieces !== false) yield delta;
             break;
           case "warning":
-            yield this.#warning(delta);
+            yield this.#tell(delta);
             break;
           default:
             yield delta;
@@ -325,8 +310,7 @@ class Loop {
       }
       const cut = this.#findCut(answer, sent.model);
       trace?.finished(finishedOf(answer));
-      if (cut) this.#trace?.emit({ type: "prompt.cut", ...cut });
-      if (cut) yield { type: "prompt.cut", ...cut };
+      if (cut) yield this.#tell({ type: "prompt.cut", ...cut });
       if (draft && answer.calls.length === 0) {
         const shaped = shapedText(answer.text, draft);
         if (shaped === undefined && answer.finishReason !== "content_filter") {
@@ -392,9 +376,8 @@ class Loop {
     { isOpen = false, answer = this.#trace?.answer }: { isOpen?: boolean; answer?: number | undefined } = {},
   ): Promise<CheckedCall[]> {
     const trace = this.#trace;
-    const doubts: string[] = [];
-    const onDoubt = trace && ((doubt: string) => void (doubts.includes(doubt) || doubts.push(doubt)));
-    const options = { ...this.#options, tools: this.#tools, signal: this.#signal, isOpen, onDoubt };
+    const doubts: string[] | undefined = trace && [];
+    const options = { ...this.#options, tools: this.#tools, signal: this.#signal, isOpen, doubts };
     const checked: CheckedCall[] = [];
     for (const [index, raw] of calls.entries()) {
       const problem = repeated[index];
@@ -403,14 +386,13 @@ class Loop {
       else if (problem !== undefined) call = rejectCall(raw, "repeated", problem);
       else call = await checkCall(raw, options);
       checked.push(call);
-      trace?.emit(checkedOf(call, answer ?? 0, doubts.splice(0)));
+      trace?.emit(checkedOf(call, answer ?? 0, doubts?.splice(0)));
     }
     return checked;
   }
 
-  #warning(warning: { readonly message: string; readonly code?: string }): LoopEvent {
-    const { message, code } = warning;
-    const event = { type: "warning", message, ...(code !== undefined && { code }) } as const;
+  /** An event that a trace has too. */
+  #tell(event: Extract<LoopEvent, { readonly message: string }>): LoopEvent {
     this.#trace?.emit(event);
     return event;
   }
@@ -502,7 +484,8 @@ class Loop {
     const { limit, endsRun, fruitlessAnswers } = this.#state;
     if (isLeft || endsRun) return "client_calls";
     if (limit || !this.#isStuck) return limit;
-    yield this.#warning({
+    yield this.#tell({
+      type: "warning",
       message: `In ${fruitlessAnswers} answers in a row, no call could be run; the run ends here.`,
     });
     return "max_turns";

@@ -65,7 +65,7 @@ function messageOf({ text, thinking, calls }: ReadAnswer): AssistantMessage {
   return message;
 }
 
-export function checkedOf(call: CheckedCall, answer: number, doubts: readonly string[]): NewEvent {
+export function checkedOf(call: CheckedCall, answer: number, doubts: readonly string[] = []): NewEvent {
   const { id, name } = call.raw;
   const tool = "tool" in call ? call.tool : undefined;
   return {
@@ -75,7 +75,7 @@ export function checkedOf(call: CheckedCall, answer: number, doubts: readonly st
     name: tool?.name ?? name,
     decision: call.decision,
     ...(call.decision === "reject" && { reason: call.reason, error: call.error }),
-    ...(doubts.length > 0 && { doubts }),
+    ...(doubts.length > 0 && { doubts: [...new Set(doubts)] }),
   };
 }
 
