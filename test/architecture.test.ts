@@ -65,8 +65,10 @@ const serverLayers = {
     config: ["protocol", "store", "executor"],
     engine: ["protocol", "audit", "store", "executor"],
     run: ["protocol", "audit", "store", "executor", "engine"],
-    http: ["protocol", "audit", "store", "executor", "config", "engine", "run"],
-    cli: ["protocol", "audit", "store", "config", "http"],
+    // Whether models work: for the command, and for the console.
+    check: ["config"],
+    http: ["protocol", "audit", "store", "executor", "config", "check", "engine", "run"],
+    cli: ["protocol", "audit", "store", "config", "check", "http"],
     // Tests only: real clients, and the API's public schema.
     conformance: ["protocol", "store", "executor", "config", "engine", "run", "http"],
   },

@@ -77,6 +77,8 @@ describe("the OpenAPI document", () => {
       "get /v1/system",
       "get /v1/system/samples",
       "get /v1/system/log",
+      "get /v1/system/models",
+      "post /v1/system/models/check",
       "get /v1/tools",
       "post /v1/tools/call",
       "get /v1/models",

@@ -150,3 +150,51 @@ export const logQuerySchema = z.object({
     .describe("The number after which the lines begin. Default: the last ones."),
   limit: z.int().min(1).max(1000).default(200).describe("How many lines to give."),
 });
+
+export const systemModelListSchema = z.object({
+  object: z.literal("list"),
+  data: z.array(
+    z.object({
+      id: z.string(),
+      /** The name of its model server, as in `GET /v1/system`. */
+      endpoint: z.string(),
+      kind: z.string(),
+      profile: z.array(
+        z.object({
+          name: z.string(),
+          value: z.unknown(),
+          from: z.enum(["config", "server", "known model", "default"]),
+        }),
+      ),
+      context_window: z.int().nullable(),
+      slots,
+    }),
+  ),
+});
+
+export type SystemModelListReply = z.infer<typeof systemModelListSchema>;
+
+export const checkModelSchema = z.object({
+  model: z.string().min(1).max(1024),
+  check: z
+    .enum(["answer", "stream", "tool"])
+    .exactOptional()
+    .describe("The only check to make. Default: all."),
+});
+
+export const modelCheckReplySchema = z.object({
+  object: z.literal("list"),
+  data: z.array(
+    z.object({
+      name: z.string(),
+      /** Whether it works, be it with a warning. */
+      ok: z.boolean(),
+      status: z.enum(["ok", "warning", "failed", "skipped"]),
+      code: z.string(),
+      detail: z.string(),
+      ms: z.number(),
+    }),
+  ),
+});
+
+export type ModelCheckReply = z.infer<typeof modelCheckReplySchema>;

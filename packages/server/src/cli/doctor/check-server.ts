@@ -1,16 +1,16 @@
 // Checks a model server or a Rondo server: whether it is one, which models it has, and whether they work.
 
-import { openaiCompatible, responsesModel } from "rondo";
-import { commonProfile, learnEndpoint, pickProfile } from "rondo/models";
+import { responsesModel } from "rondo";
+import { type AskedServer, diagnose } from "../../check/diagnose.ts";
+import { type Finding, failed, type ModelReport, ok } from "../../check/finding.ts";
+import { checkModel, type ModelToCheck, type StepOptions } from "../../check/model-checks.ts";
+import { madeModel, modelToCheck } from "../../check/open-model.ts";
 import { chatModels } from "../../config/chat-models.ts";
 import { labelOf } from "../../config/endpoint.ts";
-import { providerOptions } from "../../config/model-schema.ts";
 import { findNearbyApi, isWrongPath as isWrongPathError, modelsAt } from "../../config/nearby-api.ts";
 import { modelApiKey } from "../../config/settings.ts";
-import { type AskedServer, diagnose } from "./diagnose.ts";
-import { checkModel, type ModelToCheck } from "./model-checks.ts";
 import type { Printer } from "./printer.ts";
-import { type Finding, failed, type ModelReport, ok, type ServerReport } from "./report.ts";
+import type { ServerReport } from "./report.ts";
 import type { ServerToCheck } from "./servers.ts";
 
 export interface CheckOptions {
@@ -54,8 +54,22 @@ export async function checkServer(
   printer.finding(finding, 1, `${url} (${source}): ${finding.message}`);
   const checked: ModelReport[] = [];
   for (const name of chosen)
-    checked.push(await checkModel(await openModel(server, name, options), { asked, signal, printer }));
+    checked.push(await checkShown(await openModel(server, name, options), { asked, signal }, printer));
   return { type, url, source, ...finding, models, checked };
+}
+
+/** Checks a model, and prints what happens. */
+async function checkShown(model: ModelToCheck, options: StepOptions, printer: Printer): Promise<ModelReport> {
+  const { name, profile } = model;
+  const { timeoutMs } = options.asked;
+  printer.note(name, 2, "bold");
+  if (profile) printer.note(`profile ${profile.name}: ${profile.reason}`, 3);
+  return checkModel(model, {
+    ...options,
+    onStep: ({ progress }) => printer.progress(`${name}: ${progress}`, timeoutMs),
+    onReport: ({ title }, report) =>
+      printer.finding(report, 3, `${title}: ${report.message} (${(report.ms / 1000).toFixed(1)} s)`),
+  });
 }
 
 export const advice = {
@@ -80,37 +94,8 @@ async function openModel(
     const options = { model: name, retry: { attempts: 1 }, ...(apiKey !== undefined && { apiKey }) };
     return { name, provider: responsesModel(rondoBase(url), options) };
   }
-  if (provider) {
-    const { name: profile, toolDialects } = provider.profile;
-    return { name, provider, profile: { name: profile, reason: "The provider brings it.", toolDialects } };
-  }
-  const settings = {
-    ...providerOptions(access, name),
-    // Faults must show, but a model that is loading is none.
-    retry: { attempts: 1, loadingMs: timeoutMs },
-  };
-  const { url, apiKey, headers, server, profile: override } = access;
-  const { profile, reason } = pickProfile({
-    baseURL: url,
-    model: name,
-    ...(server && { server }),
-    learned: await learnEndpoint({ baseURL: url, apiKey, headers, model: name, signal }),
-    ...(override && { override }),
-  });
-  const { toolDialects } = commonProfile;
-  const hasAll = toolDialects.every((dialect) => profile.toolDialects.includes(dialect));
-  return {
-    name,
-    provider: openaiCompatible(settings),
-    profile: {
-      name: profile.name,
-      reason: reason.replaceAll(url, labelOf(url)),
-      toolDialects: profile.toolDialects,
-    },
-    withAllDialects: hasAll
-      ? undefined
-      : () => openaiCompatible({ ...settings, profile: { ...override, toolDialects } }),
-  };
+  if (provider) return madeModel(provider, name);
+  return modelToCheck(access, name, { timeoutMs, signal });
 }
 
 /** Asks a server for its models. Undefined if it is at a usual port and missing. */

@@ -83,7 +83,8 @@ describe("on a terminal", () => {
     });
     const io = testIo({ output: { isTTY: true, columns: 200 }, env: { NO_COLOR: "" } });
     const ended = runCli(["doctor", "--model-url", server.url, "--timeout", "60"], io);
-    await vi.waitFor(() => expect(io.out).toMatch(/asking for an answer .*, up to 60 s/));
+    const isAsking = () => expect(io.out).toMatch(/asking for an answer .*, up to 60 s/);
+    await vi.waitFor(isAsking, { timeout: 10_000 });
     open.resolve();
     expect(await ended).toBe(0);
     const { out } = io;

@@ -1,6 +1,8 @@
 // `rondo doctor`: checks what is installed and reachable, whether it works, and says what to do where it does not.
 
 import { Command, InvalidArgumentError } from "commander";
+import { diagnose } from "../../check/diagnose.ts";
+import { type Finding, failed, ok } from "../../check/finding.ts";
 import { resolveConfig } from "../../config/check-config.ts";
 import { candidates, type UsualPorts } from "../../config/discover.ts";
 import { labelOf } from "../../config/endpoint.ts";
@@ -9,18 +11,10 @@ import { isPostgresUrl, storeLabel } from "../../store/store-label.ts";
 import { type CliIo, Exit, exitCodes } from "../cli-io.ts";
 import { configFlag, wholeNumber } from "../flag-values.ts";
 import { advice, type CheckOptions, checkServer, sectionTitles } from "./check-server.ts";
-import { diagnose } from "./diagnose.ts";
 import { checkConfig, checkNode, checkPackages, checkStore, checkStoreThoroughly } from "./install.ts";
 import { learnModel } from "./learn.ts";
 import { Printer } from "./printer.ts";
-import {
-  type DoctorReport,
-  type Finding,
-  failed,
-  type InstallCheck,
-  ok,
-  type ServerReport,
-} from "./report.ts";
+import type { DoctorReport, InstallCheck, ServerReport } from "./report.ts";
 import { checkSandbox } from "./sandbox.ts";
 import { modelServers, rondoServer, type ServerToCheck } from "./servers.ts";
 

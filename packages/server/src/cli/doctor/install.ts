@@ -1,6 +1,8 @@
 // Checks the installation: Node, the packages, the config and the store.
 
 import { relative } from "node:path";
+import { storeAdvice } from "../../check/advice.ts";
+import { type Finding, failed, ok } from "../../check/finding.ts";
 import { ConfigError } from "../../config/config-error.ts";
 import { findConfigFile } from "../../config/config-file.ts";
 import { type LoadOptions, loadConfig } from "../../config/load.ts";
@@ -9,8 +11,7 @@ import type { ServerConfig } from "../../config/schema.ts";
 import { checkStoreFile } from "../../store/check-store.ts";
 import { inspectStore } from "../../store/inspect-store.ts";
 import { isPostgresUrl, storeLabel } from "../../store/store-label.ts";
-import { storeAdvice } from "./advice.ts";
-import { type Finding, failed, type InstallCheck, ok } from "./report.ts";
+import type { InstallCheck } from "./report.ts";
 
 export function checkNode(found = process.versions.node): InstallCheck {
   const oldest = Number(/\d+/.exec(readManifest().engines.node)?.[0]);

@@ -1,10 +1,10 @@
 // Shows findings as they come: with colours and a progress line on a terminal, else as plain lines.
 
+import type { Finding } from "../../check/finding.ts";
 import type { CliIo } from "../cli-io.ts";
 import { startSpinner } from "../terminal/spinner.ts";
 import { createStyle, hasColours, type Style } from "../terminal/style.ts";
 import { oneLine, withoutControls } from "../terminal/text.ts";
-import type { Finding } from "./report.ts";
 
 export class Printer {
   readonly #io: CliIo;

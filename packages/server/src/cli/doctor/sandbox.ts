@@ -1,7 +1,8 @@
 // Checks the sandbox: which tier works here, and what its probes found.
 
+import { type Finding, failed, ok, warning } from "../../check/finding.ts";
 import type { ServerConfig } from "../../config/schema.ts";
-import { type Finding, failed, type InstallCheck, ok, warning } from "./report.ts";
+import type { InstallCheck } from "./report.ts";
 
 /** Runs the probes of the config's tier. */
 export async function checkSandbox(config: ServerConfig | undefined): Promise<InstallCheck> {

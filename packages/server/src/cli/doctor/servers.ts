@@ -1,14 +1,13 @@
 // Which servers are checked: those that the config, the environment and the flags name, and the usual ports.
 
 import type { ModelProvider } from "rondo";
+import type { Access } from "../../check/open-model.ts";
 import { ConfigError } from "../../config/config-error.ts";
 import { type CandidateOptions, candidates, placeOf, serverNames } from "../../config/discover.ts";
-import { type EndpointConfig, isProvider } from "../../config/model-schema.ts";
+import { isProvider } from "../../config/model-schema.ts";
 import type { Environment } from "../../config/overrides.ts";
 import type { ServerConfig } from "../../config/schema.ts";
 import { modelApiKey, modelUrl } from "../../config/settings.ts";
-
-export type Access = Pick<EndpointConfig, "url"> & Partial<EndpointConfig>;
 
 export interface ServerToCheck {
   readonly type: "model" | "rondo";

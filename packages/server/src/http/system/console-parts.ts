@@ -4,6 +4,8 @@ import { packageVersion } from "../../config/package-version.ts";
 import type { ServerConfig } from "../../config/schema.ts";
 import type { Runtime } from "../runtime.ts";
 import type { LogTail } from "./log-tail.ts";
+import { ModelChecker } from "./model-checker.ts";
+import { ModelFacts } from "./model-facts.ts";
 import { Samples } from "./samples.ts";
 import { System } from "./system.ts";
 import type { ConsoleParts } from "./system-routes.ts";
@@ -33,6 +35,8 @@ export function consoleParts(config: ServerConfig, runtime: Runtime, logTail: Lo
       metrics,
       audit,
     }),
+    modelFacts: new ModelFacts(models),
+    modelChecker: new ModelChecker({ models, hasAuth }),
     samples: new Samples({ metrics, queue: store.queue }),
     logTail,
     hasAuth,

@@ -9,6 +9,9 @@ import {
 } from "../../protocol/system.ts";
 import { type Route, route } from "../route.ts";
 import type { LogTail } from "./log-tail.ts";
+import type { ModelChecker } from "./model-checker.ts";
+import type { ModelFacts } from "./model-facts.ts";
+import { modelRoutes } from "./model-routes.ts";
 import { type Samples, sampleMs } from "./samples.ts";
 import type { System } from "./system.ts";
 import { toolRoutes } from "./tool-routes.ts";
@@ -23,6 +26,8 @@ export interface SystemRoutesOptions {
 export interface ConsoleParts {
   readonly system: System;
   readonly toolbox: Toolbox;
+  readonly modelFacts: ModelFacts;
+  readonly modelChecker: ModelChecker;
   readonly samples: Samples;
   readonly logTail: LogTail;
   /** Whether clients need a key. Then each sees only lines that name it. */
@@ -66,6 +71,7 @@ export function systemRoutes({ console: parts }: SystemRoutesOptions): Route[] {
         return { object: "list", ...logTail.read({ after, limit, owner: hasAuth ? owner : undefined }) };
       },
     }),
+    ...modelRoutes(parts.modelFacts, parts.modelChecker),
     ...toolRoutes(toolbox),
   ];
 }

@@ -100,6 +100,6 @@ test("only the demo model: it is a demo", async () => {
 
 test("console: false removes the routes", async () => {
   const { get } = await start({ models: { demo: demoModel() }, console: false });
-  for (const path of ["/v1/system", "/v1/system/samples", "/v1/system/log", "/v1/tools"])
+  for (const path of ["/v1/system", "/v1/system/samples", "/v1/system/log", "/v1/system/models", "/v1/tools"])
     expect(await get(path)).toMatchObject({ status: 404, body: { error: { code: "unknown_path" } } });
 });

@@ -22,6 +22,7 @@ import { shortly } from "./shortly.ts";
 export interface ToolboxOptions {
   /** The tools of the config. */
   readonly tools: readonly AnyTool[];
+  /** Whether all requests have them, or those that name them. */
   readonly offerTools: "always" | "named";
   readonly mcp: Pick<McpExecutor, "configured">;
   readonly sandbox: Pick<SandboxHost, "known" | "allows" | "settings">;

@@ -12,6 +12,8 @@ import { type Listening, type ListenOptions, listen } from "../listen.ts";
 import { createLogger, type LogLevel } from "../log.ts";
 import { Metrics } from "../metrics.ts";
 import { LogTail } from "../system/log-tail.ts";
+import { ModelChecker } from "../system/model-checker.ts";
+import { ModelFacts } from "../system/model-facts.ts";
 import { Samples } from "../system/samples.ts";
 import { System } from "../system/system.ts";
 import { Toolbox } from "../system/toolbox.ts";
@@ -31,6 +33,8 @@ export interface TestServer extends Listening, AsyncDisposable {
     init?: { headers?: Record<string, string>; signal?: AbortSignal },
   ): Promise<Response>;
 }
+
+const noModels = { servers: async () => [] };
 
 /** Samples that only a test takes. */
 function testSamples(metrics: Metrics): Samples {
@@ -70,7 +74,7 @@ export function testOptions(
         hasAuth: true,
         store: "memory",
         queue: { count: async () => ({ queued: 0, running: 0 }) },
-        models: { servers: async () => [] },
+        models: noModels,
         sandbox,
         metrics,
         traces: "off",
@@ -84,6 +88,8 @@ export function testOptions(
         logger,
         metrics,
       }),
+      modelFacts: new ModelFacts(noModels),
+      modelChecker: new ModelChecker({ models: noModels, hasAuth: true }),
       samples: testSamples(metrics),
       logTail: new LogTail({ level: "info" }),
       hasAuth: true,

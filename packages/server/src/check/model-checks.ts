@@ -6,7 +6,6 @@ import { run } from "rondo/loop";
 import type { ModelRequest } from "rondo/models";
 import { toolAdvice } from "./advice.ts";
 import { type AskedServer, diagnose } from "./diagnose.ts";
-import type { Printer } from "./printer.ts";
 import {
   type Finding,
   failed,
@@ -15,7 +14,7 @@ import {
   type StepName,
   type StepReport,
   warning,
-} from "./report.ts";
+} from "./finding.ts";
 
 export interface ModelToCheck {
   readonly name: string;
@@ -29,13 +28,23 @@ export interface ModelToCheck {
 export interface StepOptions {
   readonly asked: AskedServer;
   readonly signal: AbortSignal;
-  readonly printer: Printer;
+  /** The only step to try. Default: all. */
+  readonly only?: StepName | undefined;
+  /** Called before each step. */
+  readonly onStep?: (step: StepTitle) => void;
+  /** Called after each step. */
+  readonly onReport?: (step: StepTitle, report: StepReport) => void;
 }
 
-interface ModelCheck {
-  readonly step: StepName;
+/** A step in words. */
+export interface StepTitle {
   readonly title: string;
+  /** What happens in it. */
   readonly progress: string;
+}
+
+interface ModelCheck extends StepTitle {
+  readonly step: StepName;
   run(model: ModelToCheck, signal: AbortSignal): Promise<Finding>;
 }
 
@@ -52,14 +61,13 @@ const modelChecks: readonly ModelCheck[] = [
 
 /** Runs the checks in order, each with the time limit. A failure of the server, not of a request, ends them. */
 export async function checkModel(model: ModelToCheck, options: StepOptions): Promise<ModelReport> {
-  const { asked, signal, printer } = options;
+  const { asked, signal, only, onStep, onReport } = options;
   const { name, profile } = model;
-  printer.note(name, 2, "bold");
-  if (profile) printer.note(`profile ${profile.name}: ${profile.reason}`, 3);
+  const wanted = modelChecks.filter(({ step }) => only === undefined || step === only);
   const steps: StepReport[] = [];
-  for (const check of modelChecks) {
-    const { step, title } = check;
-    printer.progress(`${name}: ${check.progress}`, asked.timeoutMs);
+  for (const check of wanted) {
+    const { step } = check;
+    onStep?.(check);
     const startedAt = performance.now();
     let mayContinue = true;
     const limited = AbortSignal.any([signal, AbortSignal.timeout(asked.timeoutMs)]);
@@ -70,11 +78,11 @@ export async function checkModel(model: ModelToCheck, options: StepOptions): Pro
     });
     const report = { step, ...finding, ms: Math.round(performance.now() - startedAt) };
     steps.push(report);
-    printer.finding(report, 3, `${title}: ${report.message} (${(report.ms / 1000).toFixed(1)} s)`);
+    onReport?.(check, report);
     if (!mayContinue) break;
   }
   const isFine = ({ status }: Finding) => status === "ok" || status === "warning";
-  const works = steps.length === modelChecks.length && steps.every(isFine);
+  const works = steps.length === wanted.length && steps.every(isFine);
   return { model: name, ...(profile && { profile }), works, steps };
 }
 

@@ -13,8 +13,8 @@ import {
   ModelTimeoutError,
   UnexpectedAnswerError,
 } from "rondo/errors";
-import { isLoopback } from "../../config/exposure.ts";
-import { type Finding, failed } from "./report.ts";
+import { isLoopback } from "../config/exposure.ts";
+import { type Finding, failed } from "./finding.ts";
 
 export interface AskedServer {
   readonly url: string;

@@ -1,0 +1,83 @@
+// The checks of `rondo doctor`, for the models of this server. They cost a model server some work, so that each has one
+// check at a time.
+
+import type { AskedServer } from "../../check/diagnose.ts";
+import type { StepReport } from "../../check/finding.ts";
+import { checkModel } from "../../check/model-checks.ts";
+import { madeModel, modelToCheck } from "../../check/open-model.ts";
+import type { ModelServerView } from "../../config/models.ts";
+import { ApiError, notFound } from "../../protocol/api-error.ts";
+import { parseField } from "../../protocol/field-error.ts";
+import { checkModelSchema, type ModelCheckReply } from "../../protocol/system.ts";
+
+export interface ModelCheckerOptions {
+  readonly models: { servers(): Promise<ModelServerView[]> };
+  /** Whether clients need a key. Then nobody sees where a server is. */
+  readonly hasAuth: boolean;
+  /** The limit of each check. Default: 60,000. */
+  readonly timeoutMs?: number;
+}
+
+export class ModelChecker {
+  readonly #options: ModelCheckerOptions;
+  /** The addresses of the servers that are being checked. */
+  readonly #busy = new Set<string>();
+
+  constructor(options: ModelCheckerOptions) {
+    this.#options = options;
+  }
+
+  /** Throws an `ApiError` if there is no such model, or its server is being checked. */
+  async check(body: unknown, signal: AbortSignal): Promise<ModelCheckReply> {
+    const { model: id, check: only } = parseField(checkModelSchema, body);
+    const { models, hasAuth, timeoutMs = 60_000 } = this.#options;
+    const server = (await models.servers()).find((it) => it.models.some((model) => model.id === id));
+    const model = server?.models.find((it) => it.id === id);
+    if (!server || !model)
+      throw notFound(
+        `There is no model ${JSON.stringify(id.slice(0, 100))}. GET /v1/system/models lists all models.`,
+        "model_not_found",
+        "model",
+      );
+    const { label } = server;
+    if (this.#busy.has(label))
+      throw new ApiError("Another check of this model server is under way. Wait until it ends.", {
+        status: 429,
+        code: "check_under_way",
+        retryAfterMs: 2000,
+      });
+    this.#busy.add(label);
+    try {
+      const { access, provider, name } = model;
+      const asked: AskedServer = { url: label, hasKey: access?.apiKey !== undefined, timeoutMs, ...advice };
+      const opened = provider
+        ? madeModel(provider, name)
+        : await modelToCheck(access ?? { url: label }, name, { timeoutMs, signal });
+      const { steps } = await checkModel(opened, { asked, signal, only });
+      return { object: "list", data: steps.map((step) => toReply(step, hasAuth ? label : undefined)) };
+    } finally {
+      this.#busy.delete(label);
+    }
+  }
+}
+
+const advice = {
+  keyAdvice: "Set apiKey beside the url in the server's config.",
+  startAdvice: "Start the model server (Ollama: `ollama serve`), or correct its url in the config.",
+};
+
+/** `hidden`: an address that the caller must not see. */
+function toReply(
+  { step, status, code, message, advice: whatToDo, ms }: StepReport,
+  hidden: string | undefined,
+): ModelCheckReply["data"][number] {
+  const detail = whatToDo === undefined ? message : `${message}. ${whatToDo}`;
+  const isFine = status === "ok" || status === "warning";
+  return { name: step, ok: isFine, status, code, detail: hidden ? hide(detail, hidden) : detail, ms };
+}
+
+function hide(text: string, address: string): string {
+  const host = URL.parse(address)?.host;
+  const withoutUrls = text.replace(/\bhttps?:\/\/[^\s"'`)]+/gi, "(hidden)");
+  return host ? withoutUrls.replaceAll(host, "(hidden)") : withoutUrls;
+}
