@@ -39,3 +39,69 @@ export function copyRuns(path: string, count: number): void {
     db.close();
   }
 }
+
+/** Adds so many items to the output of the newest run, two for each round, and the trace of these rounds. */
+export function addItems(path: string, count: number): string {
+  const db = new DatabaseSync(path);
+  try {
+    const run = db.prepare("SELECT key, id, owner FROM responses ORDER BY created_at_ms DESC LIMIT 1").get();
+    const insert =
+      db.prepare(`INSERT INTO items (response_key, is_output, position, turn, owner, id, is_frozen, data)
+      VALUES (?, 1, ?, 0, ?, ?, 1, ?)`);
+    db.exec("BEGIN");
+    const key = Number(run?.["key"]);
+    db.prepare("DELETE FROM items WHERE response_key = ? AND is_output = 1").run(key);
+    db.prepare("DELETE FROM traces WHERE response_key = ?").run(key);
+    for (let n = 0; n < count; n += 1) {
+      const item = itemAt(n);
+      insert.run(key, n, String(run?.["owner"]), item.id, JSON.stringify(item));
+    }
+    const events = Array.from({ length: count / 2 }, (_, answer) => roundAt(answer)).flat();
+    const lines = events.map((event) => JSON.stringify(event)).join("\n");
+    db.prepare("INSERT INTO traces (response_key, first, last, lines) VALUES (?, 0, ?, ?)").run(
+      key,
+      events.length - 1,
+      lines,
+    );
+    db.exec("COMMIT");
+    return String(run?.["id"]);
+  } finally {
+    db.close();
+  }
+}
+
+const sentence = "The quick brown fox jumps over the lazy dog, and then looks back at it for a while. ";
+
+function itemAt(n: number) {
+  const status = "completed";
+  if (n % 2 === 1)
+    return {
+      type: "mcp_call",
+      id: `mcp_${n}`,
+      server_label: "local",
+      name: "read_page",
+      arguments: JSON.stringify({ page: n }),
+      output: `Page ${n}: ${sentence.repeat(n % 9)}`,
+      error: null,
+      status,
+      approval_request_id: null,
+    };
+  const text = `Item ${n}. ${sentence.repeat(n % 7)}`;
+  const content = [{ type: "output_text", text, annotations: [], logprobs: [] }];
+  return { type: "message", id: `msg_${n}`, role: "assistant", status, content };
+}
+
+function roundAt(answer: number) {
+  const at = answer * 100;
+  const call = { call_id: `call_${answer}`, name: "read_page" };
+  const turn = { turn_id: `turn_${answer}` };
+  return [
+    { at, type: "model.asked", answer, model: "m", endpoint: "http://127.0.0.1:1/v1", messages: 2, tools: 1 },
+    { at: at + 20, type: "model.started", answer },
+    { at: at + 60, type: "call.checked", answer, ...call, decision: "run" },
+    { at: at + 60, type: "model.finished", answer, finish_reason: "tool_calls" },
+    { at: at + 61, type: "turn.started", ...turn, ...call, attempt: 1 },
+    { at: at + 95, type: "turn.finished", ...turn, stop_reason: "completed" },
+    { at: at + 97, type: "store.committed", ms: 2, is_durable: true },
+  ];
+}

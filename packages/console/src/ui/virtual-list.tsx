@@ -107,7 +107,10 @@ export function VirtualList<T>(props: VirtualListProps<T>) {
   if (props.handle)
     props.handle.current = {
       scrollTo: scrolling.scrollTo,
-      show: (key) => scrolling.show(indexes.get(key) ?? 0),
+      show: (key) => {
+        const index = indexes.get(key);
+        if (index !== undefined) scrolling.show(index);
+      },
     };
 
   // A row that did not change is the same node again, which is not even compared.

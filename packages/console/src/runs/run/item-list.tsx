@@ -26,17 +26,12 @@ export function ItemList(props: ItemListProps) {
   const rows = useStableRows(props.rows);
   const handle = useRef<ListHandle | null>(null);
   const opened = useSignal<ReadonlySet<string>>(new Set());
-  const own = useRef<string | undefined>(undefined);
+  const hasRows = rows.length > 0;
   useEffect(() => {
     // One that was selected in the timeline may be far away.
-    if (selected !== undefined && selected !== own.current) handle.current?.show(selected);
-    own.current = selected;
-  }, [selected]);
-  const select = (key: string) => {
-    own.current = key;
-    onSelect(key);
-  };
-  if (rows.length === 0) return <p class="empty">There are no items yet.</p>;
+    if (selected !== undefined) handle.current?.show(selected);
+  }, [selected, hasRows]);
+  if (!hasRows) return <p class="empty">There are no items yet.</p>;
   return (
     <VirtualList
       class="item-rows"
@@ -49,8 +44,8 @@ export function ItemList(props: ItemListProps) {
       inputs={[opened.value, threadId]}
       activeKey={selected}
       isOpenEnded={hasMoreInput}
-      onMove={({ key }) => select(key)}
-      onOpen={({ key }) => select(key)}
+      onMove={({ key }) => onSelect(key)}
+      onOpen={({ key }) => onSelect(key)}
       onRange={(first) => {
         if (hasMoreInput && first < 10) onMoreInput();
       }}

@@ -5,7 +5,7 @@ import { useEffect, useRef } from "preact/hooks";
 import { formatDuration } from "../../ui/format.ts";
 import { Icon } from "../../ui/icon.tsx";
 import { Cell, gridRoles } from "../../ui/list-cell.tsx";
-import { VirtualList } from "../../ui/virtual-list.tsx";
+import { type ListHandle, VirtualList } from "../../ui/virtual-list.tsx";
 import type { Lane, Mark } from "../trace/lane-book.ts";
 import { pan, placeBars, type Span, ticks, zoom } from "../trace/scale.ts";
 import { kindWords } from "./legend.tsx";
@@ -28,6 +28,11 @@ const pixelsPerTick = 90;
 export function Waterfall({ lanes, marks, span, end, selected, onSelect, onSpan, isLive }: WaterfallProps) {
   const box = useRef<HTMLDivElement>(null);
   const pixels = useSignal(600);
+  const handle = useRef<ListHandle | null>(null);
+  useEffect(() => {
+    // One that was selected by its item may be far away.
+    if (selected !== undefined) handle.current?.show(selected);
+  }, [selected]);
   const latest = useRef({ span, end, onSpan });
   latest.current = { span, end, onSpan };
   useEffect(() => {
@@ -66,6 +71,7 @@ export function Waterfall({ lanes, marks, span, end, selected, onSelect, onSpan,
       <VirtualList
         class="waterfall"
         label="Timeline"
+        handle={handle}
         rows={lanes}
         keyOf={({ id }) => id}
         rowHeight={rowHeight}
