@@ -126,7 +126,7 @@ describe.skipIf(browserPath === undefined)(`runs${skipReason}`, () => {
           thinking: hostile,
           text: hostile,
           calls: [
-            { name: "weather", input: { city: "Berlin" } },
+            { name: "weather", arguments: "{'city': 'Berlin',}" },
             { name: "weather", input: { city: "Nowhere" } },
             { name: hostile, arguments: hostile },
           ],
@@ -173,6 +173,10 @@ describe.skipIf(browserPath === undefined)(`runs${skipReason}`, () => {
       .first()
       .waitFor();
 
+    // What had to be guessed is marked.
+    await items.getByText(/Doubtful: repaired/).waitFor();
+    expect(await lanes.locator(".lane-doubt").count()).toBe(2);
+
     // Zoom by keys.
     await lanes.focus();
     await page.keyboard.press("+");
@@ -192,6 +196,10 @@ describe.skipIf(browserPath === undefined)(`runs${skipReason}`, () => {
     await dialog.getByRole("tab", { name: "Test" }).click();
     await dialog.getByText("scriptedModel(answers)").waitFor();
     await page.keyboard.press("Escape");
+
+    // A message can be edited: the chat goes on from there in a branch.
+    await items.getByRole("link", { name: "Edit and branch" }).click();
+    await expect.poll(() => page.getByRole("textbox").first().inputValue()).toBe(hostile);
 
     // One that failed says what to do; its thread leads back; and it can be deleted.
     const failed = await create(server.url, {
@@ -228,6 +236,9 @@ describe.skipIf(browserPath === undefined)(`runs${skipReason}`, () => {
     const { page, problems } = opened;
     const items = page.getByRole("grid", { name: "Items" });
     await items.getByText("The beginning").waitFor();
+    await page.getByRole("tab", { name: "Requests and chunks" }).click();
+    await page.getByText("traces: full").waitFor();
+    await page.getByRole("tab", { name: "Timeline" }).click();
     await page.locator(".bar.generation.open").waitFor();
     release();
     await items.getByText("The beginning and the end.").waitFor();

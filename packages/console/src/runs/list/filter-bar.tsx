@@ -17,7 +17,7 @@ export interface FilterBarProps {
 /** How long one may type on before it is searched. */
 const typingMs = 250;
 
-const sources = ["console", "chat", "api"];
+const sources = ["console"];
 
 export function FilterBar({ filters, onChange, isOpen }: FilterBarProps) {
   const models = useLoaded((signal) => get<{ data: readonly { id: string }[] }>("v1/models", { signal }), []);

@@ -9,22 +9,15 @@ import { ErrorNotice } from "../../ui/error-notice.tsx";
 import { PageFrame } from "../../ui/page.tsx";
 import { FilterBar } from "./filter-bar.tsx";
 import { type RunFilters, readFilters, toPlaceQuery } from "./filters.ts";
-import { RunList } from "./run-list.ts";
 import { RunTable } from "./run-table.tsx";
+import { listFor } from "./shown-list.ts";
 import "./list.css";
-
-/** The list that was shown last, so that back shows it as it was. */
-let shown: RunList | undefined;
 
 export function RunListPage({ place }: { readonly place: Place }) {
   const filters = readFilters(place.query);
   const query = new URLSearchParams(toPlaceQuery(filters)).toString();
   const at = place.query.get("at") ?? undefined;
-  const list = useMemo(() => {
-    const isSame = shown && new URLSearchParams(toPlaceQuery(shown.filters)).toString() === query;
-    shown = isSame && shown ? shown : new RunList(filters);
-    return shown;
-  }, [query, key.value]);
+  const list = useMemo(() => listFor(filters), [query, key.value]);
   useEffect(() => list.show(at), [list, reconnects.value]);
   const isMore = useSignal(false);
   const change = (changed: Partial<RunFilters>) =>

@@ -103,7 +103,7 @@ export function RunTable({ list, onOpen, onPlace }: RunTableProps) {
           <span>{hasOlder ? "Scroll for older runs" : "These are the oldest runs"}</span>
         )}
         <span class="grow" />
-        {(hasNewer || top.value > rowHeight.wide * 4) && (
+        {(hasNewer || top.value > 0) && (
           <button class="button quiet" type="button" onClick={() => void list.jump("start")}>
             Newest
           </button>

@@ -10,6 +10,7 @@ import { Icon } from "../../ui/icon.tsx";
 import { ModalDialog } from "../../ui/modal-dialog.tsx";
 import { StatusBadge } from "../../ui/status-badge.tsx";
 import { Duration } from "../duration.tsx";
+import { forgetList } from "../list/shown-list.ts";
 import { CodeDialog } from "./code-dialog.tsx";
 import { isActive, type ResponseObject } from "./response.ts";
 import type { RunState } from "./run-state.ts";
@@ -91,6 +92,7 @@ export function RunHead({ state, response }: RunHeadProps) {
                   close();
                   await attempt(async () => {
                     await remove(path);
+                    forgetList();
                     goTo(linkTo("runs"));
                   });
                 }}
