@@ -22,7 +22,7 @@ export const budgets: Readonly<Record<string, Budget>> = {
     packages: 2,
     modules: 24,
     builtins: 4,
-    bundleBytes: 284_000,
+    bundleBytes: 290_000,
     toolBundleBytes: 78_000,
   },
   // Half of the packages are pg, pg-boss and theirs; only a store in PostgreSQL loads them.

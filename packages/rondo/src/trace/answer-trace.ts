@@ -9,8 +9,6 @@ import { toTraceError } from "./trace-error.ts";
 type Asked = Omit<Extract<TraceEvent, { type: "model.asked" }>, "type" | "atMs" | "answer">;
 type Finished = Omit<Extract<TraceEvent, { type: "model.finished" }>, "type" | "atMs" | "answer">;
 
-const encoder = new TextEncoder();
-
 export class AnswerTrace implements Tracer {
   readonly #run: RunTrace;
   #answer = 0;
@@ -69,7 +67,7 @@ export class AnswerTrace implements Tracer {
       answer: 0,
       attempt,
       url,
-      bytes: encoder.encode(body).length,
+      bytes: new TextEncoder().encode(body).length,
       isStream,
       body: () => body,
     });
