@@ -18,6 +18,9 @@ export interface Totals {
   readonly firstTokensMs: number[];
 }
 
+/** Nobody takes them out where there is no console. */
+const maxFirstTokens = 1000;
+
 export class Metrics {
   readonly totals: Totals = { requests: 0, inputTokens: 0, outputTokens: 0, streams: 0, firstTokensMs: [] };
   readonly contentType = Registry.PROMETHEUS_CONTENT_TYPE;
@@ -129,6 +132,8 @@ export class Metrics {
   }
 
   firstTokenCame(seconds: number): void {
+    const { firstTokensMs } = this.totals;
+    if (firstTokensMs.length < maxFirstTokens) firstTokensMs.push(seconds * 1000);
     this.#firstTokens.observe(seconds);
   }
 

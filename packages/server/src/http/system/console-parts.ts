@@ -23,7 +23,7 @@ export function consoleParts(config: ServerConfig, runtime: Runtime, logTail: Lo
       models,
       sandbox,
       metrics,
-      traces: "off",
+      traces: config.traces,
     }),
     toolbox: new Toolbox({
       tools: config.tools,

@@ -21,7 +21,7 @@ test("a sample every two seconds has what was counted since the one before", () 
   metrics.requestEnded("/healthz", "GET", 200, 0.1);
   metrics.tokensUsed({ inputTokens: 10, outputTokens: 5, totalTokens: 15 });
   metrics.streamOpened();
-  metrics.totals.firstTokensMs.push(30, 10, 20);
+  for (const seconds of [0.03, 0.01, 0.02]) metrics.firstTokenCame(seconds);
   vi.advanceTimersByTime(4000);
   expect(samples.read()).toMatchObject([
     { requests: 1, input_tokens: 10, output_tokens: 5, first_token_ms: 20, streams: 1 },

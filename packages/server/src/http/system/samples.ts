@@ -73,7 +73,7 @@ export class Samples {
   #delayMs(): number {
     const { max } = this.#delays;
     this.#delays.reset();
-    return Math.max(0, Math.round(max / 1e5) / 10 - resolutionMs);
+    return Math.max(0, Math.round((max / 1e6 - resolutionMs) * 10) / 10);
   }
 
   /** Adds what comes of it to the sample. One count at a time: a store that hangs gets no more work. */
