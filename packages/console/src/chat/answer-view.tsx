@@ -26,6 +26,8 @@ export function AnswerView({ answer, isLast, onRetry, onReply }: AnswerViewProps
   const items = answer.items.value;
   const response = answer.response.value;
   const isOver = answer.isOver.value;
+  // Text that grows shows by itself that something happens: an animation beside it would only cost power.
+  const isWriting = items.at(-1)?.item.value.type === "message";
   const isJson = response !== undefined && response.text.format.type !== "text";
   return (
     <div class="answer">
@@ -36,8 +38,8 @@ export function AnswerView({ answer, isLast, onRetry, onReply }: AnswerViewProps
       <div class="answer-state" role="status">
         {!isOver && (
           <span class="soft row">
-            <Spinner />
-            {items.length === 0 ? "Waiting for the model …" : "Working …"}
+            {isWriting ? null : <Spinner />}
+            {items.length === 0 ? "Waiting for the model …" : isWriting ? "Writing …" : "Working …"}
           </span>
         )}
         {isOver && <span class="visually-hidden">The answer is complete.</span>}

@@ -1,7 +1,8 @@
-// Shows a Markdown text that grows. Blocks that are complete stay as they are; only the last one is rendered again, and
-// of code that is still being written only the new part is appended.
+// Shows a Markdown text that grows. Blocks that are complete stay as they are; only the last is rendered again, and of
+// code that is still being written only the new part is appended.
 
 import { decorate } from "./decorate.ts";
+import { morph } from "./morph.ts";
 import { type Block, parseBlocks, plainBlock, toHtml } from "./parse-blocks.ts";
 import { sanitize } from "./sanitize.ts";
 
@@ -23,9 +24,10 @@ interface OpenCode {
 export class MarkdownView {
   readonly #root: HTMLElement;
   #text = "";
-  /** Where the last block begins. */
+  /** Where the blocks begin that can still change. */
   #start = 0;
-  #last: readonly Node[] = [];
+  /** What is shown of these. */
+  #open: readonly Node[] = [];
   #code: OpenCode | undefined;
 
   constructor(root: HTMLElement) {
@@ -42,31 +44,43 @@ export class MarkdownView {
   #advance(text: string): void {
     this.#text = text;
     if (this.#code && this.#appendCode(this.#code)) return;
-    const blocks = parseBlocks(text.slice(this.#start));
-    for (const node of this.#last) node.parentNode?.removeChild(node);
-    for (const [index, block] of blocks.entries()) {
-      const isLast = index === blocks.length - 1;
-      const isTooLong = block.raw.length > maxBlockChars && block.tokens[0]?.type !== "code";
-      const nodes = this.#append(isTooLong ? plainBlock(block.raw) : block);
-      this.#last = isLast && !isTooLong ? nodes : [];
-      if (!isLast || isTooLong) this.#start += block.raw.length;
-    }
-    this.#code = this.#openCode();
+    const { complete, open } = parseBlocks(text.slice(this.#start));
+    const shown = [...complete, ...open].map((block) => this.#nodesOf(block));
+    this.#replaceOpen(shown.flat(), shown.slice(complete.length).flat().length);
+    for (const { raw } of complete) this.#start += raw.length;
+    const [last] = open;
+    if (open.length === 1 && last) this.#code = this.#openCode(last);
+    if (open.length === 1 && last && isTooLong(last)) this.#finish();
   }
 
-  #append(block: Block): Node[] {
-    const fragment = sanitize(toHtml(block));
+  #nodesOf(block: Block): Node[] {
+    const fragment = sanitize(toHtml(isTooLong(block) ? plainBlock(block.raw) : block));
     decorate(fragment);
-    const nodes = [...fragment.childNodes];
-    this.#root.append(fragment);
-    return nodes;
+    return [...fragment.childNodes];
+  }
+
+  /** Shows nodes in the place of those that could still change. The last `openCount` of them still can. */
+  #replaceOpen(fresh: readonly Node[], openCount: number): void {
+    for (const node of this.#open.slice(fresh.length)) node.parentNode?.removeChild(node);
+    const shown = fresh.map((node, index) => {
+      const old = this.#open[index];
+      return old ? morph(old, node) : node;
+    });
+    this.#root.append(...shown.slice(this.#open.length));
+    this.#open = shown.slice(shown.length - openCount);
+  }
+
+  /** What comes begins a new block. */
+  #finish(): void {
+    this.#start = this.#text.length;
+    this.#open = [];
+    this.#code = undefined;
   }
 
   /** The last block, if it is code that begins at the start of a line and has no end yet. */
-  #openCode(): OpenCode | undefined {
-    const source = this.#text.slice(this.#start);
-    const fence = /^(`{3,}|~{3,})[^\n]*\n/.exec(source);
-    const code = this.#last.find((node) => node instanceof HTMLElement)?.querySelector("code");
+  #openCode({ raw }: Block): OpenCode | undefined {
+    const fence = /^(`{3,}|~{3,})[^\n]*\n/.exec(raw);
+    const code = this.#open.find((node) => node instanceof HTMLElement)?.querySelector("code");
     if (!fence?.[1] || !code) return undefined;
     const end = new RegExp(`^ {0,3}${fence[1]}${fence[1][0]}*[ \\t]*$`, "m");
     const shown = this.#start + fence[0].length;
@@ -97,7 +111,11 @@ export class MarkdownView {
     this.#root.replaceChildren();
     this.#text = "";
     this.#start = 0;
-    this.#last = [];
+    this.#open = [];
     this.#code = undefined;
   }
+}
+
+function isTooLong({ raw, tokens }: Block): boolean {
+  return raw.length > maxBlockChars && tokens[0]?.type !== "code";
 }

@@ -12,6 +12,50 @@ const allowed =
 const own = "DIV.code-block DIV.code-head DIV.wide-table SPAN BUTTON.button quiet";
 const attributes = "href rel target start align data-language tabindex class type aria-live";
 
+const document = `# Heading
+
+Some **bold**, *thin* and \`code\`, [a link](https://good.example), https://good.example
+and a line that goes on.
+
+Setext
+------
+
+- one
+- two
+
+  with more
+  1. nested
+  2. twice
+- [ ] three
+
+> quoted
+> > deeper
+
+| a | b |
+|:--|--:|
+| 1 | 2 |
+
+\`\`\`ts
+const text = "\`\`";
+
+  ~~~
+\`\`\`
+
+~~~
+tilde
+~~~
+
+    indented
+
+***
+
+Hard\x20\x20
+break
+
+1. first
+2. second
+`;
+
 async function ask(page: Page, text: string): Promise<void> {
   await page.getByRole("textbox", { name: "Write a message" }).fill(text);
   await page.keyboard.press("Enter");
@@ -26,7 +70,7 @@ describe.skipIf(browserPath === undefined)(`Markdown of a model${skipReason}`, (
 
   test("stays within a short list of elements, and makes no request, script or dialog", async () => {
     // All at once, each on its own, and cut in pieces as a stream would.
-    const whole = hostileTexts.join("\n\n");
+    const whole = [document, ...hostileTexts].join("\n\n");
     const pieces = whole.match(/[^]{1,7}/g) ?? [];
     using model = scriptedModel([{ text: whole }, { text: pieces }, ...hostileTexts.slice(0, 3)]);
     await using server = await startConsole({ models: { scripted: model } });
@@ -44,6 +88,13 @@ describe.skipIf(browserPath === undefined)(`Markdown of a model${skipReason}`, (
     await page.getByRole("button", { name: "Again" }).click();
     await page.getByText("2/2").waitFor();
     await page.getByRole("button", { name: "Again" }).waitFor();
+    // What came in pieces looks like what came at once.
+    const html = () => page.locator(".markdown").last().innerHTML();
+    const inPieces = await html();
+    await page.getByRole("button", { name: "Previous branch" }).click();
+    await page.getByText("1/2").waitFor();
+    await page.locator(".markdown h1").first().waitFor();
+    expect(inPieces).toBe(await html());
     for (const text of hostileTexts.slice(0, 3)) {
       await ask(page, text);
       await expect.poll(() => page.getByRole("button", { name: "Again" }).count()).toBeGreaterThan(1);

@@ -2,7 +2,7 @@
 
 /** The share of the time that rendering may take is one of so many parts. */
 const restFactor = 12;
-const minPauseMs = 50;
+const minPauseMs = 60;
 
 /** Calls `render` soon after the returned function was called, however often that is. `stop` ends it. */
 export function paced(render: () => void): { readonly request: () => void; readonly stop: () => void } {

@@ -1,7 +1,7 @@
 // Splits Markdown into its blocks, and turns blocks into HTML that still has to be sanitized. The work is bounded: what
 // is too long or too deep stays plain text, because reading it would take time that grows with its square.
 
-import { Lexer, Marked, type Token, type TokensList } from "marked";
+import { Lexer, Marked, type Token } from "marked";
 
 /** A block of a text: a paragraph, a list, a table, a block of code. */
 export interface Block {
@@ -37,8 +37,28 @@ const marked = new Marked({
   },
 });
 
-/** The blocks of a text. Together, their sources are the text. */
-export function parseBlocks(text: string): Block[] {
+/** The blocks of a text that may grow. Together, their sources are the text. */
+export interface Blocks {
+  /** What is appended to the text cannot change them. */
+  readonly complete: readonly Block[];
+  readonly open: readonly Block[];
+}
+
+export function parseBlocks(text: string): Blocks {
+  const blocks = readBlocks(text);
+  // A block is complete when the next one begins. Whether it does is decided by its first line, or its first two, as
+  // those of a table.
+  const lastLine = text.lastIndexOf("\n", text.lastIndexOf("\n") - 1);
+  let end = 0;
+  let count = 0;
+  for (const [index, { raw }] of blocks.entries()) {
+    end += raw.length;
+    if (index < blocks.length - 1 && end <= lastLine) count = index + 1;
+  }
+  return { complete: blocks.slice(0, count), open: blocks.slice(count) };
+}
+
+function readBlocks(text: string): Block[] {
   if (deepLine.test(text)) return [plainBlock(text)];
   try {
     return blocksOf(lex(text));
@@ -62,22 +82,33 @@ export function plainBlock(raw: string): Block {
   return { raw, tokens: [{ type: "paragraph", raw, text: raw, tokens: [text] }] };
 }
 
-function lex(text: string): TokensList {
+/**
+ * A link that is defined elsewhere in the text stays as it was written, and so does its definition: it may come long
+ * after the block that uses it was shown.
+ */
+function lex(text: string): Token[] {
   const lexer = new Lexer(marked.defaults);
-  lexer.blockTokens(text, lexer.tokens);
-  for (const { src, tokens } of lexer.inlineQueue) {
-    if (src.length <= maxInlineChars) lexer.inlineTokens(src, tokens);
-    else tokens.push({ type: "text", raw: src, text: src, escaped: false });
+  const tokens = lexer
+    .blockTokens(text, lexer.tokens)
+    .map((token) => (token.type === "def" ? paragraph(lexer, token.raw) : token));
+  lexer.tokens.links = {};
+  for (const { src, tokens: inline } of lexer.inlineQueue) {
+    if (src.length <= maxInlineChars) lexer.inlineTokens(src, inline);
+    else inline.push({ type: "text", raw: src, text: src, escaped: false });
   }
-  return lexer.tokens;
+  return tokens;
 }
 
-/** Blank lines and link definitions belong to the block before them. */
+function paragraph(lexer: Lexer, raw: string): Token {
+  return { type: "paragraph", raw, text: raw, tokens: lexer.inline(raw.trimEnd()) };
+}
+
+/** Blank lines belong to the block before them. */
 function blocksOf(tokens: readonly Token[]): Block[] {
   const blocks: { raw: string; tokens: Token[] }[] = [];
   for (const token of tokens) {
     const last = blocks.at(-1);
-    if (last && (token.type === "space" || token.type === "def")) last.raw += token.raw;
+    if (last && token.type === "space") last.raw += token.raw;
     else blocks.push({ raw: token.raw, tokens: [token] });
   }
   return blocks;
