@@ -22,8 +22,8 @@ export function Notices({ response, trace }: NoticesProps) {
         </div>
       )}
       {incomplete && !error && (
-        <p class="notice warn">
-          <strong>Incomplete ({incomplete.reason}).</strong> {adviceForIncomplete(incomplete.reason)}
+        <p class={incomplete.reason === "cancelled" ? "notice" : "notice warn"}>
+          {adviceForIncomplete(incomplete.reason)}
         </p>
       )}
       {warnings.map(({ code, message }) => (

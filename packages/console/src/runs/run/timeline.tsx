@@ -2,7 +2,6 @@
 
 import { useComputed, useSignal } from "@preact/signals";
 import { linkTo } from "../../shell/router.ts";
-import { Icon } from "../../ui/icon.tsx";
 import { now } from "../clock.ts";
 import { layOut } from "../trace/layout.ts";
 import type { Round } from "../trace/rounds.ts";
@@ -53,15 +52,8 @@ export function Timeline({ state, rounds, selected, onSelect, onRaw, isLive }: T
       <div class="timeline-tools row">
         <Legend lanes={lanes} />
         <span class="grow" />
-        <button
-          class="button quiet icon-only"
-          type="button"
-          aria-label="Zoom in"
-          title="Zoom in (+)"
-          onClick={() => change(zoom(span, 2, 0.5, end))}
-        >
-          <Icon name="plus" />
-        </button>
+        <ZoomButton sign="−" label="Zoom out" onClick={() => change(zoom(span, 0.5, 0.5, end))} />
+        <ZoomButton sign="+" label="Zoom in" onClick={() => change(zoom(span, 2, 0.5, end))} />
         <button
           class="button quiet"
           type="button"
@@ -95,6 +87,26 @@ export function Timeline({ state, rounds, selected, onSelect, onRaw, isLive }: T
         </p>
       )}
     </div>
+  );
+}
+
+interface ZoomButtonProps {
+  readonly sign: string;
+  readonly label: string;
+  readonly onClick: () => void;
+}
+
+function ZoomButton({ sign, label, onClick }: ZoomButtonProps) {
+  return (
+    <button
+      class="button quiet icon-only"
+      type="button"
+      aria-label={label}
+      title={`${label} (${sign})`}
+      onClick={onClick}
+    >
+      {sign}
+    </button>
   );
 }
 
