@@ -135,6 +135,11 @@ export function ofUsage(usage: Usage | undefined, style: SpanStyle): Attributes 
   };
 }
 
+/** Without the attributes that are not known, which an SDK would complain about. */
+export function defined(attributes: Attributes): Attributes {
+  return Object.fromEntries(Object.entries(attributes).filter(([, value]) => value !== undefined));
+}
+
 function ofKind(kind: Kind, style: SpanStyle): Attributes {
   return {
     [genAi.operation]: operations[kind],

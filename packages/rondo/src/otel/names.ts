@@ -48,6 +48,9 @@ export const genAi = {
 /** What `gen_ai.provider.name` says, unless the user does: no value of the conventions means a server of one's own. */
 export const defaultProvider = "openai_compatible";
 
+/** Begins what the conventions do not have. */
+export const ownPrefix = "rondo.";
+
 /** Attributes that the conventions do not have. */
 export const own = {
   /** Why the run ended: `completed`, `aborted`, `max_turns` … */

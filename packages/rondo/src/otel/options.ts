@@ -30,6 +30,8 @@ export interface OtelTracer extends Tracer {
   /** The span of the run, for headers and links; undefined before the run begins, and if nothing records it. */
   readonly traceContext: TraceContext | undefined;
   forRun(): OtelTracer;
+  /** Adds an event `rondo.NAME` to the span of the run, with attributes `rondo.KEY`. */
+  note(name: string, atMs: number, attributes?: Readonly<Record<string, string | number | boolean>>): void;
   headers(of: { readonly answer: number } | { readonly turnId: string }): Readonly<Record<string, string>>;
   within<T>(turnId: string, work: () => T): T;
   withinAnswer<T>(answer: number, send: () => T): T;

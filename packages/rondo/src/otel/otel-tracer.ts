@@ -5,7 +5,6 @@ import {
   type Attributes,
   type Context,
   context,
-  type Link,
   ROOT_CONTEXT,
   type Span,
   SpanKind,
@@ -15,6 +14,7 @@ import {
 } from "@opentelemetry/api";
 import type { TraceError, TraceEvent } from "../trace/trace.ts";
 import {
+  defined,
   ofAnswer,
   ofQuestion,
   ofResult,
@@ -25,9 +25,9 @@ import {
   shorten,
 } from "./attributes.ts";
 import { cut } from "./content.ts";
-import { defaultProvider, events, genAi, operations, own, scopeName } from "./names.ts";
+import { defaultProvider, events, genAi, operations, own, ownPrefix, scopeName } from "./names.ts";
 import type { OtelTracer, OtelTracerOptions } from "./options.ts";
-import { currentTraceContext, parse, type TraceContext, toTraceContext } from "./trace-context.ts";
+import { currentTraceContext, parse, type TraceContext, toLink, toTraceContext } from "./trace-context.ts";
 
 /** Makes spans of what happens, for `onTrace`. Needs the package `@opentelemetry/api` and, to go anywhere, an SDK. */
 export function otelTracer(options: OtelTracerOptions = {}): OtelTracer {
@@ -69,6 +69,11 @@ class SpanMaker implements OtelTracer {
 
   forRun(): OtelTracer {
     return new SpanMaker(this.#options);
+  }
+
+  note(name: string, atMs: number, attributes: Readonly<Record<string, unknown>> = {}): void {
+    const own = Object.entries(attributes).map(([key, value]) => [ownPrefix + key, value]);
+    this.#note(this.#run?.span, ownPrefix + name, atMs, Object.fromEntries(own) as Attributes);
   }
 
   headers(of: { readonly answer: number } | { readonly turnId: string }): Readonly<Record<string, string>> {
@@ -305,14 +310,4 @@ class SpanMaker implements OtelTracer {
 
 function inside<T>(open: { readonly span: Span } | undefined, work: () => T): T {
   return open ? context.with(trace.setSpan(context.active(), open.span), work) : work();
-}
-
-/** Without the attributes that are not known, which an SDK would complain about. */
-function defined(attributes: Attributes): Attributes {
-  return Object.fromEntries(Object.entries(attributes).filter(([, value]) => value !== undefined));
-}
-
-function toLink(to: TraceContext): Link[] {
-  const found = parse(to);
-  return found ? [{ context: found }] : [];
 }

@@ -5,6 +5,7 @@ import {
   context,
   createTraceState,
   isSpanContextValid,
+  type Link,
   ProxyTracerProvider,
   type SpanContext,
   trace,
@@ -66,6 +67,12 @@ export function toTraceContext(span: SpanContext): TraceContext | undefined {
   const traceparent = `00-${traceId}-${spanId}-${traceFlags.toString(16).padStart(2, "0")}`;
   const tracestate = traceState?.serialize();
   return tracestate ? { traceparent, tracestate } : { traceparent };
+}
+
+/** A link to the span of headers; none if they are invalid. */
+export function toLink(to: TraceContext): Link[] {
+  const found = parse(to);
+  return found ? [{ context: found }] : [];
 }
 
 /** The headers for the current span; undefined if there is none. */

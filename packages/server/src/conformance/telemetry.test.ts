@@ -10,6 +10,7 @@ import { WebSocket } from "ws";
 import { type OtelSdk, type ReceivedSpan, startOtelSdk } from "../../../../test/support/otlp-receiver.ts";
 import type { ConfigInput } from "../config/schema.ts";
 import { startNotebook } from "../executor/mcp/testkit/notebook-server.ts";
+import type { Logger } from "../http/log.ts";
 import { type RunningServer, startServer } from "../http/server.ts";
 import { loadTelemetry } from "../run/telemetry.ts";
 import { runWithCrashes } from "../run/testkit/crash.ts";
@@ -37,17 +38,23 @@ interface Setup {
   readonly script: ServerStep | readonly ServerStep[];
   readonly tools?: readonly AnyTool[];
   readonly config?: ConfigInput;
+  readonly logger?: Logger;
 }
 
-async function startAll({ script, tools = [add], config }: Setup) {
+async function startAll({ script, tools = [add], config, logger }: Setup) {
   const models = await startModelServer(script);
   onTestFinished(() => models[Symbol.asyncDispose]());
-  const server = await startNode(models, tools, config);
+  const server = await startNode(models, tools, config, logger);
   return { models, server, create: (body: object, headers = {}) => create(server, body, headers) };
 }
 
-async function startNode(models: ModelServer, tools: readonly AnyTool[], config: ConfigInput = {}) {
-  const server = await startServer({
+async function startNode(
+  models: ModelServer,
+  tools: readonly AnyTool[],
+  config: ConfigInput = {},
+  logger?: Logger,
+) {
+  const settings: ConfigInput = {
     port: 0,
     store: "memory",
     models: { test: { url: models.url, model: "test-model" } },
@@ -56,7 +63,8 @@ async function startNode(models: ModelServer, tools: readonly AnyTool[], config:
     telemetry: { otel: true },
     shutdownMs: 0,
     ...config,
-  });
+  };
+  const server = await startServer(settings, logger && { logger });
   onTestFinished(() => server.close());
   return server;
 }
@@ -292,6 +300,28 @@ test("an MCP server gets the span of its turn, in the message and in the headers
   expect(sent).toEqual([expected]);
 });
 
+test("an approval is an event of the run that asks, and of the one that goes on", async () => {
+  const notebook = await startNotebook();
+  const { create } = await startAll({
+    script: [{ calls: [{ name: "look", input: { n: 1 } }] }, { text: "Done." }],
+    config: { mcp: { servers: { notes: { url: notebook.url, requireApproval: "always" } } } },
+  });
+  const { body: first } = await create({}, { traceparent });
+  const request = first.output.find(({ type }: { type: string }) => type === "mcp_approval_request");
+  const input = [{ type: "mcp_approval_response", approval_request_id: request.id, approve: true }];
+  await create({ input, previous_response_id: first.id });
+  const [asking, going] = named(await sdk.exported(), runName);
+  expect(asking?.events).toContainEqual({
+    name: "rondo.approval.asked",
+    attributes: { "rondo.call_id": expect.any(String), "rondo.tool": "look" },
+  });
+  expect(going?.events).toContainEqual({
+    name: "rondo.approval.decided",
+    attributes: { "rondo.call_id": request.id, "rondo.approved": true },
+  });
+  expect(going?.attributes["gen_ai.request.previous_response.id"]).toBe(first.id);
+});
+
 test("a request that is passed through keeps its trace context", async () => {
   const { server, models } = await startAll({ script: { text: "Hello." } });
   const body = JSON.stringify({ model: "test", messages: [{ role: "user", content: "Hi" }] });
@@ -308,9 +338,14 @@ test("by default there are no spans, and no header goes out", async () => {
   expect(models.requests[0]?.headers["traceparent"]).toBeUndefined();
 });
 
-test("without an SDK, the client's trace context goes on to the model server all the same", async () => {
+test("without an SDK, there is a warning, and trace context goes on to the model server all the same", async () => {
   trace.disable();
-  const { models, create } = await startAll({ script: { text: "Hello." } });
+  const warnings: string[] = [];
+  const none = () => {};
+  const warn = (message: string) => warnings.push(message);
+  const logger = { debug: none, info: none, warn, error: none };
+  const { models, create } = await startAll({ script: { text: "Hello." }, logger });
+  expect(warnings).toEqual([expect.stringContaining("its spans go nowhere")]);
   await create({}, { traceparent });
   expect(models.requests[0]?.headers["traceparent"]).toBe(traceparent);
 });

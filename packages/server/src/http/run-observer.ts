@@ -1,13 +1,18 @@
-// Reports what happens in runs to the log and the metrics.
+// Reports what happens in runs to the log, the metrics and the spans.
 
 import { ModelError, TimeoutError } from "rondo";
 import { ApiError } from "../protocol/api-error.ts";
 import type { RunObserver } from "../run/observer.ts";
+import type { Telemetry } from "../run/telemetry.ts";
 import type { LogFields, Logger } from "./log.ts";
 import type { Metrics } from "./metrics.ts";
 import { TraceMetrics } from "./trace-metrics.ts";
 
-export function runObserver(logger: Logger, metrics: Metrics): RunObserver {
+export function runObserver(
+  logger: Logger,
+  metrics: Metrics,
+  telemetry?: Pick<Telemetry, "noted">,
+): RunObserver {
   const traced = new TraceMetrics(metrics);
   return {
     warn(message, { error, ...fields }) {
@@ -24,7 +29,10 @@ export function runObserver(logger: Logger, metrics: Metrics): RunObserver {
         });
       else if (event.type === "warning") logger.warn(event.message, event.code ? { code: event.code } : {});
     },
-    traceEvent: (event, responseId) => traced.record(event, responseId),
+    traceEvent(event, responseId) {
+      traced.record(event, responseId);
+      telemetry?.noted(event, responseId);
+    },
     runEnded({ id: responseId, status, model }, failure) {
       traced.forget(responseId);
       metrics.runEnded(status);

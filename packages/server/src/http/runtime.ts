@@ -103,7 +103,7 @@ export async function startRuntime(config: ServerConfig, options: StartOptions):
     if (options.hasWatchdog)
       stopWatchdog = startWatchdog({ ...config.watchdog, notePath: crashNotePath(config.store) });
     const models = new ConfiguredModels(config, { onWarning });
-    const observer = runObserver(logger, metrics);
+    const observer = runObserver(logger, metrics, telemetry);
     const parts = { store, models, executors, observer, audit, telemetry };
     const responses = await Responses.start({ ...runSettings(config), ...parts });
     metrics.watchQueue(() => store.queue.count());

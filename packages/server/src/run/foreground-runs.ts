@@ -127,11 +127,11 @@ export class ForegroundRuns {
     const { id, owner, request } = prepared;
     const { plan } = planned;
     const { createdAtMs } = plan;
+    const span = telemetry?.begin({ ...plan, parent: prepared.caller });
     const tracer = traces.begin({ id, owner, createdAtMs, isStored: lease !== undefined, attempt: 1 });
     if (createMs !== undefined)
       tracer.note({ type: "store.committed", ms: createMs, isDurable: prepared.repeatKey !== undefined });
     noteDecisions(tracer, request.input);
-    const span = telemetry?.begin({ ...plan, parent: prepared.caller });
     let ended: RunEnd | undefined;
     const sent = this.#firstEvents(prepared, planned, sink);
     const logsEvents = sent.length > 0;

@@ -51,6 +51,7 @@ export async function runJob(job: Job, options: JobOptions): Promise<ResponseSta
   const isHandedOver = () => signal.reason instanceof RunStopped && signal.reason.why !== "cancelled";
   // It may have been stopped while all this was read.
   if (isHandedOver()) throw signal.reason;
+  const span = options.telemetry?.begin({ ...response, ...earlierSpans(response, isReadable ? steps : []) });
   const tracer = traces.begin({ ...response, isStored: true, attempt: job.attempts, written: stored.trace });
   if (stored.trace.next === 0) noteDecisions(tracer, stored.input);
   const journal = new Journal({
@@ -81,7 +82,6 @@ export async function runJob(job: Job, options: JobOptions): Promise<ResponseSta
       });
     },
   });
-  const span = options.telemetry?.begin({ ...response, ...earlierSpans(response, isReadable ? steps : []) });
   if (span?.context) journal.step(toStep({ type: "traced", ...span.context }));
   let ended: RunEnd | undefined;
   const context = {

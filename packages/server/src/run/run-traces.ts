@@ -37,6 +37,7 @@ export function tracedBy(own: RunTracer, other: Tracer | undefined): Tracer {
     },
     headers: (of) => other.headers?.(of) ?? {},
     within: (turnId, work) => (other.within ? other.within(turnId, work) : work()),
+    withinAnswer: (answer, send) => (other.withinAnswer ? other.withinAnswer(answer, send) : send()),
   };
 }
 

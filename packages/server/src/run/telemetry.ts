@@ -4,6 +4,7 @@
 import type { Tracer } from "rondo";
 import type { OtelTracer } from "rondo/otel";
 import type { RunEnd } from "../engine/run-response.ts";
+import type { RunTraceEvent } from "../engine/trace-event.ts";
 import type { RequestTrace } from "../protocol/stored-request.ts";
 
 /** What a run's span says. Not its owner: names of people stay here. */
@@ -37,6 +38,8 @@ export interface Telemetry {
   /** The span that a request belongs to: of the HTTP server, if that is instrumented, or of the client. */
   callerOf(headers: TraceHeaders): RequestTrace | undefined;
   begin(run: TracedRun): RunSpan;
+  /** Adds what the server notes about a run to its span. */
+  noted(event: RunTraceEvent, responseId: string): void;
 }
 
 export interface TelemetrySettings {
@@ -50,6 +53,8 @@ const agentName = "rondo";
 /** Throws if the package `@opentelemetry/api` is not installed. */
 export async function loadTelemetry(settings: TelemetrySettings): Promise<Telemetry & { hasSdk: boolean }> {
   const otel = await import("rondo/otel");
+  /** The runs that work here. */
+  const open = new Map<string, OtelTracer>();
   return {
     hasSdk: otel.hasSdk(),
     callerOf: (headers) => otel.currentTraceContext() ?? otel.readTraceContext(headers),
@@ -67,12 +72,37 @@ export async function loadTelemetry(settings: TelemetrySettings): Promise<Teleme
         },
       });
       tracer.record({ type: "run.started", name: agentName, atMs: Date.now() });
-      return runSpan(tracer);
+      open.set(id, tracer);
+      return runSpan(tracer, () => open.delete(id));
+    },
+    noted(event, responseId) {
+      const tracer = open.get(responseId);
+      if (tracer) note(event, tracer);
     },
   };
 }
 
-function runSpan(tracer: OtelTracer): RunSpan {
+/** What the loop records reaches the tracer by itself. */
+function note(event: RunTraceEvent, tracer: OtelTracer): void {
+  const { type, atMs } = event;
+  switch (type) {
+    case "approval.asked":
+      tracer.note(type, atMs, { call_id: event.callId, tool: event.name });
+      break;
+    case "approval.decided":
+      tracer.note(type, atMs, { call_id: event.callId, approved: event.approved });
+      break;
+    case "model.away":
+      tracer.note(type, atMs, { error: event.error.type });
+      break;
+    case "model.back":
+      tracer.note(type, atMs);
+      break;
+    default:
+  }
+}
+
+function runSpan(tracer: OtelTracer, onEnd: () => void): RunSpan {
   let lastMs = 0;
   return {
     context: tracer.traceContext,
@@ -87,6 +117,7 @@ function runSpan(tracer: OtelTracer): RunSpan {
       withinAnswer: (answer, send) => tracer.withinAnswer(answer, send),
     },
     end(end) {
+      onEnd();
       const atMs = Math.max(Date.now(), lastMs); // events have fractions of a millisecond
       if (end?.failure) {
         const { code, message } = end.failure;
