@@ -15,6 +15,8 @@ export interface Figure {
   readonly title: string;
   readonly lines: readonly Line[];
   readonly format: (value: number) => string;
+  /** Whether there are only whole numbers. Default: false. */
+  readonly isWhole?: boolean;
 }
 
 const count = (value: number) => formatNumber(Math.round(value * 10) / 10);
@@ -49,11 +51,13 @@ export const figures: readonly Figure[] = [
       { name: "queued", colour: "--time-slot", value: ({ queued }) => queued },
     ],
     format: count,
+    isWhole: true,
   },
   {
     title: "Open streams",
     lines: [{ name: "streams", colour: "--accent", value: ({ streams }) => streams }],
     format: count,
+    isWhole: true,
   },
   {
     title: "Memory",
@@ -61,7 +65,7 @@ export const figures: readonly Figure[] = [
       { name: "process", colour: "--time-store", value: (sample) => sample.rss_bytes },
       { name: "heap", colour: "--time-queue", value: (sample) => sample.heap_bytes },
     ],
-    format: formatBytes,
+    format: (bytes) => formatBytes(Math.round(bytes / 1_000_000) * 1_000_000),
   },
   {
     title: "Event-loop delay",

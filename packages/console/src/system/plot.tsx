@@ -13,7 +13,6 @@ export interface PlotProps {
   readonly samples: readonly SystemSample[];
 }
 
-const height = 120;
 // All plots show the same moment under the pointer.
 const cursors = uPlot.sync("system");
 
@@ -35,7 +34,7 @@ export function Plot({ figure, samples }: PlotProps) {
       });
     };
     draw();
-    const resized = new ResizeObserver(() => plot.current?.setSize({ width: element.clientWidth, height }));
+    const resized = new ResizeObserver(() => plot.current?.setSize(sizeOf(element)));
     resized.observe(element);
     const scheme = matchMedia("(prefers-color-scheme: dark)");
     scheme.addEventListener("change", draw);
@@ -77,7 +76,7 @@ function valueText({ format }: Figure, value: number | null | undefined): string
 
 function drawPlot(
   element: HTMLElement,
-  { lines, format }: Figure,
+  { lines, format, isWhole }: Figure,
   columns: (number | null)[][],
   onPoint: (index: number | null) => void,
 ): uPlot {
@@ -86,32 +85,67 @@ function drawPlot(
   const font = `${getComputedStyle(element).fontSize} ${getComputedStyle(element).fontFamily}`;
   return new uPlot(
     {
-      width: element.clientWidth,
-      height,
+      ...sizeOf(element),
+      padding: [8, 16, 0, 0],
       legend: { show: false },
       cursor: { sync: { key: cursors.key }, drag: { x: false, y: false }, y: false, points: { size: 6 } },
-      scales: { x: { time: true }, y: { range: (_, __, max) => [0, max > 0 ? max * 1.1 : 1] } },
+      scales: {
+        x: { range: (_, min, max) => [max - Math.min(Math.max(max - min, leastSeconds), mostSeconds), max] },
+        y: { range: (_, __, max) => [0, max > 0 ? max * 1.1 : 1] },
+      },
       axes: [
-        { stroke: ink, grid: { show: false }, ticks: { show: false }, font, size: 24, space: 90 },
+        {
+          stroke: ink,
+          grid: { show: false },
+          ticks: { show: false },
+          font,
+          size: 24,
+          incrs: [30, 60, 300],
+          space: 45,
+          values: (_, splits) => splits.map(clock),
+        },
         {
           stroke: ink,
           grid,
           ticks: { show: false },
           font,
-          size: 62,
+          size: 58,
           space: 32,
+          ...(isWhole && { incrs: wholeSteps }),
           values: (_, splits) => splits.map((value) => format(value)),
         },
       ],
       series: [
         {},
-        ...lines.map(({ colour }) => ({ stroke: colourOf(element, colour), width: 1.5, spanGaps: true })),
+        ...lines.map(({ colour }) => ({
+          stroke: colourOf(element, colour),
+          width: 1.5,
+          spanGaps: true,
+          points: { show: false },
+        })),
       ],
       hooks: { setCursor: [({ cursor }) => onPoint(cursor.idx ?? null)] },
     },
     columns as uPlot.AlignedData,
     element,
   );
+}
+
+// What is shown grows until it is all that the server keeps.
+const leastSeconds = 60;
+const mostSeconds = 15 * 60;
+
+/** 10:05, or 10:05:30 between two minutes. */
+function clock(seconds: number): string {
+  return new Date(seconds * 1_000).toTimeString().slice(0, seconds % 60 === 0 ? 5 : 8);
+}
+
+const wholeSteps = [1, 2, 5]
+  .flatMap((step) => [step, step * 10, step * 100, step * 1_000, step * 10_000])
+  .sort((a, b) => a - b);
+
+function sizeOf({ clientWidth: width, clientHeight: height }: HTMLElement) {
+  return { width, height };
 }
 
 /** The colour as it is now, light or dark: a canvas does not know variables. */

@@ -1,6 +1,5 @@
 // How the server does: small plots of the last quarter of an hour, and the tail of its log.
 
-import { useSignal } from "@preact/signals";
 import { useRef } from "preact/hooks";
 import { get } from "../api/api.ts";
 import type { SystemSample } from "../api/inspect-types.ts";
@@ -20,8 +19,9 @@ const everyMs = 2_000;
 export function SystemPage({ place }: PageProps) {
   const { samples, error } = useSamples();
   return (
-    <PageFrame title="System" actions={<Summary />}>
+    <PageFrame title="System">
       <div class="stack system">
+        <Summary />
         <section class="stack">
           <h2>The last 15 minutes</h2>
           {error && samples.length === 0 && (
@@ -43,13 +43,13 @@ export function SystemPage({ place }: PageProps) {
 
 function Summary() {
   const { value } = useLoaded((signal) => get<SystemState>("v1/system", { signal }), [], { everyMs: 10_000 });
-  const openedAtMs = useSignal(Date.now());
   const system = value.value;
-  if (!system) return null;
-  const upMs = Math.max(Date.now(), openedAtMs.value) - system.started_at_ms;
+  // The line is there from the beginning, so that nothing moves.
+  if (!system) return <p class="soft">&nbsp;</p>;
+  const upMs = Math.max(Date.now() - system.started_at_ms, 0);
   return (
     <p class="soft">
-      Rondo {system.version}, Node {system.node.replace(/^v/, "")}, up for {formatDuration(Math.max(upMs, 0))}
+      Rondo {system.version}, Node {system.node.replace(/^v/, "")}, up for {formatDuration(upMs)}
     </p>
   );
 }
