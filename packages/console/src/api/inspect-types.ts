@@ -54,8 +54,7 @@ export interface ModelList {
 }
 
 export interface CheckResult {
-  readonly name: string;
-  readonly ok: boolean;
+  readonly status: "ok" | "warning" | "failed" | "skipped";
   readonly detail: string;
   readonly ms: number;
 }

@@ -89,14 +89,22 @@ function CheckState({ result, isRunning, about }: CheckStateProps) {
       </span>
     );
   if (!result) return <span class="soft">{about}</span>;
+  const [look, words] = looks[result.status];
   return (
     <span class="check-result">
-      <span class={`badge ${result.ok ? "good" : "bad"}`}>{result.ok ? "Works" : "Fails"}</span>
+      <span class={`badge ${look}`}>{words}</span>
       <span class="soft number">{formatDuration(result.ms)}</span>
       <span class="check-detail">{result.detail}</span>
     </span>
   );
 }
+
+const looks: Readonly<Record<CheckResult["status"], readonly [look: string, words: string]>> = {
+  ok: ["good", "Works"],
+  warning: ["warn", "Works, but"],
+  failed: ["bad", "Fails"],
+  skipped: ["", "Skipped"],
+};
 
 /** A check that cannot be made has failed, with the reason. */
 async function check(model: string, name: CheckName, signal: AbortSignal): Promise<CheckResult> {
@@ -109,9 +117,13 @@ async function check(model: string, name: CheckName, signal: AbortSignal): Promi
     );
     const [result] = data;
     if (result) return result;
-    return { name, ok: false, detail: "The server made no such check.", ms: performance.now() - startedAtMs };
+    return failed("The server made no such check.", startedAtMs);
   } catch (error) {
     if (isAbort(error)) throw error;
-    return { name, ok: false, detail: messageOf(error), ms: performance.now() - startedAtMs };
+    return failed(messageOf(error), startedAtMs);
   }
+}
+
+function failed(detail: string, startedAtMs: number): CheckResult {
+  return { status: "failed", detail, ms: performance.now() - startedAtMs };
 }

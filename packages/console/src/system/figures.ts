@@ -62,7 +62,7 @@ export const figures: readonly Figure[] = [
   {
     title: "Memory",
     lines: [
-      { name: "process", colour: "--time-store", value: (sample) => sample.rss_bytes },
+      { name: "total", colour: "--time-store", value: (sample) => sample.rss_bytes },
       { name: "heap", colour: "--time-queue", value: (sample) => sample.heap_bytes },
     ],
     format: (bytes) => formatBytes(Math.round(bytes / 1_000_000) * 1_000_000),

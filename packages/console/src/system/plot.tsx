@@ -142,7 +142,7 @@ function clock(seconds: number): string {
 
 const wholeSteps = [1, 2, 5]
   .flatMap((step) => [step, step * 10, step * 100, step * 1_000, step * 10_000])
-  .sort((a, b) => a - b);
+  .toSorted((a, b) => a - b);
 
 function sizeOf({ clientWidth: width, clientHeight: height }: HTMLElement) {
   return { width, height };
