@@ -5,7 +5,7 @@ import type { Tracer } from "rondo";
 import type { TraceLevel } from "../protocol/trace-object.ts";
 import type { TracePiece } from "../store/store.ts";
 import type { NewTraceEvent, RunTraceEvent, ServerTraceEvent } from "./trace-event.ts";
-import { rounded, toTraceLine } from "./trace-line.ts";
+import { toTraceLine } from "./trace-line.ts";
 
 export interface RunTracerOptions {
   /** What is kept. With `off`, and for a run that is not stored, events only go to `onEvent`. */
@@ -100,7 +100,7 @@ export class RunTracer implements Tracer {
   }
 
   #lineOf(event: RunTraceEvent): string {
-    const at = rounded(Math.max(0, event.atMs - this.#createdAtMs));
+    const at = Math.max(0, event.atMs - this.#createdAtMs);
     return toTraceLine(event, { at, answerOffset: this.#answerOffset, isFull: this.level === "full" });
   }
 

@@ -1,7 +1,7 @@
 // Reads must cost what they return, not what is stored: no query may walk through a table.
 
 import { expect, test } from "vitest";
-import type { ListResponsesOptions } from "../store.ts";
+import type { ListResponsesOptions, ListRunsOptions } from "../store.ts";
 import { events, inputItem, message, newResponse, output, write } from "../testing/build.ts";
 import { type SqliteFile, sqliteFile } from "../testkit/sqlite-file.ts";
 
@@ -117,6 +117,61 @@ test("a page of a list is read from an index, in its order, with any filter", as
   );
   expect(narrowed.size).toBe(16);
   expect(linesOf(narrowed).filter((line) => line.includes("responses_by_owner"))).toEqual([]);
+});
+
+test("a page of runs reads an index in its order, and of a thread or an id only what belongs to it", async () => {
+  const filters: Partial<ListRunsOptions>[] = [
+    {},
+    { status: "queued" },
+    { status: "completed", model: "small", source: "here" },
+    { source: "here", onlyRoots: true },
+    { background: true, search: "x" },
+    { createdAfterMs: 1, createdBeforeMs: 2 },
+    { thread: "r0" },
+    { search: "resp_abcd" },
+  ];
+  const plans = await plansOf(async (store) => {
+    await store.create(newResponse("r0"), "worker-1", 30_000);
+    await store.trace("ann", "r0", 1);
+    for (const filter of filters)
+      for (const place of [{}, { after: "r0" }, { before: "r0" }])
+        for (const order of ["asc", "desc"] as const)
+          await store.listRuns("ann", { limit: 1, order, ...filter, ...place });
+  });
+  const lists = new Map([...plans].filter(([sql]) => sql.includes("thread_id, r.id) AS thread_id")));
+  expect(lists.size).toBe(filters.length * 4);
+  const walks = [...lists].filter(([, lines]) => lines.some((line) => /SCAN (?!r$)/.test(line)));
+  expect(walks).toEqual([]);
+  const sorted = [...lists].filter(([, lines]) => lines.some((line) => line.includes("TEMP B-TREE")));
+  // A thread and the start of an id lead to few.
+  expect(sorted.every(([sql]) => /t\.thread_id = |r\.id >= /.test(sql))).toBe(true);
+  expect(linesOf(plans).filter((line) => line.includes("responses_by_source"))).not.toEqual([]);
+  expect(linesOf(plans).filter((line) => line.includes("responses_by_thread"))).not.toEqual([]);
+});
+
+test("a page of runs reads so many at most, and says where it stopped", async () => {
+  await using file = sqliteFile();
+  const { database } = file.connection;
+  database.exec(`WITH RECURSIVE n (n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM n WHERE n < 10500)
+    INSERT INTO responses (id, owner, status, is_background, model, created_at_ms, title)
+    SELECT printf('r%05d', n), 'ann', 'completed', 0, 'm', n, iif(n = 7, 'Needle', 'Hay') FROM n`);
+  const pages = [];
+  for (let after: string | undefined; ; ) {
+    const page = await file.store.listRuns("ann", {
+      limit: 5,
+      order: "desc",
+      search: "needle",
+      ...(after !== undefined && { after }),
+    });
+    pages.push([page.data.length, page.next]);
+    if (page.next === undefined) break;
+    after = page.next;
+  }
+  expect(pages).toEqual([
+    [0, "r05501"],
+    [0, "r00501"],
+    [1, undefined],
+  ]);
 });
 
 test("queries of runs use an index, and a claim reads only those that have not ended", async () => {

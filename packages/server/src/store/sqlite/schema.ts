@@ -212,13 +212,12 @@ const migrations: readonly string[] = [
 
   -- What happened in a run, in the order of "last".
   CREATE TABLE traces (
-    key INTEGER PRIMARY KEY,
     response_key INTEGER NOT NULL REFERENCES responses (key) ON DELETE CASCADE,
-    first INTEGER NOT NULL,
     last INTEGER NOT NULL,
+    first INTEGER NOT NULL,
     lines TEXT NOT NULL,
-    UNIQUE (response_key, last)
-  ) STRICT;
+    PRIMARY KEY (response_key, last)
+  ) STRICT, WITHOUT ROWID;
   `,
 ];
 
