@@ -177,6 +177,8 @@ const onResponses: readonly ((id: string) => [method: string, path: string, body
   (id) => ["GET", `/v1/responses/${id}/input_items`],
   (id) => ["POST", `/v1/responses/${id}/cancel`],
   (id) => ["DELETE", `/v1/responses/${id}`],
+  (id) => ["GET", `/v1/responses/${id}/trace`],
+  (id) => ["GET", `/v1/runs?after=${id}`],
   (id) => ["GET", `/v1/responses?after=${id}`],
   (id) => ["GET", `/v1/responses?before=${id}&order=asc`],
   ...[{}, { stream: true }, { background: true }, { store: false }].map(
