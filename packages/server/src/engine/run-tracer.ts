@@ -4,7 +4,7 @@
 import type { Tracer } from "rondo";
 import type { TraceLevel } from "../protocol/trace-object.ts";
 import type { TracePiece } from "../store/store.ts";
-import type { NewTraceEvent, RunTraceEvent, ServerTraceEvent } from "./trace-event.ts";
+import type { NewTraceEvent, RunTraceEvent } from "./trace-event.ts";
 import { toTraceLine } from "./trace-line.ts";
 
 export interface RunTracerOptions {
@@ -78,7 +78,7 @@ export class RunTracer implements Tracer {
   note(event: NewTraceEvent, atMs?: number): void {
     // Not before what was recorded last: that may be by another clock.
     const nowMs = atMs ?? Math.max(this.#lastMs, performance.timeOrigin + performance.now());
-    this.record({ atMs: nowMs, ...event } as ServerTraceEvent);
+    this.record({ atMs: nowMs, ...event });
   }
 
   /** What happened since the last call, for a commit. */

@@ -35,7 +35,7 @@ async function serve(answers: number) {
       (await (await call("/v1/responses", "ann", body)).json()) as { id: string },
     get: async (path: string, owner?: string) => {
       const reply = await call(path, owner);
-      return { status: reply.status, body: (await reply.json()) as unknown };
+      return { status: reply.status, body: await reply.json() };
     },
     async [Symbol.asyncDispose]() {
       await server.close();
@@ -119,7 +119,11 @@ test("nonsense is refused, and what is another's is not found", async () => {
     expect([query, (await server.get(`/v1/responses/${id}/trace?${query}`)).status]).toEqual([query, 400]);
   expect(await server.get(`/v1/responses/${id}/trace?include=requests&include=chunks&after=`)).toMatchObject({
     status: 200,
-    body: { response_id: id, is_over: true, events: [{ type: "run.claimed" }, ...Array(8).fill({})] },
+    body: {
+      response_id: id,
+      is_over: true,
+      events: [{ type: "run.claimed" }, ...Array.from({ length: 8 }, () => ({}))],
+    },
   });
   expect((await server.get(`/v1/responses/${id}/trace`, "bob")).status).toBe(404);
   expect((await server.get("/v1/responses/resp_x/trace")).status).toBe(404);

@@ -205,7 +205,7 @@ test("a database from before lists of runs is migrated, with titles and threads"
   const conversation = { id: "conv_1", mustBeFree: false };
   const parts = [{ type: "input_image" }, { type: "input_text", text: `Two\nlines ${"x".repeat(200)}` }];
   const given = [
-    newResponse("r0", { input: [inputItem("a", "First"), { ...inputItem("b"), content: parts as never }] }),
+    newResponse("r0", { input: [inputItem("a", "First"), { ...inputItem("b"), content: parts }] }),
     newResponse("r1", { previousResponseId: "r0", input: [inputItem("c", '"Quoted" \u0000 x')] }),
     newResponse("r2", { previousResponseId: "r1", input: [] }),
     newResponse("r3", { conversation, status: "queued" }),

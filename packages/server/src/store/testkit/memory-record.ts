@@ -115,10 +115,12 @@ function threadOf({ id, conversation, previousResponseId: previous }: EncodedNew
 }
 
 export function toSummary({ head, error, usage, title, source, threadId }: ResponseRecord): RunSummary {
-  const { id, status, background, model, createdAtMs, completedAtMs, previousResponseId } = head;
+  const { owner: _owner, incompleteReason: _why, isCancelRequested: _wish, ...short } = head;
   return {
-    ...{ id, status, background, model, createdAtMs, completedAtMs, previousResponseId },
-    ...{ title, source, threadId },
+    ...short,
+    title,
+    source,
+    threadId,
     error: error === null ? null : JSON.parse(error),
     usage: usage === null ? null : JSON.parse(usage),
   };
