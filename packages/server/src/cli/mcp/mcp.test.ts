@@ -25,6 +25,10 @@ const main = fileURLToPath(new URL("../main.ts", import.meta.url));
 const toolFile = fileURLToPath(new URL("testkit/tools.ts", import.meta.url));
 const command = [process.execPath, "--conditions=rondo-source", main, "mcp"] as const;
 
+/** Nothing of the tests' own environment but what was compiled before. */
+const { NODE_COMPILE_CACHE: compiled } = process.env;
+const bare: Record<string, string> = compiled === undefined ? {} : { NODE_COMPILE_CACHE: compiled };
+
 function clientOf(mode: VersionNegotiationMode): Client {
   return new Client({ name: "test", version: "1.0.0" }, { versionNegotiation: { mode } });
 }
@@ -110,7 +114,7 @@ test.each(eras)(
     const transport = new StdioClientTransport({
       command: node,
       args: [...args, "--tools", toolFile],
-      env: { TOOL_LOG: log },
+      env: { ...bare, TOOL_LOG: log },
       stderr: "pipe",
     });
     let said = "";
@@ -148,7 +152,7 @@ async function startHttp(
   const [node, ...rest] = command;
   const child = spawn(node, [...rest, "--http", "--port", "0", ...args], {
     stdio: ["ignore", "pipe", "inherit"],
-    env: options.log === undefined ? {} : { TOOL_LOG: options.log },
+    env: { ...bare, ...(options.log !== undefined && { TOOL_LOG: options.log }) },
     ...(options.cwd !== undefined && { cwd: options.cwd }),
   });
   let out = "";
@@ -181,8 +185,9 @@ test("offers tools over HTTP, to clients of both protocol versions", async () =>
   }
 });
 
-test("rejects web pages, foreign host names and other paths", async () => {
+test("rejects web pages, foreign host names and other paths, and the official inspector lists and calls tools", async () => {
   await using server = await startHttp(["--tools", toolFile]);
+  const inspected = checkInspector([server.url, "--transport", "http"]);
   const post = (headers: Record<string, string>, path = "") =>
     fetch(server.url + path, {
       method: "POST",
@@ -203,6 +208,7 @@ test("rejects web pages, foreign host names and other paths", async () => {
   expect(await lost.json()).toMatchObject({
     error: { message: expect.stringContaining("session no longer exists") },
   });
+  await inspected;
 });
 
 test("asks for the keys of the config, and does not listen to other machines without", async () => {
@@ -260,19 +266,16 @@ async function inspect(target: readonly string[], ...question: string[]): Promis
 
 const addCall = ["--method", "tools/call", "--tool-name", "add", "--tool-arg", "a=2", "b=3"];
 
-test("the official inspector lists and calls tools over stdio", async () => {
-  const target = [...command, "--tools", toolFile];
-  expect(await inspect(target, "--method", "tools/list")).toMatchObject({
-    tools: expect.arrayContaining([expect.objectContaining({ name: "add" })]),
-  });
-  expect(await inspect(target, ...addCall)).toEqual({ content: [{ type: "text", text: "5" }] });
-});
+/** Each question is a process of its own. */
+async function checkInspector(target: readonly string[]): Promise<void> {
+  const [listed, called] = await Promise.all([
+    inspect(target, "--method", "tools/list"),
+    inspect(target, ...addCall),
+  ]);
+  expect(listed).toMatchObject({ tools: expect.arrayContaining([expect.objectContaining({ name: "add" })]) });
+  expect(called).toEqual({ content: [{ type: "text", text: "5" }] });
+}
 
-test("the official inspector lists and calls tools over HTTP", async () => {
-  await using server = await startHttp(["--tools", toolFile]);
-  const target = [server.url, "--transport", "http"];
-  expect(await inspect(target, "--method", "tools/list")).toMatchObject({
-    tools: expect.arrayContaining([expect.objectContaining({ name: "add" })]),
-  });
-  expect(await inspect(target, ...addCall)).toEqual({ content: [{ type: "text", text: "5" }] });
+test("the official inspector lists and calls tools over stdio", async () => {
+  await checkInspector([...command, "--tools", toolFile]);
 });
