@@ -9,6 +9,7 @@ import { LiveOutput } from "./live-output.ts";
 import { isActive, type ResponseObject } from "./response.ts";
 
 const inputPage = 100;
+const threadPage = 50;
 const traceMs = 800;
 const responseMs = 1_500;
 /** The events of one trace that are kept: as many as the server keeps. */
@@ -18,6 +19,8 @@ export class RunState {
   readonly id: string;
   readonly response = signal<ResponseObject | undefined>(undefined);
   readonly error = signal<Error | undefined>(undefined);
+  /** Whether also its trace was read, if there is one. */
+  readonly isLoaded = signal(false);
   readonly trace = signal<Omit<Trace, "events"> | undefined>(undefined);
   readonly events = signal<readonly TraceEvent[]>([]);
   readonly input = signal<readonly Item[]>([]);
@@ -25,7 +28,7 @@ export class RunState {
   /** The output, as far as it is known. */
   readonly output = signal<readonly Item[]>([]);
   readonly summary = signal<RunSummary | undefined>(undefined);
-  /** The runs of the same thread, from the first on. */
+  /** The runs of the same thread, from older to newer: some before it, itself, and some after it. */
   readonly thread = signal<readonly RunSummary[]>([]);
   #leaving = new AbortController();
   #isReadingInput = false;
@@ -62,14 +65,13 @@ export class RunState {
 
   async #load(): Promise<void> {
     try {
-      const [response] = await Promise.all([
-        this.#get<ResponseObject>(""),
-        this.#readTrace(),
-        this.#readInput(),
-        this.#readThread(),
-      ]);
+      const rest = Promise.all([this.#readTrace(), this.#readInput(), this.#readThread()]);
+      rest.catch(() => {}); // the response's error comes first
+      const response = await this.#get<ResponseObject>("");
       this.#setResponse(response);
       this.error.value = undefined;
+      await rest;
+      this.isLoaded.value = true;
       if (isActive(response)) await Promise.all([this.#followTrace(), this.#followOutput(response)]);
     } catch (caught) {
       if (this.#leaving.signal.aborted || isAbort(caught)) return;
@@ -165,8 +167,12 @@ export class RunState {
     const summary = found?.data[0];
     if (summary?.id !== this.id) return;
     this.summary.value = summary;
-    const thread = await this.#optional(runs({ thread: summary.thread_id, order: "asc", limit: "100" }));
-    if (thread) this.thread.value = thread.data;
+    const near = { thread: summary.thread_id, order: "asc", limit: String(threadPage) };
+    const [before, after] = await Promise.all([
+      this.#optional(runs({ ...near, before: this.id })),
+      this.#optional(runs({ ...near, after: this.id })),
+    ]);
+    this.thread.value = [...(before?.data ?? []), summary, ...(after?.data ?? [])];
   }
 
   #isActive(): boolean {

@@ -2,6 +2,7 @@
 
 import { useComputed, useSignal } from "@preact/signals";
 import { linkTo } from "../../shell/router.ts";
+import { Spinner } from "../../ui/spinner.tsx";
 import { now } from "../clock.ts";
 import { layOut } from "../trace/layout.ts";
 import type { Round } from "../trace/rounds.ts";
@@ -36,6 +37,12 @@ export function Timeline({ state, rounds, selected, onSelect, onRaw, isLive }: T
   const change = (next: Span) => {
     zoomed.value = next.from <= 0 && next.to >= end ? undefined : next;
   };
+  if (state.events.value.length === 0 && !state.isLoaded.value)
+    return (
+      <p class="row soft" role="status">
+        <Spinner /> Loading the trace …
+      </p>
+    );
   if (state.events.value.length === 0) return <NoTrace level={state.trace.value?.level} isLive={isLive} />;
   const lane = lanes.find(({ id }) => id === selected);
   return (
