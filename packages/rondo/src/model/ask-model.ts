@@ -130,8 +130,8 @@ async function attempt(
   const learning = !createReader && learned.isNeededToRead ? learned.learn({ signal }) : undefined;
   try {
     const traceHeaders = trace?.sent(endpoint.label + path, body, !isWhole);
-    const ask = () => askServer({ endpoint, path, body, model, traceHeaders, send, signal });
-    const response = await (trace ? trace.sendWithin(ask) : ask());
+    const asked = { endpoint, path, body, model, traceHeaders, send, signal };
+    const response = await (trace ? trace.sendWithin(() => askServer(asked)) : askServer(asked));
     trace?.emit({ type: "model.accepted", answer: 0, status: response.status });
     learned.noteHeader(response.header("server"));
     if (learning && learned.isNeededToRead) await learning;

@@ -1,5 +1,6 @@
 import { afterEach, expect, test, vi } from "vitest";
 import { InvalidArgumentError } from "../index.ts";
+import { collectWarnings } from "../testkit/warnings.ts";
 import { RunTrace } from "./run-trace.ts";
 import type { TraceEvent } from "./trace.ts";
 import { toTraceError } from "./trace-error.ts";
@@ -33,6 +34,25 @@ test("an event of another clock never goes back", () => {
   trace.start(undefined);
   trace.record({ type: "warning", message: "late", atMs: 5 });
   expect(events[1]).toMatchObject({ message: "late", atMs: events[0]?.atMs });
+});
+
+test("a tracer whose members throw is asked for nothing", () => {
+  const warnings = collectWarnings();
+  const trace = new RunTrace({
+    record: () => {},
+    get wantsChunks(): boolean {
+      throw new Error("no");
+    },
+    headers() {
+      throw new Error("no");
+    },
+    forRun() {
+      throw new Error("no");
+    },
+  });
+  expect(trace.wantsChunks).toBe(false);
+  expect(trace.headers({ answer: 0 })).toEqual({});
+  expect(warnings).toHaveLength(1);
 });
 
 test("a run ends once", () => {

@@ -51,7 +51,7 @@ export class RunTrace implements Tracer {
   }
 
   get wantsChunks(): boolean {
-    return this.#tracer.wantsChunks === true;
+    return this.#safely(() => this.#tracer.wantsChunks) === true;
   }
 
   /** The number of the latest answer; 0 before the first. */
@@ -77,8 +77,7 @@ export class RunTrace implements Tracer {
   }
 
   headers(of: Parameters<NonNullable<Tracer["headers"]>>[0]): TraceHeaders {
-    if (!this.#tracer.headers) return {};
-    return this.#safely(() => checkTraceHeaders(this.#tracer.headers?.(of))) ?? {};
+    return this.#safely(() => checkTraceHeaders(this.#tracer.headers?.(of) ?? {})) ?? {};
   }
 
   within<T>(turnId: string, work: () => T): T {
