@@ -1,5 +1,5 @@
 import { demoModel } from "rondo/demo";
-import { startModelServer } from "rondo/testing";
+import { scriptedModel, startModelServer } from "rondo/testing";
 import { expect, onTestFinished, test } from "vitest";
 import { deadUrl, start, twoOwners } from "./testkit/start.ts";
 
@@ -102,4 +102,16 @@ test("console: false removes the routes", async () => {
   const { get } = await start({ models: { demo: demoModel() }, console: false });
   for (const path of ["/v1/system", "/v1/system/samples", "/v1/system/log", "/v1/system/models", "/v1/tools"])
     expect(await get(path)).toMatchObject({ status: 404, body: { error: { code: "unknown_path" } } });
+});
+
+test("with keys, the queue has the runs of the owner", async () => {
+  const { keys, auth } = twoOwners();
+  const gate = Promise.withResolvers<void>();
+  const model = scriptedModel({ text: [gate.promise, "done"] }, { name: "test" });
+  const { get, post } = await start({ auth, models: { test: model } });
+  onTestFinished(() => gate.resolve());
+  await post("/v1/responses", { model: "test", input: "hi", background: true }, keys.ann);
+  await model.request(0);
+  expect((await get("/v1/system", keys.ann)).body.queue).toEqual({ queued: 0, running: 1 });
+  expect((await get("/v1/system", keys.bob)).body.queue).toEqual({ queued: 0, running: 0 });
 });
