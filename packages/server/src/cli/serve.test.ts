@@ -1,5 +1,5 @@
 import { startModelServer } from "rondo/testing";
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import type { FoundServer } from "../config/discover.ts";
 import type { ServerConfig } from "../config/schema.ts";
 import { settings } from "../config/settings.ts";
@@ -50,6 +50,16 @@ test("starts a server with the flags, and prints one line with its URL", async (
   closing.resolve();
   io.stop();
   await done;
+});
+
+test("leaves standard output to the audit log, if that goes there", async () => {
+  const { io, configs, closing, done } = serving(["--model-url", url, "--audit", "stdout"]);
+  closing.resolve();
+  await vi.waitFor(() => expect(io.err).toContain("Rondo serves all models of"));
+  io.stop();
+  await done;
+  expect(io.out).toBe("");
+  expect(configs).toMatchObject([{ audit: "stdout", onAuditFailure: "refuse" }]);
 });
 
 test("prints the models of the config file, and that a key is needed", async () => {
