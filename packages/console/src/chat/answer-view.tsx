@@ -30,7 +30,7 @@ export function AnswerView({ answer, isLast, onRetry, onReply }: AnswerViewProps
   const isWriting = items.at(-1)?.item.value.type === "message";
   const isJson = response !== undefined && response.text.format.type !== "text";
   return (
-    <div class="answer">
+    <div class="chat-answer">
       <h2 class="visually-hidden">{response ? `Answer of ${response.model}` : "Answer"}</h2>
       {items.map((item) => (
         <AnswerItemView key={item.key} item={item} isJson={isJson} />

@@ -28,7 +28,7 @@ export function CallView({ item }: { readonly item: AnswerItem }) {
         : "done";
   return (
     <details
-      class="call"
+      class="chat-call"
       onToggle={(event) => {
         isOpen.value = event.currentTarget.open;
       }}

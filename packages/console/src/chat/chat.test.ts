@@ -52,13 +52,13 @@ describe.skipIf(browserPath === undefined)(`the chat${skipReason}`, () => {
     await page.locator(".markdown strong", { hasText: "42" }).waitFor();
     expect(await page.locator(".markdown td").allTextContents()).toEqual(["25", "17"]);
     await expect.poll(() => page.locator(".markdown pre").textContent()).toBe("add(25, 17)");
-    await page.locator(".call summary", { hasText: "add" }).click();
-    expect(await page.locator(".call .code").allTextContents()).toEqual([
+    await page.locator(".chat-call summary", { hasText: "add" }).click();
+    expect(await page.locator(".chat-call .code").allTextContents()).toEqual([
       '{\n  "a": 25,\n  "b": 17\n}',
       "42",
     ]);
     await page.getByText("Thought about it").first().click();
-    await page.locator(".thinking", { hasText: "I have a tool." }).waitFor();
+    await page.locator(".chat-thinking", { hasText: "I have a tool." }).waitFor();
     await takeScreenshot(page, "chat-light-1280");
     await page.emulateMedia({ colorScheme: "dark" });
     await page.setViewportSize({ width: 360, height: 740 });

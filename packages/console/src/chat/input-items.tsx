@@ -76,7 +76,7 @@ function InputItem({ item }: { readonly item: Item }) {
   if (item.type !== "message") return <ItemDetails title={item.type} text={JSON.stringify(item, null, 2)} />;
   const role = item.role ?? "user";
   return (
-    <div class={`message ${role === "user" ? "of-user" : "of-other"}`}>
+    <div class={`chat-message ${role === "user" ? "of-user" : "of-other"}`}>
       <span class={role === "user" ? "visually-hidden" : "message-role"}>{roles[role] ?? role}</span>
       {imagesOf(item).map((url) => (
         <img key={url} class="message-image" src={url} alt="Sent with the message" />

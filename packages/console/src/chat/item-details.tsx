@@ -11,7 +11,7 @@ export interface ItemDetailsProps {
 
 export function ItemDetails({ title, text }: ItemDetailsProps) {
   return (
-    <details class="call">
+    <details class="chat-call">
       <summary>{title}</summary>
       <div class="call-body">
         <CallText label="Text" text={text} />

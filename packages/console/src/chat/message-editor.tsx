@@ -20,7 +20,7 @@ export function MessageEditor({ text: first, images: kept, onCancel, onSend }: M
   };
   return (
     <form
-      class="message of-user is-edited"
+      class="chat-message of-user is-edited"
       aria-label="Edit the message"
       onSubmit={(event) => {
         event.preventDefault();

@@ -20,9 +20,9 @@ export function Messages({ chat, server }: MessagesProps) {
   const { query } = place.value;
   const edited = query.get("edit") === "1" ? query.get("from") : null;
   return (
-    <ol class="messages" aria-label="Messages" aria-busy={chat.isBusy.value} ref={list}>
+    <ol class="chat-messages" aria-label="Messages" aria-busy={chat.isBusy.value} ref={list}>
       {path.map((node, index) => (
-        <li key={node.key} class="turn">
+        <li key={node.key} class="chat-turn">
           <Turn
             chat={chat}
             server={server}

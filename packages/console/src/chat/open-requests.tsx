@@ -56,7 +56,7 @@ function Approval({ request, known, onReply }: RequestProps) {
     onReply({ type: "mcp_approval_response", approval_request_id: idOf(request), approve });
   const look = (approve: boolean) => (known?.approve === approve ? "true" : "false");
   return (
-    <section class="card stack request" aria-label={`Approve ${request.name}`}>
+    <section class="card stack chat-request" aria-label={`Approve ${request.name}`}>
       <div>
         <strong>The model wants to call </strong>
         <code>{request.name}</code> <span class="soft">of {request.server_label}</span>
@@ -83,7 +83,7 @@ function Result({ request, known, onReply }: RequestProps) {
     onReply({ type: `${type}_output`, call_id: call_id ?? "", output: output.peek() });
   };
   return (
-    <form class="card stack request" aria-label={`Result of ${request.name}`} onSubmit={submit}>
+    <form class="card stack chat-request" aria-label={`Result of ${request.name}`} onSubmit={submit}>
       <div>
         <strong>The model called </strong>
         <code>{request.name}</code>

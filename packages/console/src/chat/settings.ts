@@ -1,6 +1,6 @@
 // How a person wants to be answered: kept for the next chat.
 
-import { signal } from "@preact/signals";
+import { effect, signal } from "@preact/signals";
 import { key } from "../api/key.ts";
 import type { ResponseObject } from "./wire.ts";
 
@@ -36,6 +36,14 @@ const name = "rondo.chat";
 const storage = () => (key.peek() === null ? localStorage : sessionStorage);
 
 export const settings = signal<ChatSettings>(readSettings());
+
+let usedKey = key.peek();
+effect(() => {
+  if (key.value === usedKey) return;
+  usedKey = key.value;
+  sessionStorage.removeItem(name);
+  settings.value = readSettings();
+});
 
 export function changeSettings(change: Partial<ChatSettings>): void {
   settings.value = { ...settings.peek(), ...change };

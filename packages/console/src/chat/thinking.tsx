@@ -8,7 +8,7 @@ export function Thinking({ item }: { readonly item: AnswerItem }) {
   const isOpen = useSignal(false);
   return (
     <details
-      class="thinking"
+      class="chat-thinking"
       onToggle={(event) => {
         isOpen.value = event.currentTarget.open;
       }}

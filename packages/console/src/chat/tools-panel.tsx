@@ -45,7 +45,7 @@ export function ToolsPanel({ tools }: { readonly tools: ToolList | undefined }) 
                   <span>
                     <span class="mono">{tool.name}</span>{" "}
                     <span class="soft">{tool.kind === "mcp" ? tool.server_label : ""}</span>
-                    <span class="soft tool-description">{tool.description}</span>
+                    <span class="soft tool-choice-description">{tool.description}</span>
                   </span>
                 </label>
               </li>

@@ -71,7 +71,7 @@ function Figure({ title, value, detail, children }: FigureProps) {
 function Facts({ facts }: { readonly facts: readonly ModelFact[] }) {
   if (facts.length === 0) return <p class="soft">Nothing is known of it: defaults are in effect.</p>;
   return (
-    <div class="card facts">
+    <div class="card model-facts">
       <table>
         <thead>
           <tr>

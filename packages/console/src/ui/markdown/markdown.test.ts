@@ -52,8 +52,8 @@ tilde
 Hard\x20\x20
 break
 
-1. first
-2. second
+3. third
+4. fourth
 `;
 
 async function ask(page: Page, text: string): Promise<void> {
@@ -91,6 +91,9 @@ describe.skipIf(browserPath === undefined)(`Markdown of a model${skipReason}`, (
     // What came in pieces looks like what came at once.
     const html = () => page.locator(".markdown").last().innerHTML();
     const inPieces = await html();
+    expect(await page.locator('.markdown td[align="right"]').allTextContents()).toEqual(["2"]);
+    expect(await page.locator(".markdown .code-head span").first().textContent()).toBe("ts");
+    expect(await page.locator('.markdown ol[start="3"]').count()).toBe(1);
     await page.getByRole("button", { name: "Previous branch" }).click();
     await page.getByText("1/2").waitFor();
     await page.locator(".markdown h1").first().waitFor();

@@ -8,6 +8,8 @@ const tags =
 const config: Config = {
   ALLOWED_TAGS: tags.split(" "),
   ALLOWED_ATTR: ["href", "start", "align", "data-language"],
+  // Of the others, the values are not links.
+  ADD_URI_SAFE_ATTR: ["start", "align", "data-language"],
   ALLOW_DATA_ATTR: false,
   ALLOW_ARIA_ATTR: false,
   // No relative ones either: they would lead to places of this page.
