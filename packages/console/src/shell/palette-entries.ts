@@ -34,7 +34,7 @@ export function groupsFor(text: string, { commands, pages, runs, help }: Palette
   const fits = ({ title }: { readonly title: string }) =>
     words.every((word) => title.toLowerCase().includes(word));
   const groups: PaletteGroup[] = [
-    { title: "Actions", entries: commands.filter(fits).map(entryOfCommand) },
+    { title: "Actions", entries: [...commands, newChat].filter(fits).map(entryOfCommand) },
     {
       title: "Pages",
       entries: pages.filter(fits).map(({ path, title, icon }) => ({
@@ -45,12 +45,14 @@ export function groupsFor(text: string, { commands, pages, runs, help }: Palette
         run: () => goTo(linkTo(path)),
       })),
     },
-    { title: "Chats", entries: runs.filter(isChat).map((run) => entryOfRun(run, "chat")) },
-    { title: "Runs", entries: runs.filter((run) => !isChat(run)).map((run) => entryOfRun(run, "runs")) },
+    { title: "Chats", entries: chatsOf(runs).map((run) => entryOfRun(run, "chat", run.thread_id)) },
+    { title: "Runs", entries: runs.map((run) => entryOfRun(run, "runs", run.id)) },
     { title: "Help", entries: help.filter(fits).map(entryOfCommand) },
   ];
   return groups.filter(({ entries }) => entries.length > 0);
 }
+
+const newChat: Command = { title: "Start a chat", icon: "plus", run: () => goTo(linkTo("chat")) };
 
 /** The key that goes to a page, after `g`: the titles begin with different letters. */
 export function keyOfPage(title: string): string {
@@ -67,16 +69,18 @@ function entryOfCommand(command: Command): PaletteEntry {
   };
 }
 
-function isChat({ source }: RunSummary): boolean {
-  return source === "console";
+/** One run for each chat of this console: several may be of one. */
+function chatsOf(runs: readonly RunSummary[]): RunSummary[] {
+  const chats = runs.filter(({ source }) => source === "console" || source?.startsWith("console/"));
+  return [...new Map(chats.map((run) => [run.thread_id, run])).values()];
 }
 
-function entryOfRun({ id, title, status }: RunSummary, page: "chat" | "runs"): PaletteEntry {
+function entryOfRun({ id, title, status }: RunSummary, page: "chat" | "runs", link: string): PaletteEntry {
   return {
-    id: `run-${id}`,
+    id: `${page}-${id}`,
     title: title.trim() === "" ? id : title,
     icon: page,
     hint: status === "completed" ? undefined : status.replaceAll("_", " "),
-    run: () => goTo(linkTo(page, [id])),
+    run: () => goTo(linkTo(page, [link])),
   };
 }

@@ -12,7 +12,7 @@ const allowed =
 const own = "DIV.code-block DIV.code-head DIV.wide-table SPAN BUTTON.button quiet";
 const attributes = "href rel target start align data-language tabindex class type aria-live";
 
-const document = `# Heading
+const sampleText = `# Heading
 
 Some **bold**, *thin* and \`code\`, [a link](https://good.example), https://good.example
 and a line that goes on.
@@ -70,7 +70,7 @@ describe.skipIf(browserPath === undefined)(`Markdown of a model${skipReason}`, (
 
   test("stays within a short list of elements, and makes no request, script or dialog", async () => {
     // All at once, each on its own, and cut in pieces as a stream would.
-    const whole = [document, ...hostileTexts].join("\n\n");
+    const whole = [sampleText, ...hostileTexts].join("\n\n");
     const pieces = whole.match(/[^]{1,7}/g) ?? [];
     using model = scriptedModel([{ text: whole }, { text: pieces }, ...hostileTexts.slice(0, 3)]);
     await using server = await startConsole({ models: { scripted: model } });

@@ -10,6 +10,8 @@ import { onTestFinished } from "vitest";
 type Arguments = Readonly<Record<string, unknown>>;
 
 export interface NotebookOptions {
+  /** More tools, beside those that it always has. Default: none. */
+  readonly tools?: readonly Tool[];
   /** What each call waits for. Default: nothing. */
   readonly gate?: ((name: string, input: Arguments) => Promise<void>) | undefined;
   /** Answers a request instead of the server. Default: the server does. */
@@ -43,7 +45,11 @@ const notebookTools: Tool[] = [
 ];
 
 /** Starts it for the length of a test. */
-export async function startNotebook({ gate, intercept }: NotebookOptions = {}): Promise<Notebook> {
+export async function startNotebook({
+  tools = [],
+  gate,
+  intercept,
+}: NotebookOptions = {}): Promise<Notebook> {
   const calls: string[] = [];
   const aborted: string[] = [];
   const metas: Notebook["metas"] = [];
@@ -57,7 +63,7 @@ export async function startNotebook({ gate, intercept }: NotebookOptions = {}): 
     const server = new Server({ name: "notebook", version: "1.0.0" }, { capabilities: { tools: {} } });
     server.setRequestHandler("tools/list", () => {
       lists.count += 1;
-      return { tools: notebookTools };
+      return { tools: [...notebookTools, ...tools] };
     });
     server.setRequestHandler("tools/call", async ({ params }, { mcpReq }) => {
       const { name, arguments: input = {} } = params;
