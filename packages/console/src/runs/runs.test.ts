@@ -156,7 +156,6 @@ describe.skipIf(browserPath === undefined)(`runs${skipReason}`, () => {
       "Answer 2",
     ]);
     await items.getByText("Take an umbrella.").waitFor();
-    expect(await axeProblems(page)).toEqual([]);
     await takeScreenshot(page, "run-light-1280");
 
     // A bar selects its item, and an item its bar; both are in the address.

@@ -2,7 +2,6 @@
 
 import type { ComponentChildren } from "preact";
 import { formatBytes, formatDuration, formatNumber } from "../../ui/format.ts";
-import { Icon } from "../../ui/icon.tsx";
 import { type TraceEvent, textOf } from "../trace/events.ts";
 import type { Lane } from "../trace/lane-book.ts";
 import type { Round } from "../trace/rounds.ts";
@@ -43,9 +42,8 @@ export function LaneDetails({ lane, round, events, onRaw }: LaneDetailsProps) {
         </p>
       ))}
       {doubts.length > 0 && (
-        <p class="notice warn row">
-          <Icon name="warning" /> Doubtful: {doubts.join(", ")}. What was read may not be what the model
-          meant.
+        <p class="notice warn">
+          Doubtful: {doubts.join(", ")}. What was read may not be what the model meant.
         </p>
       )}
       {round && <ContextMeter round={round} />}

@@ -15,15 +15,27 @@ export const kindWords: Readonly<Record<BarKind, string>> = {
   away: "Model away",
 };
 
+/** Kinds that share a colour have one entry. */
+const entries: readonly (readonly [words: string, ...kinds: BarKind[]])[] = [
+  ["Queue", "queue"],
+  ["Waiting", "slot", "retry", "lock"],
+  ["Prompt", "prompt"],
+  ["Generation", "generation"],
+  ["Tool", "tool"],
+  ["Store", "store"],
+  ["Approval", "approval"],
+  ["Model away", "away"],
+];
+
 export function Legend({ lanes }: { readonly lanes: readonly Lane[] }) {
-  const kinds = new Set(lanes.flatMap(({ bars }) => bars.map(({ kind }) => kind)));
+  const used = new Set(lanes.flatMap(({ bars }) => bars.map(({ kind }) => kind)));
   return (
     <ul class="legend row" aria-label="Colours">
-      {(Object.keys(kindWords) as BarKind[])
-        .filter((kind) => kinds.has(kind))
-        .map((kind) => (
-          <li key={kind} class="row">
-            <span class={`swatch ${kind}`} /> {kindWords[kind]}
+      {entries
+        .filter(([, ...kinds]) => kinds.some((kind) => used.has(kind)))
+        .map(([words, kind]) => (
+          <li key={words} class="row">
+            <span class={`swatch ${kind}`} /> {words}
           </li>
         ))}
     </ul>

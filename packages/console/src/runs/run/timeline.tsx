@@ -9,6 +9,7 @@ import type { Round } from "../trace/rounds.ts";
 import { pan, type Span, zoom } from "../trace/scale.ts";
 import { LaneDetails } from "./lane-details.tsx";
 import { Legend } from "./legend.tsx";
+import { MarkList } from "./mark-list.tsx";
 import { isActive } from "./response.ts";
 import type { RunState } from "./run-state.ts";
 import { Waterfall } from "./waterfall.tsx";
@@ -58,18 +59,19 @@ export function Timeline({ state, rounds, selected, onSelect, onRaw, isLive }: T
     >
       <div class="timeline-tools row">
         <Legend lanes={lanes} />
-        <span class="grow" />
-        <ZoomButton sign="−" label="Zoom out" onClick={() => change(zoom(span, 0.5, 0.5, end))} />
-        <ZoomButton sign="+" label="Zoom in" onClick={() => change(zoom(span, 2, 0.5, end))} />
-        <button
-          class="button quiet"
-          type="button"
-          disabled={!zoomed.value}
-          title="Show all (0)"
-          onClick={() => change({ from: 0, to: end })}
-        >
-          Show all
-        </button>
+        <div class="timeline-zoom">
+          <ZoomButton sign="−" label="Zoom out" onClick={() => change(zoom(span, 0.5, 0.5, end))} />
+          <ZoomButton sign="+" label="Zoom in" onClick={() => change(zoom(span, 2, 0.5, end))} />
+          <button
+            class="button quiet"
+            type="button"
+            disabled={!zoomed.value}
+            title="Show all (0)"
+            onClick={() => change({ from: 0, to: end })}
+          >
+            Show all
+          </button>
+        </div>
       </div>
       <Waterfall
         lanes={lanes}
@@ -81,6 +83,7 @@ export function Timeline({ state, rounds, selected, onSelect, onRaw, isLive }: T
         onSpan={change}
         isLive={isLive}
       />
+      <MarkList marks={marks} />
       {lane ? (
         <LaneDetails
           lane={lane}
