@@ -34,11 +34,13 @@ export function ChatPage({ place: here }: PageProps) {
   const system = useLoaded((signal) => get<SystemState>("v1/system", { signal }), []);
   const names = models.value.value?.data.map((model) => model.id) ?? [];
   const isListOpen = useSignal(false);
+  const wanted = here.query.get("model");
   useEffect(() => {
+    if (wanted !== null) changeSettings({ model: wanted });
     const { model } = settings.peek();
     const first = firstChatModel(names);
     if (first !== undefined && !names.includes(model)) changeSettings({ model: first });
-  }, [names.join("\n")]);
+  }, [names.join("\n"), wanted]);
 
   const server = {
     isStored: system.value.value?.store.kind !== "none",

@@ -51,7 +51,9 @@ describe.skipIf(browserPath === undefined)(`the chat${skipReason}`, () => {
     await say(page, "What is 25 + 17?");
     await page.locator(".markdown strong", { hasText: "42" }).waitFor();
     expect(await page.locator(".markdown td").allTextContents()).toEqual(["25", "17"]);
-    await expect.poll(() => page.locator(".markdown pre").textContent()).toBe("add(25, 17)");
+    await expect
+      .poll(() => page.locator(".markdown pre").textContent(), { timeout: 10_000 })
+      .toBe("add(25, 17)");
     await page.locator(".chat-call summary", { hasText: "add" }).click();
     expect(await page.locator(".chat-call .code").allTextContents()).toEqual([
       '{\n  "a": 25,\n  "b": 17\n}',
@@ -136,11 +138,17 @@ describe.skipIf(browserPath === undefined)(`the chat${skipReason}`, () => {
     await page.goto("about:blank");
     await page.goto(`${thread}?from=${from?.replace("#/runs/", "")}&edit=1`);
     const box = page.getByRole("textbox", { name: "Message", exact: true });
-    await expect.poll(() => box.inputValue()).toBe("2 b");
+    await expect.poll(() => box.inputValue(), { timeout: 10_000 }).toBe("2 b");
     await box.fill("2 b again");
     await page.keyboard.press("Enter");
     await page.getByText("Two b, again.").waitFor();
     await page.getByText("3/3").waitFor();
+
+    // The id of any response leads to its chat.
+    await page.goto("about:blank");
+    await page.goto(`${server.url}/#/chat/${from?.replace("#/runs/", "")}?model=other`);
+    await page.getByText("Two b.", { exact: true }).waitFor();
+    await page.getByText("2/3").waitFor();
     expect(problems).toEqual([]);
   });
 
@@ -244,7 +252,9 @@ describe.skipIf(browserPath === undefined)(`the chat${skipReason}`, () => {
     await schema.fill('{ "type": "object", "properties": { "sum": { "type": "number" } } }');
     await page.keyboard.press("Escape");
     await say(page, "As JSON.");
-    await expect.poll(() => page.locator(".markdown pre").textContent()).toContain('{"sum":42}');
+    await expect
+      .poll(() => page.locator(".markdown pre").textContent(), { timeout: 10_000 })
+      .toContain('{"sum":42}');
     expect(problems).toEqual([]);
   });
 });

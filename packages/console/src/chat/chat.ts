@@ -52,9 +52,10 @@ export class Chat {
       const { root, runs } = await loadThread(id, this.#left.signal);
       this.root.value = root;
       this.nodes.value = new Map(toNodes(runs, root).map((node) => [node.id, node]));
-      this.select(
-        newestLeaf(this.nodes.peek(), at !== undefined && this.nodes.peek().has(at) ? at : undefined),
-      );
+      // Its own address shows the newest branch; that of another response the branch with it.
+      const wanted = at ?? (id === root ? undefined : id);
+      const isThere = wanted !== undefined && this.nodes.peek().has(wanted);
+      this.select(newestLeaf(this.nodes.peek(), isThere ? wanted : undefined));
       if (runs.length === 0)
         this.problem.value = "This chat does not exist any more, or belongs to another key.";
       const last = this.path.peek().at(-1);

@@ -28,9 +28,13 @@ export interface Thread {
   readonly runs: readonly RunSummary[];
 }
 
-/** All runs of the chat that `id` belongs to, with the branches of its first message. */
+/** All runs of the chat that has `id`, of the chat or of a response in it, with the branches of its first message. */
 export async function loadThread(id: string, signal: AbortSignal): Promise<Thread> {
   const own = await runsOf({ thread: id }, signal);
+  if (own.length === 0) {
+    const [run] = await runsOf({ search: id }, signal, 1);
+    if (run?.id === id && run.thread_id !== id) return loadThread(run.thread_id, signal);
+  }
   const root = own.map(({ source }) => rootOfBranch(source)).find((it) => it !== undefined) ?? id;
   const main = root === id ? own : await runsOf({ thread: root }, signal);
   const branches = await runsOf({ source: branchSource(root), roots: "true" }, signal, maxBranches);

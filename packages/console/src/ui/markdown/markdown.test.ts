@@ -100,7 +100,9 @@ describe.skipIf(browserPath === undefined)(`Markdown of a model${skipReason}`, (
     expect(inPieces).toBe(await html());
     for (const text of hostileTexts.slice(0, 3)) {
       await ask(page, text);
-      await expect.poll(() => page.getByRole("button", { name: "Again" }).count()).toBeGreaterThan(1);
+      await expect
+        .poll(() => page.getByRole("button", { name: "Again" }).count(), { timeout: 10_000 })
+        .toBeGreaterThan(1);
       await page.getByRole("button", { name: "Send", exact: true }).waitFor();
     }
     const found = await page.evaluate(() =>
