@@ -17,8 +17,8 @@ export interface Budget {
 
 export const budgets: Readonly<Record<string, Budget>> = {
   rondo: {
-    // With the source maps. The sandbox is 0.8 MB of it: only its own entry loads that.
-    installedBytes: 3_800_000,
+    // With the source maps. The sandbox is 0.8 MB of it, OpenTelemetry 0.1 MB: only their own entries load that.
+    installedBytes: 3_950_000,
     packages: 2,
     modules: 24,
     builtins: 4,

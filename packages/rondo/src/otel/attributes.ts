@@ -117,6 +117,28 @@ export function ofResult(event: EventOf<"turn.finished">, style: SpanStyle): Att
   };
 }
 
+export function ofCheck(event: EventOf<"call.checked">, style: SpanStyle): Attributes {
+  const { name, callId, decision, reason, error, doubts } = event;
+  return {
+    [genAi.toolName]: shorten(name),
+    [genAi.toolCallId]: shorten(callId),
+    [own.decision]: decision,
+    [own.reason]: reason,
+    [own.doubts]: doubts && [...doubts],
+    ...(style.content && error !== undefined && { [own.message]: cut(error) }),
+  };
+}
+
+export function ofWarning(
+  event: EventOf<"warning" | "prompt.changed" | "prompt.cut">,
+  style: SpanStyle,
+): Attributes {
+  return {
+    [own.code]: event.type === "warning" ? event.code : event.type.replace(".", "_"),
+    ...(style.content && { [own.message]: cut(event.message) }),
+  };
+}
+
 export function ofUsage(usage: Usage | undefined, style: SpanStyle): Attributes {
   if (!usage) return {};
   const { inputTokens, outputTokens, totalTokens, cachedTokens, reasoningTokens } = usage;

@@ -16,11 +16,13 @@ import type { TraceError, TraceEvent } from "../trace/trace.ts";
 import {
   defined,
   ofAnswer,
+  ofCheck,
   ofQuestion,
   ofResult,
   ofRun,
   ofTurn,
   ofUsage,
+  ofWarning,
   type SpanStyle,
   shorten,
 } from "./attributes.ts";
@@ -83,11 +85,11 @@ class SpanMaker implements OtelTracer {
   }
 
   within<T>(turnId: string, work: () => T): T {
-    return inside(this.#turns.get(turnId), work);
+    return this.#inside(this.#turns.get(turnId), work);
   }
 
   withinAnswer<T>(answer: number, send: () => T): T {
-    return inside(this.#chats.get(answer), send);
+    return this.#inside(this.#chats.get(answer), send);
   }
 
   record(event: TraceEvent): void {
@@ -114,15 +116,14 @@ class SpanMaker implements OtelTracer {
         this.#recordTurn(event);
         break;
       case "call.checked":
-        this.#recordCheck(event);
+        // A call that did not become a turn is seen on the run.
+        if (event.decision !== "run" || event.doubts?.length)
+          this.#note(this.#run?.span, events.callChecked, event.atMs, ofCheck(event, this.#style));
         break;
       case "prompt.changed":
       case "prompt.cut":
       case "warning":
-        this.#note(this.#run?.span, events.warning, event.atMs, {
-          [own.code]: event.type === "warning" ? event.code : event.type.replace(".", "_"),
-          ...(this.#style.content && { [own.message]: cut(event.message) }),
-        });
+        this.#note(this.#run?.span, events.warning, event.atMs, ofWarning(event, this.#style));
         break;
       default:
         this.#recordAnswer(event);
@@ -205,27 +206,6 @@ class SpanMaker implements OtelTracer {
     }
   }
 
-  /** A call that did not become a turn is seen on the run. */
-  #recordCheck({
-    atMs,
-    name,
-    callId,
-    decision,
-    reason,
-    error,
-    doubts,
-  }: Extract<TraceEvent, { type: "call.checked" }>) {
-    if (decision === "run" && !doubts?.length) return;
-    this.#note(this.#run?.span, events.callChecked, atMs, {
-      [genAi.toolName]: shorten(name),
-      [genAi.toolCallId]: shorten(callId),
-      [own.decision]: decision,
-      [own.reason]: reason,
-      [own.doubts]: doubts && [...doubts],
-      ...(this.#style.content && error !== undefined && { [own.message]: cut(error) }),
-    });
-  }
-
   #startRun(name: string | undefined, startTime: number): void {
     this.#endRun(startTime); // of a run that did not tell its end
     const { facts = {}, links = [] } = this.#options;
@@ -297,6 +277,12 @@ class SpanMaker implements OtelTracer {
     return this.#tracer.startSpan(name, { kind, startTime, attributes: defined(attributes) }, inside);
   }
 
+  /** In the context in which the run began: a run that waited in a queue is called from anywhere. */
+  #inside<T>(open: { readonly span: Span } | undefined, work: () => T): T {
+    if (!open) return work();
+    return context.with(trace.setSpan(this.#run?.inside ?? context.active(), open.span), work);
+  }
+
   #fail(span: Span, { type, message }: TraceError): void {
     span.setAttribute(genAi.errorType, type);
     // A message may quote what was said.
@@ -306,8 +292,4 @@ class SpanMaker implements OtelTracer {
   #note(span: Span | undefined, name: string, atMs: number, attributes: Attributes = {}): void {
     span?.addEvent(name, defined(attributes), atMs);
   }
-}
-
-function inside<T>(open: { readonly span: Span } | undefined, work: () => T): T {
-  return open ? context.with(trace.setSpan(context.active(), open.span), work) : work();
 }

@@ -270,6 +270,16 @@ describe("a run in the background", () => {
   });
 });
 
+test("where the HTTP server is instrumented, its span is the parent, and not the client's", async () => {
+  const telemetry = await loadTelemetry({ content: false, openInference: false });
+  trace.getTracer("http").startActiveSpan("POST", (span) => {
+    const { traceId: current, spanId } = span.spanContext();
+    expect(telemetry.callerOf({ traceparent })).toEqual({ traceparent: `00-${current}-${spanId}-01` });
+    span.end();
+  });
+  expect(telemetry.callerOf({ traceparent })).toEqual({ traceparent });
+});
+
 test.each([
   ["garbage", "hello"],
   ["zeros", `00-${"0".repeat(32)}-${"0".repeat(16)}-00`],
