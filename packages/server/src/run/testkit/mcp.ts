@@ -11,7 +11,7 @@ import type { StreamEvent } from "../../protocol/events.ts";
 import type { ResponseObject } from "../../protocol/response.ts";
 import { type ServiceSetup, startService, toFrames } from "./service.ts";
 
-interface Setup extends NotebookOptions, Partial<ServiceSetup> {
+interface Setup extends Pick<NotebookOptions, "gate" | "intercept">, Partial<ServiceSetup> {
   readonly script: ScriptedStep | readonly ScriptedStep[];
   readonly servers?: (url: string) => Record<string, McpServerSettings>;
 }
