@@ -24,6 +24,8 @@ const limits = {
   timings: { events: 20_000, bytes: 1_000_000 },
   full: { events: 100_000, bytes: 8_000_000 },
 };
+/** Asking for it takes longer than asking for the time. */
+const { timeOrigin } = performance;
 /** Room for the event that says that the rest is left out. */
 const cutRoom = 100;
 /** A tool that yields all the time is seen this often. */
@@ -37,7 +39,7 @@ export class RunTracer implements Tracer {
   /** The number of the next event, and that of the first which no commit took. */
   #next: number;
   #first: number;
-  #lines = "";
+  #lines: string[] = [];
   #bytes: number;
   /** What the last commit took: it may not be stored yet. */
   #taken: TracePiece | undefined;
@@ -77,26 +79,26 @@ export class RunTracer implements Tracer {
   /** Records what the server does, now or at a time that is over. */
   note(event: NewTraceEvent, atMs?: number): void {
     // Not before what was recorded last: that may be by another clock.
-    const nowMs = atMs ?? Math.max(this.#lastMs, performance.timeOrigin + performance.now());
+    const nowMs = atMs ?? Math.max(this.#lastMs, timeOrigin + performance.now());
     this.record({ atMs: nowMs, ...event });
   }
 
   /** What happened since the last call, for a commit. */
   take(): TracePiece | undefined {
-    if (this.#lines === "") return undefined;
+    if (this.#lines.length === 0) return undefined;
     this.#taken = this.#pending();
-    this.#lines = "";
+    this.#lines = [];
     this.#first = this.#next;
     return this.#taken;
   }
 
   /** What the store may not have yet. */
   get unwritten(): readonly TracePiece[] {
-    return [...(this.#taken ? [this.#taken] : []), ...(this.#lines === "" ? [] : [this.#pending()])];
+    return [...(this.#taken ? [this.#taken] : []), ...(this.#lines.length === 0 ? [] : [this.#pending()])];
   }
 
   #pending(): TracePiece {
-    return { first: this.#first, last: this.#next - 1, lines: this.#lines };
+    return { first: this.#first, last: this.#next - 1, lines: this.#lines.join("\n") };
   }
 
   #lineOf(event: RunTraceEvent): string {
@@ -109,8 +111,7 @@ export class RunTracer implements Tracer {
     // Only a full trace has long texts of others, whose characters take more than one byte.
     const size = this.level === "full" ? Buffer.byteLength(line) : line.length;
     this.#isCut = this.#next >= events - 1 || this.#bytes + size + cutRoom > bytes;
-    const kept = this.#isCut ? this.#lineOf({ type: "trace.cut", atMs: this.#lastMs }) : line;
-    this.#lines = this.#lines === "" ? kept : `${this.#lines}\n${kept}`;
+    this.#lines.push(this.#isCut ? this.#lineOf({ type: "trace.cut", atMs: this.#lastMs }) : line);
     this.#bytes += size + 1;
     this.#next += 1;
   }

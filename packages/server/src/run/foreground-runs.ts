@@ -165,7 +165,7 @@ export class ForegroundRuns {
     } finally {
       span?.end(ended);
       journal.close();
-      traces.end(id, tracer);
+      traces.end(tracer);
       if (prepared.repeatKey) news.publish(prepared.id);
     }
   }

@@ -114,7 +114,7 @@ export async function runJob(job: Job, options: JobOptions): Promise<ResponseSta
     span?.end(isHandedOver() ? undefined : ended);
     signal.removeEventListener("abort", onStop);
     journal.close();
-    traces.end(response.id, tracer);
+    traces.end(tracer);
   }
 }
 

@@ -55,7 +55,8 @@ export function noteDecisions(tracer: RunTracer, input: readonly InputItem[]): v
 
 export class RunTraces {
   readonly #options: RunTracesOptions;
-  readonly #tracers = new Map<string, RunTracer>();
+  // Not a map: V8 keeps the tables that a map has outgrown, with their entries, until the next full garbage collection.
+  readonly #runs: { readonly id: string; readonly tracer: RunTracer }[] = [];
 
   constructor(options: RunTracesOptions) {
     this.#options = options;
@@ -76,19 +77,23 @@ export class RunTraces {
       written,
       onEvent: (event) => observer.traceEvent(event, id, owner),
     });
-    if (level !== "off") this.#tracers.set(id, tracer);
+    if (level !== "off") this.#runs.push({ id, tracer });
     if (written?.next === 0) tracer.note({ type: "run.queued" }, createdAtMs);
     tracer.note({ type: "run.claimed", worker, attempt, level });
     return tracer;
   }
 
   /** A run does not work here any more. */
-  end(id: string, tracer: RunTracer): void {
-    if (this.#tracers.get(id) === tracer) this.#tracers.delete(id);
+  end(tracer: RunTracer): void {
+    const index = this.#runs.findIndex((run) => run.tracer === tracer);
+    if (index < 0) return;
+    // The last one takes its place.
+    const last = this.#runs.pop();
+    if (last && last.tracer !== tracer) this.#runs[index] = last;
   }
 
   /** What the store may not have yet of a run that works here. */
   unwritten(id: string): readonly TracePiece[] {
-    return this.#tracers.get(id)?.unwritten ?? [];
+    return this.#runs.findLast((run) => run.id === id)?.tracer.unwritten ?? [];
   }
 }

@@ -3,10 +3,12 @@
 import { openaiCompatible, tool } from "rondo";
 import { scriptedModel, startModelServer } from "rondo/testing";
 import { expect, onTestFinished, test, vi } from "vitest";
+import type { RunTracer } from "../engine/run-tracer.ts";
 import type { RunTraceEvent } from "../engine/trace-event.ts";
 import { memoryStore } from "../store/testkit/memory.ts";
 import { storeAround } from "../store/testkit/store-around.ts";
 import type { Responses } from "./responses.ts";
+import { RunTraces } from "./run-traces.ts";
 import { runWithCrashes } from "./testkit/crash.ts";
 import { call, started } from "./testkit/mcp.ts";
 import { background, never, plain, startService, stream } from "./testkit/service.ts";
@@ -267,4 +269,21 @@ test("a run that is deleted while it works leaves nothing", async () => {
   await service.remove("ada", prepared.id);
   expect(await ended).toMatchObject({ code: "response_deleted" });
   await expect(traceOf(service, prepared.id)).rejects.toMatchObject({ status: 404 });
+});
+
+test("the runs of a process end in any order", () => {
+  const traces = new RunTraces({ level: "timings", observer: { traceEvent: () => {} }, worker: "w" });
+  const run = { owner: "ada", createdAtMs: 0, isStored: true, attempt: 1 };
+  const tracers = ["a", "b", "c"].map((id) => traces.begin({ ...run, id }));
+  const working = () => ["a", "b", "c"].filter((id) => traces.unwritten(id).length > 0);
+  expect(working()).toEqual(["a", "b", "c"]);
+  for (const [index, left] of [
+    [0, ["b", "c"]],
+    [0, ["b", "c"]],
+    [2, ["b"]],
+    [1, []],
+  ] as const) {
+    traces.end(tracers[index] as RunTracer);
+    expect(working()).toEqual(left);
+  }
 });
