@@ -5,13 +5,13 @@ import type { AskedServer } from "../../check/diagnose.ts";
 import type { StepReport } from "../../check/finding.ts";
 import { checkModel } from "../../check/model-checks.ts";
 import { madeModel, modelToCheck } from "../../check/open-model.ts";
-import type { ModelServerView } from "../../config/models.ts";
+import type { ModelServerView, ServedModel } from "../../config/models.ts";
 import { ApiError, notFound } from "../../protocol/api-error.ts";
 import { parseField } from "../../protocol/field-error.ts";
 import { checkModelSchema, type ModelCheckReply } from "../../protocol/system.ts";
 
 export interface ModelCheckerOptions {
-  readonly models: { servers(): Promise<ModelServerView[]> };
+  readonly models: { servers(): Promise<ModelServerView[]>; list(): Promise<unknown> };
   /** Whether clients need a key. Then nobody sees where a server is. */
   readonly hasAuth: boolean;
   /** The limit of each check. Default: 60,000. */
@@ -30,9 +30,8 @@ export class ModelChecker {
   /** Throws an `ApiError` if there is no such model, or its server is being checked. */
   async check(body: unknown, signal: AbortSignal): Promise<ModelCheckReply> {
     const { model: id, check: only } = parseField(checkModelSchema, body);
-    const { models, hasAuth, timeoutMs = 60_000 } = this.#options;
-    const server = (await models.servers()).find((it) => it.models.some((model) => model.id === id));
-    const model = server?.models.find((it) => it.id === id);
+    const { hasAuth, timeoutMs = 60_000 } = this.#options;
+    const { server, model } = (await this.#find(id)) ?? {};
     if (!server || !model)
       throw notFound(
         `There is no model ${JSON.stringify(id.slice(0, 100))}. GET /v1/system/models lists all models.`,
@@ -58,6 +57,19 @@ export class ModelChecker {
     } finally {
       this.#busy.delete(label);
     }
+  }
+
+  async #find(id: string): Promise<{ server: ModelServerView; model: ServedModel } | undefined> {
+    const { models } = this.#options;
+    const look = async () =>
+      (await models.servers())
+        .flatMap((server) => server.models.map((model) => ({ server, model })))
+        .find(({ model }) => model.id === id);
+    const known = await look();
+    if (known) return known;
+    // A server that is slow to list its models is waited for: without it nothing can be checked.
+    await models.list();
+    return look();
   }
 }
 

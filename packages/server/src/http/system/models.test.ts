@@ -6,7 +6,7 @@ import { ConfiguredModels } from "../../config/models.ts";
 import type { ConfigInput } from "../../config/schema.ts";
 import { ModelChecker } from "./model-checker.ts";
 import { ModelFacts } from "./model-facts.ts";
-import { deadUrl, start, twoOwners } from "./testkit/start.ts";
+import { deadUrl, eventually, start, twoOwners } from "./testkit/start.ts";
 
 async function modelServer(
   script: ServerStep | readonly ServerStep[] = [],
@@ -35,7 +35,7 @@ describe("GET /v1/system/models", () => {
       endpoints: [{ url, maxConcurrency: 3, profile: { text: "cumulative" } }],
       models: { demo: demoModel() },
     });
-    const { body } = await get("/v1/system/models");
+    const body = await eventually(get, "/v1/system/models", ({ data }) => data[0]?.context_window === 8192);
     expect(body.data).toMatchObject([
       {
         id: "qwen3:8b",
@@ -72,13 +72,15 @@ describe("GET /v1/system/models", () => {
         "GET /api/version": { body: { version: "1" } },
       },
     });
-    const facts = new ModelFacts(modelsOf({ endpoints: [{ url, server: "ollama" }] }));
+    const models = modelsOf({ endpoints: [{ url, server: "ollama" }] });
+    await models.list();
+    const facts = new ModelFacts(models);
     await facts.list();
-    expect(new Set(asked).size).toBe(4);
+    await expect.poll(() => asked.length, { timeout: 10_000 }).toBe(4);
     for (let round = 0; round < 6; round += 1) await facts.list();
+    const windows = async () => (await facts.list()).data.map(({ context_window }) => context_window);
+    await expect.poll(windows, { timeout: 10_000 }).toEqual(names.map(() => 4096));
     expect(asked.toSorted()).toEqual(names.toSorted());
-    const { data } = await facts.list();
-    expect(data.map(({ context_window }) => context_window)).toEqual(names.map(() => 4096));
   });
 });
 

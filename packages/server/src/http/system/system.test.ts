@@ -1,7 +1,11 @@
 import { demoModel } from "rondo/demo";
 import { scriptedModel, startModelServer } from "rondo/testing";
 import { expect, onTestFinished, test } from "vitest";
-import { deadUrl, start, twoOwners } from "./testkit/start.ts";
+import { deadUrl, eventually, start, twoOwners } from "./testkit/start.ts";
+
+interface Endpoints {
+  readonly endpoints: readonly { readonly state: string }[];
+}
 
 async function modelServer(...models: string[]) {
   const server = await startModelServer([], { models });
@@ -16,7 +20,8 @@ test("tells what the server is, and which model servers answer with which models
     endpoints: [{ url: up.url, server: "ollama", maxConcurrency: 2 }, { url: down }],
     models: { mine: { url: up.url, server: "ollama", maxConcurrency: 2, model: "small" }, demo: demoModel() },
   });
-  const { body } = await get("/v1/system");
+  const isKnown = ({ endpoints }: Endpoints) => endpoints.every(({ state }) => state !== "unknown");
+  const body = await eventually(get, "/v1/system", isKnown);
   expect(body).toMatchObject({
     object: "system",
     version: expect.stringMatching(/^\d/),
@@ -68,7 +73,8 @@ test("with keys, each owner sees itself, and nobody an address", async () => {
     sandbox: { kind: "none", owners: ["key:bob"] },
   });
   expect((await get("/v1/system")).status).toBe(401);
-  const { body } = await get("/v1/system", keys.ann);
+  const isDown = ({ endpoints }: Endpoints) => endpoints[0]?.state === "down";
+  const body = await eventually(get, "/v1/system", isDown, keys.ann);
   expect(body).toMatchObject({
     auth: true,
     owner: "key:ann",

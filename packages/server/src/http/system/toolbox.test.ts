@@ -6,7 +6,11 @@ import { describe, expect, test, vi } from "vitest";
 import type { ConfigInput } from "../../config/schema.ts";
 import { folderWith } from "../../config/testkit/folder.ts";
 import { startNotebook } from "../../executor/mcp/testkit/notebook-server.ts";
-import { deadUrl, start, twoOwners } from "./testkit/start.ts";
+import { deadUrl, eventually, start, twoOwners } from "./testkit/start.ts";
+
+interface ToolServers {
+  readonly servers: readonly { readonly state: string }[];
+}
 
 let added = 0;
 const add = tool(
@@ -32,7 +36,8 @@ describe("GET /v1/tools", () => {
         },
       },
     });
-    const { body } = await get("/v1/tools");
+    const isSettled = ({ servers }: ToolServers) => servers.every(({ state }) => state !== "connecting");
+    const body = await eventually(get, "/v1/tools", isSettled);
     expect(body.data.map((it: { name: string }) => it.name)).toEqual(["add", "look", "pay", "fail", "wait"]);
     expect(body.data).toMatchObject([
       {
@@ -60,7 +65,8 @@ describe("GET /v1/tools", () => {
     const { keys, auth } = twoOwners();
     const servers = { slow: { url: hung.url }, gone: { url: await deadUrl() } };
     const { get } = await start({ models, auth, mcp: { servers } });
-    const { body } = await get("/v1/tools", keys.ann);
+    const isGone = ({ servers }: ToolServers) => servers[1]?.state === "failed";
+    const body = await eventually(get, "/v1/tools", isGone, keys.ann);
     expect(body.servers).toEqual([
       { label: "slow", state: "connecting", error: null, tools: 0 },
       { label: "gone", state: "failed", error: "It cannot be reached. The server's log says why.", tools: 0 },
@@ -122,7 +128,7 @@ describe("POST /v1/tools/call", () => {
       models,
       mcp: { servers: { one: { url: notebook.url }, two: { url: notebook.url } } },
     });
-    await get("/v1/tools");
+    await eventually(get, "/v1/tools", ({ data }) => data.length === 8);
     expect(await post("/v1/tools/call", { name: "look", arguments: { n: 1 } })).toMatchObject({
       status: 400,
       body: { error: { param: "server_label", message: expect.stringContaining("one, two") } },

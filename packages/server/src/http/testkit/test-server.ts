@@ -34,7 +34,7 @@ export interface TestServer extends Listening, AsyncDisposable {
   ): Promise<Response>;
 }
 
-const noModels = { servers: async () => [] };
+const noModels = { servers: async () => [], list: async () => [] };
 
 /** Samples that only a test takes. */
 function testSamples(metrics: Metrics): Samples {

@@ -1,7 +1,7 @@
 // A real server for tests of the console's routes, and requests to it.
 
 import { startModelServer } from "rondo/testing";
-import { onTestFinished } from "vitest";
+import { onTestFinished, vi } from "vitest";
 import type { ConfigInput } from "../../../config/schema.ts";
 import { hashKey, newKey } from "../../auth-keys.ts";
 import { type StartOptions, startServer } from "../../server.ts";
@@ -64,4 +64,20 @@ export async function deadUrl(): Promise<string> {
   const server = await startModelServer([]);
   await server.close();
   return server.url;
+}
+
+/** The body of a reply, once it is as wanted: servers that are asked may take longer than a page waits. */
+export async function eventually(
+  get: (path: string, key?: string) => Promise<Answer>,
+  path: string,
+  isReady: (body: Json) => boolean,
+  key?: string,
+): Promise<Json> {
+  return vi.waitUntil(
+    async () => {
+      const { body } = await get(path, key);
+      return isReady(body) ? body : undefined;
+    },
+    { timeout: 10_000 },
+  );
 }
