@@ -37,7 +37,7 @@ const weather = tool(
   },
 );
 
-describe.skipIf(browserPath === undefined)(`runs${skipReason}`, () => {
+describe.skipIf(browserPath === undefined)(`runs${skipReason}`, { timeout: 90_000 }, () => {
   let browser: Browser;
   beforeAll(async () => {
     browser = await startBrowser();
@@ -90,7 +90,7 @@ describe.skipIf(browserPath === undefined)(`runs${skipReason}`, () => {
       .filter({ hasText: /part 28[0-9]{2} of/ })
       .first()
       .waitFor();
-    await page.waitForURL(/at=resp_/);
+    await page.waitForURL(/at=resp_copy00002\d{3}/);
     await page.reload();
     await rows
       .filter({ hasText: /part 2[0-9]{3} of/ })
@@ -261,5 +261,26 @@ describe.skipIf(browserPath === undefined)(`runs${skipReason}`, () => {
     await page.getByRole("navigation", { name: "The thread" }).getByRole("link", { name: /^←/ }).click();
     await page.getByText("was answered in").waitFor();
     expect(problems).toEqual([]);
+  });
+
+  test("go on after the server was away, and show that another process resumed them", async () => {
+    const store = `sqlite:${join(folder, "resumed.db")}`;
+    const endless = scriptedModel({ text: ["Before", new Promise(() => {})] });
+    const first = await startConsole({ store, shutdownMs: 100, models: { demo: endless } });
+    const { id } = await create(first.url, { input: "Tell me a story.", background: true });
+    await using opened = await openConsole(browser, first.url, `#/runs/${id}`);
+    const { page } = opened;
+    const items = page.getByRole("grid", { name: "Items" });
+    await items.getByText("Before", { exact: true }).waitFor();
+    await first.close();
+    await page.getByText("The server does not answer").waitFor();
+
+    using model = scriptedModel(["After."]);
+    const port = Number(new URL(first.url).port);
+    await using second = await startConsole({ port, store, models: { demo: model } });
+    expect(second.url).toBe(first.url);
+    await items.getByText("After.", { exact: true }).waitFor();
+    await page.getByText("Completed", { exact: true }).waitFor();
+    await page.getByRole("list", { name: "Remarkable" }).getByText("Resumed by another process").waitFor();
   });
 });

@@ -65,7 +65,7 @@ export class RunState {
 
   async #load(): Promise<void> {
     try {
-      const rest = Promise.all([this.#readTrace(), this.#readInput(), this.#readThread()]);
+      const rest = Promise.all([this.#readTrace("whole"), this.#readInput(), this.#readThread()]);
       rest.catch(() => {}); // the response's error comes first
       const response = await this.#get<ResponseObject>("");
       this.#setResponse(response);
@@ -89,10 +89,10 @@ export class RunState {
   async #followTrace(): Promise<void> {
     while (!this.trace.peek()?.is_over || this.#isActive()) {
       await this.#pause(traceMs);
-      await this.#readTrace();
+      await this.#readTrace("new");
       if (!this.#isActive()) break;
     }
-    await this.#readTrace();
+    await this.#readTrace("whole");
   }
 
   async #followOutput({ background }: ResponseObject): Promise<void> {
@@ -133,15 +133,18 @@ export class RunState {
     }
   }
 
-  async #readTrace(): Promise<void> {
-    const after = this.events.peek().at(-1)?.n;
+  /** Events that were not stored yet when their process was lost are replaced by others: then it is read as a whole. */
+  async #readTrace(part: "new" | "whole"): Promise<void> {
+    const after = part === "whole" ? undefined : this.events.peek().at(-1)?.n;
     const path = after === undefined ? "/trace" : `/trace?after=${after}`;
     const trace = await this.#optional(this.#get<Trace>(path));
     if (!trace) return;
     const { events, ...about } = trace;
     batch(() => {
       this.trace.value = about;
-      if (events.length > 0) this.events.value = [...this.events.peek(), ...events].slice(0, maxEvents);
+      const known = part === "whole" ? [] : this.events.peek();
+      if (part === "whole" || events.length > 0)
+        this.events.value = [...known, ...events].slice(0, maxEvents);
     });
   }
 
