@@ -54,6 +54,7 @@ export class AnswerTrace implements Tracer {
 
   /** It has no effect on an answer that is over. */
   failed(error: unknown): void {
+    if (this.#isOver) return;
     this.emit({ type: "model.failed", answer: 0, error: toTraceError(error) });
     this.#isOver = true;
   }
@@ -90,11 +91,12 @@ export class AnswerTrace implements Tracer {
   }
 
   emit(event: NewEvent): void {
-    if (this.#mayRecord(event)) this.#run.emit(this.#numbered(event));
+    if (this.#mayRecord(event)) this.#run.emit(event, this.#answer);
   }
 
   record(event: TraceEvent): void {
-    if (this.#mayRecord(event)) this.#run.record(this.#numbered(event));
+    if (!this.#mayRecord(event)) return;
+    this.#run.record("answer" in event ? { ...event, answer: this.#answer } : event);
   }
 
   headers(): TraceHeaders {
@@ -111,9 +113,5 @@ export class AnswerTrace implements Tracer {
     if (this.#isOver || (type === "model.started" && this.#hasStarted)) return false;
     if (type === "model.started") this.#hasStarted = true;
     return true;
-  }
-
-  #numbered<E extends NewEvent>(event: E): E {
-    return "answer" in event ? { ...event, answer: this.#answer } : event;
   }
 }

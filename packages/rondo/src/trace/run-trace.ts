@@ -65,8 +65,10 @@ export class RunTrace implements Tracer {
     return this.#answers - 1;
   }
 
-  emit(event: NewEvent): void {
-    this.record({ atMs: this.#now(), ...event });
+  /** Records an event with its time, and with the number of its answer, if that is given. */
+  emit(event: NewEvent, answer?: number): void {
+    const atMs = this.#now();
+    this.record((answer === undefined ? { atMs, ...event } : { atMs, ...event, answer }) as TraceEvent);
   }
 
   record(event: TraceEvent): void {

@@ -146,6 +146,7 @@ describe("within()", () => {
       },
     ],
     ["does not work", () => undefined as never],
+    ["rejects", (() => Promise.reject(new Error("no span"))) as never],
   ])("that %s does not change what the tool does", async (_name, broken) => {
     let runs = 0;
     const counts = tool({ name: "counts", description: "", registry }, async () => ++runs);
