@@ -86,9 +86,8 @@ async function overflow(page: Page): Promise<string[]> {
     const wide = [...document.querySelectorAll("main *")].filter(
       (element) => element.getBoundingClientRect().right > clientWidth + 1,
     );
-    return [
-      `${scrollWidth} pixels; too wide: ${wide.slice(0, 3).map((it) => `${it.tagName}.${it.className}`)}`,
-    ];
+    const names = wide.slice(0, 3).map((it) => `${it.tagName}.${it.className}`);
+    return [`${scrollWidth} pixels; too wide: ${names.join(", ")}`];
   });
 }
 

@@ -51,6 +51,6 @@ export async function visit(page: Page, place: string): Promise<void> {
     location.hash = hash;
   }, place);
   await isQuiet;
-  await page.locator("main h1, main h2, main textarea").first().waitFor();
+  await page.locator("main h1, main h2, main textarea, main .notice").first().waitFor();
   await page.waitForFunction(() => document.querySelector("main .spinner") === null);
 }
