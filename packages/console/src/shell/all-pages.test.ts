@@ -75,6 +75,7 @@ describe.skipIf(browserPath === undefined)(`all pages${skipReason}`, () => {
     await title.filter({ hasText: input }).waitFor();
     await page.goForward();
     await title.filter({ hasText: "Models" }).waitFor();
+    expect(await title.textContent()).toBe("Models");
   });
 });
 
