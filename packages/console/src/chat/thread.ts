@@ -15,7 +15,7 @@ export function branchSource(root: string): string {
 }
 
 /** The chat that a first message belongs to as a branch; undefined if it begins one. */
-export function rootOfBranch(source: string | null): string | undefined {
+function rootOfBranch(source: string | null): string | undefined {
   return source?.startsWith(`${consoleSource}/`) ? source.slice(consoleSource.length + 1) : undefined;
 }
 

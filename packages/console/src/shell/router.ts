@@ -18,7 +18,7 @@ addEventListener("hashchange", () => {
 
 export const place = computed(() => readPlace(hash.value));
 
-export function readPlace(text: string): Place {
+function readPlace(text: string): Place {
   const [path = "", query = ""] = text.replace(/^#?\/?/, "").split("?", 2);
   const [page = "", ...rest] = path.split("/").map(decode);
   return { page, rest, query: new URLSearchParams(query) };

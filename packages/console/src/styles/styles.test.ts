@@ -8,7 +8,7 @@ const files = globSync("**/*.css", { cwd: source });
 
 /** The classes by which the rules of a file begin: what is below them is meant only there. */
 function firstClasses(file: string): string[] {
-  const css = readFileSync(join(source, file), "utf8").replace(/\/\*[^]*?\*\//g, "");
+  const css = readFileSync(join(source, file), "utf8").replace(/\/\*[\s\S]*?\*\//g, "");
   return [...css.matchAll(/(?:^|[,}{;]\s*)\.([a-z][\w-]*)/g)].flatMap(([, name]) => name ?? []);
 }
 

@@ -1,10 +1,7 @@
 // Checks a page for problems of accessibility, with axe.
 
-import { readFileSync } from "node:fs";
-import { createRequire } from "node:module";
+import axe from "axe-core";
 import type { Page } from "playwright-core";
-
-const source = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
 interface AxeResult {
   readonly violations: readonly {
@@ -15,7 +12,7 @@ interface AxeResult {
 
 /** What axe finds in the page as it is now: one line for each problem. */
 export async function axeProblems(page: Page): Promise<string[]> {
-  await page.evaluate(source); // not a script of the page: its policy holds
+  await page.evaluate(axe.source); // not a script of the page: its policy holds
   const { violations } = (await page.evaluate(
     "axe.run(document, { resultTypes: ['violations'] })",
   )) as AxeResult;

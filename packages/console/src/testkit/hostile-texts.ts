@@ -1,7 +1,7 @@
 // Texts that try to become markup, script, a request or a dialog. Models, tools and clients may write all of them.
 
 /** Each would call this address, or show a dialog, if it were taken for more than text. */
-export const callHome = "https://evil.example/steal";
+const callHome = "https://evil.example/steal";
 
 export const hostileTexts: readonly string[] = [
   "<script>alert(1)</script>",

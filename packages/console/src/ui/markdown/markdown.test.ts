@@ -71,7 +71,7 @@ describe.skipIf(browserPath === undefined)(`Markdown of a model${skipReason}`, (
   test("stays within a short list of elements, and makes no request, script or dialog", async () => {
     // All at once, each on its own, and cut in pieces as a stream would.
     const whole = [sampleText, ...hostileTexts].join("\n\n");
-    const pieces = whole.match(/[^]{1,7}/g) ?? [];
+    const pieces = whole.match(/[\s\S]{1,7}/g) ?? [];
     using model = scriptedModel([{ text: whole }, { text: pieces }, ...hostileTexts.slice(0, 3)]);
     await using server = await startConsole({ models: { scripted: model } });
     await using opened = await openConsole(browser, server.url, "#/chat");
