@@ -77,7 +77,7 @@ export class ConsoleFiles {
     if (!file)
       throw notFound(
         "The console has no such file. Reload its page: it may be of another version.",
-        "unknown_path",
+        "unknown_console_file",
       );
     send(exchange, file);
   }

@@ -57,7 +57,7 @@ describe.each(routes)("$method $path", (route) => {
   });
 });
 
-test("only health, metrics and the OpenAPI document are public", () => {
+test("only health, metrics, the OpenAPI document and the console's files are public", () => {
   const open = routes.filter(({ isPublic }) => isPublic).map(({ path }) => path);
-  expect(open).toEqual(["/healthz", "/readyz", "/metrics", "/openapi.json"]);
+  expect(open).toEqual(["/", "/console/:name", "/healthz", "/readyz", "/metrics", "/openapi.json"]);
 });
