@@ -10,6 +10,7 @@ import fc from "fast-check";
 import { tool } from "rondo";
 import { scriptedModel, startModelServer } from "rondo/testing";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { startNotebook } from "../../../../server/src/executor/mcp/testkit/notebook-server.ts";
 import type { ResponseObject } from "../run/response.ts";
 import type { Trace } from "../trace/events.ts";
 import type { Item } from "../trace/items.ts";
@@ -82,12 +83,15 @@ const weather = { type: "function", name: "weather", parameters: { type: "object
 
 describe("copied code", () => {
   test("repeats a run: as curl, with the library and as a test", async () => {
+    const notebook = await startNotebook();
     const model = scriptedModel([
       { thinking: hostile, text: hostile, calls: calls(hostile, "fail") },
       { calls: [{ name: "no_such_tool", input: { __proto__: 1, a: hostile } }, ...calls("again")] },
       { text: `Done: ${hostile}` },
       "A second answer.",
       { calls: [...calls("first"), { name: "weather", input: {} }] },
+      { text: "One more", calls: calls("limited") },
+      { calls: [{ name: "pay", input: { n: 7 } }] },
       `As curl: ${hostile}`,
     ]);
     await using server = await startServer({
@@ -96,6 +100,7 @@ describe("copied code", () => {
       log: { level: "silent" },
       models: { demo: model },
       tools: [shout],
+      mcp: { servers: { notes: { url: notebook.url, requireApproval: ["pay"], offer: "named" } } },
     });
     const { url } = server;
     const asked = { model: "demo", instructions: hostile, metadata: { source: hostile.slice(0, 20).trim() } };
@@ -107,7 +112,16 @@ describe("copied code", () => {
       previous_response_id: first.id,
     });
     const third = await create(url, { model: "demo", input: "Weather?", tools: [weather] });
-    const records = await Promise.all([first, second, third].map(({ id }) => recordOf(url, id)));
+    const limited = await create(url, { model: "demo", input: "Go on.", max_tool_calls: 0 });
+    expect(limited.status).toBe("incomplete");
+    const asking = await create(url, {
+      model: "demo",
+      input: "Pay.",
+      tools: [{ type: "mcp", server_label: "notes" }],
+    });
+    expect(asking.output.at(-1)).toMatchObject({ type: "mcp_approval_request" });
+    const all = [first, second, third, limited, asking];
+    const records = await Promise.all(all.map(({ id }) => recordOf(url, id)));
 
     // As tests: all in one process, with one of a run that failed.
     const files = [...records, failedRecord].map((record, index) => {
@@ -116,7 +130,7 @@ describe("copied code", () => {
       return file;
     });
     const { stdout } = await node("--test", "--test-isolation=none", "--test-reporter=tap", ...files);
-    expect(stdout).toContain("# pass 4");
+    expect(stdout).toContain("# pass 6");
     expect(stdout).toContain("# fail 0");
 
     // As curl: the model gets the same once more.

@@ -1,7 +1,7 @@
 // A run as a program with the library.
 
 import { programParts } from "./program.ts";
-import { endsWithClientCalls, type RunRecord } from "./record.ts";
+import { endsWithCalls, type RunRecord } from "./record.ts";
 import { quote, toComment } from "./source.ts";
 
 const exampleEndpoint = "http://127.0.0.1:11434/v1";
@@ -12,7 +12,7 @@ export function toLibraryCode(record: RunRecord): string {
   const { tools, options, ask } = programParts(record);
   const { endpoint, model = response.model } = rounds[0] ?? {};
   const isUrl = endpoint !== undefined && /^https?:/.test(endpoint);
-  const runsTools = tools.length > 0 && !endsWithClientCalls(record);
+  const runsTools = tools.length > 0 && !endsWithCalls(record);
   const imports = ["Client", "openaiCompatible", ...(tools.length > 0 ? ["tool"] : [])];
   return lines(
     `// ${toComment(title)}`,

@@ -83,9 +83,9 @@ export function resultsOf({ response, rounds }: RunRecord): Map<string, Recorded
   return results;
 }
 
-/** Whether the run ended with calls that the client runs. */
-export function endsWithClientCalls({ response }: RunRecord): boolean {
-  return response.output.some(({ type }) => type === "function_call" || type === "custom_tool_call");
+/** Whether the run ended with calls that did not run: the client has them, a person, or a limit was reached. */
+export function endsWithCalls(record: RunRecord): boolean {
+  return answersOf(record).at(-1)?.calls !== undefined;
 }
 
 export interface RecordedTool {
@@ -103,7 +103,8 @@ export function toolsOf(record: RunRecord): RecordedTool[] {
     item.type === "mcp_list_tools" && Array.isArray(item["tools"]) ? (item["tools"] as unknown[]) : [],
   );
   listed.push(...(record.serverTools ?? []));
-  const called = [...resultsOf(record).keys()];
+  const asked = record.response.output.filter(({ type }) => type === "mcp_approval_request");
+  const called = [...resultsOf(record).keys(), ...asked.map(({ name }) => String(name))];
   for (const { type, name, description, parameters } of record.response.tools)
     if (type === "function") add(name, description, parameters);
     else if (type === "custom")

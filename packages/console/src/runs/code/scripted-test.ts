@@ -2,7 +2,7 @@
 
 import { lines } from "./library-code.ts";
 import { programParts } from "./program.ts";
-import { answersOf, endsWithClientCalls, type RunRecord } from "./record.ts";
+import { answersOf, endsWithCalls, type RunRecord, toolsOf } from "./record.ts";
 import { quote, toComment, toSource } from "./source.ts";
 
 export function toScriptedTest(record: RunRecord): string {
@@ -10,7 +10,7 @@ export function toScriptedTest(record: RunRecord): string {
   const { tools, options, ask } = programParts(record);
   const answers = answersOf(record);
   const { error } = response;
-  const waits = endsWithClientCalls(record);
+  const waits = endsWithCalls(record);
   const script = [
     ...answers.map((answer) => toSource(answer, "    ")),
     ...(error ? [`{ error: new Error(${quote(error.message)}) }`] : []),
@@ -46,7 +46,7 @@ export function toScriptedTest(record: RunRecord): string {
           `    ${drain}`,
           `  }, ${toSource({ message: error.message })});`,
         ]
-      : [`  ${ask.at(-1)}`, `  ${drain}`, ...(waits ? callLines(drain) : [])]),
+      : [`  ${ask.at(-1)}`, `  ${drain}`, ...(waits && tools.length > 0 ? callLines(drain) : [])]),
     ...(error ? [] : assertions(record)),
     "  model.assertUsedUp();",
     "  await client.close();",
@@ -63,7 +63,10 @@ function indented(code: string): string {
 function callLines(drain: string): string[] {
   return [
     "  while (model.requests.length < answers.length) {",
-    "    for (const { id, name } of client.openCalls) await client.addToolResult(id, next(name));",
+    "    for (const { id, name } of client.openCalls) {",
+    '      const { output = "", error = output } = results.get(name)?.shift() ?? {};',
+    "      await client.addToolResult(id, error);",
+    "    }",
     '    await client.query("");',
     `    ${drain}`,
     "  }",
@@ -73,8 +76,8 @@ function callLines(drain: string): string[] {
 function assertions(record: RunRecord): string[] {
   const answers = answersOf(record);
   const last = answers.at(-1);
-  if (!endsWithClientCalls(record))
-    return [`  assert.equal(client.result?.text, ${quote(last?.text ?? "")});`];
-  const names = (last?.calls ?? []).map(({ name }) => name);
+  if (!endsWithCalls(record)) return [`  assert.equal(client.result?.text, ${quote(last?.text ?? "")});`];
+  const known = new Set(toolsOf(record).map(({ name }) => name));
+  const names = (last?.calls ?? []).flatMap(({ name }) => (known.has(name) ? name : []));
   return [`  assert.deepEqual(client.openCalls.map(({ name }) => name), ${toSource(names)});`];
 }
