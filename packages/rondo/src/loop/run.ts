@@ -3,12 +3,20 @@
 import { Run } from "../async/run.ts";
 import { checkLimit } from "../error/check.ts";
 import { PromptCutError } from "../error/prompt-cut-error.ts";
-import type { JsonObject } from "../json/json-value.ts";
 import type { AssistantMessage, Message, ToolCall, ToolMessage } from "../model/message.ts";
-import type { FinishReason, ModelProvider, ModelRequest, OutputFormat, Usage } from "../model/provider.ts";
+import type { ModelProvider, ModelRequest, OutputFormat, Usage } from "../model/provider.ts";
 import { addUsage, estimateUsage } from "../model/usage.ts";
 import { AnswerTrace } from "../trace/answer-trace.ts";
 import { checkOnTrace, RunTrace } from "../trace/run-trace.ts";
+import {
+  type Answer,
+  isAnsweredHere,
+  newAnswer,
+  toEvent,
+  toMessage,
+  toRawCall,
+  withOwnId,
+} from "./answer.ts";
 import { type CallHere, type CheckedCall, checkCall, type RawCall, rejectCall } from "./check-call.ts";
 import type { LoopEvent, RunReason } from "./events.ts";
 import { OfferedTools } from "./offered-tools.ts";
@@ -54,19 +62,6 @@ export function run(messages: readonly Message[], options: LoopOptions): Run<Loo
     signal: options.signal,
     graceMs: options.graceMs,
   });
-}
-
-/** One answer of the model while it is read. */
-interface Answer {
-  text: string;
-  thinking: string;
-  readonly calls: RawCall[];
-  /** What came of its calls, for an estimate if it breaks off. */
-  callText: string;
-  finishReason: FinishReason;
-  usage: Usage | undefined;
-  timings?: JsonObject | undefined;
-  isCounted: boolean;
 }
 
 class Loop {
@@ -534,52 +529,4 @@ class Loop {
     this.#messages.push(message);
     this.#options.onMessage?.(message, leftCalls);
   }
-}
-
-function newAnswer(): Answer {
-  return {
-    text: "",
-    thinking: "",
-    calls: [],
-    callText: "",
-    finishReason: "unknown",
-    usage: undefined,
-    isCounted: false,
-  };
-}
-
-function isAnsweredHere(call: CheckedCall): call is CallHere {
-  return call.decision === "run" || call.decision === "reject";
-}
-
-/** Two calls of one answer need two ids: results and idempotency keys go by them. */
-function withOwnId(call: RawCall, others: readonly RawCall[]): RawCall {
-  let { id } = call;
-  for (let count = 2; others.some((other) => other.id === id); count += 1) id = `${call.id}_${count}`;
-  return id === call.id ? call : { ...call, id };
-}
-
-function toRawCall({ id, function: { name, arguments: text } }: ToolCall): RawCall {
-  return { id, name, arguments: text, isTruncated: false };
-}
-
-function toEvent(call: CheckedCall): LoopEvent {
-  const { id, name, arguments: raw } = call.raw;
-  if (call.decision === "reject")
-    return { type: "call.rejected", id, name, raw, reason: call.reason, error: call.error };
-  const { decision, input, tool } = call;
-  return { type: "call.ready", id, name: tool?.name ?? name, input, decision };
-}
-
-function toToolCall(call: CheckedCall): ToolCall {
-  const name = "tool" in call && call.tool ? call.tool.wireName : call.raw.name;
-  return { id: call.raw.id, type: "function", function: { name, arguments: JSON.stringify(call.input) } };
-}
-
-/** The message as it enters the conversation. A call that cannot run keeps its place, too. */
-function toMessage({ text, thinking }: Answer, checked: readonly CheckedCall[]): AssistantMessage {
-  const message: AssistantMessage = { role: "assistant", content: text };
-  if (checked.length > 0) message.tool_calls = checked.map(toToolCall);
-  if (thinking !== "") message.reasoning = thinking;
-  return message;
 }
