@@ -6,6 +6,7 @@ import { Cell } from "../../ui/list-cell.tsx";
 import { type ListHandle, VirtualList } from "../../ui/virtual-list.tsx";
 import type { ItemRow } from "../trace/items.ts";
 import { ItemView } from "./item-view.tsx";
+import "./item-list.css";
 
 export interface ItemListProps {
   readonly rows: readonly ItemRow[];

@@ -13,6 +13,7 @@ import { MarkList } from "./mark-list.tsx";
 import { isActive } from "./response.ts";
 import type { RunState } from "./run-state.ts";
 import { Waterfall } from "./waterfall.tsx";
+import "./waterfall.css";
 
 export interface TimelineProps {
   readonly state: RunState;
