@@ -96,7 +96,7 @@ function Footer({ answer, onRetry }: EndingProps) {
       .flatMap(({ item, text: said }) => (item.peek().type === "message" ? [said.peek()] : []))
       .join("\n\n");
   if (!response) return null;
-  const { id, model, status, usage } = response;
+  const { id, model, status, usage, store } = response;
   return (
     <div class="answer-foot small-actions">
       {status !== "completed" && <StatusBadge status={status} />}
@@ -111,10 +111,12 @@ function Footer({ answer, onRetry }: EndingProps) {
           Again
         </button>
       )}
-      <a class="button" href={linkTo("runs", [id])}>
-        <Icon name="runs" />
-        Run
-      </a>
+      {store && (
+        <a class="button" href={linkTo("runs", [id])}>
+          <Icon name="runs" />
+          Run
+        </a>
+      )}
     </div>
   );
 }

@@ -13,6 +13,8 @@ import { consoleSource, loadThread } from "./thread.ts";
 
 export interface ChatListProps {
   readonly current: string | undefined;
+  /** Whether the server keeps chats. */
+  readonly isStored: boolean;
   /** When an answer begins or ends, the list is loaded again. */
   readonly isBusy: boolean;
   readonly onChosen: () => void;
@@ -20,7 +22,7 @@ export interface ChatListProps {
 
 const pageSize = 40;
 
-export function ChatList({ current, isBusy, onChosen }: ChatListProps) {
+export function ChatList({ current, isStored, isBusy, onChosen }: ChatListProps) {
   const search = useSignal("");
   const count = useSignal(1);
   const problem = useSignal<string | undefined>(undefined);
@@ -60,9 +62,11 @@ export function ChatList({ current, isBusy, onChosen }: ChatListProps) {
       {error.value && <p class="notice bad">{error.value.message}</p>}
       {value.value && chats.length === 0 && (
         <p class="soft chat-list-note">
-          {search.value === ""
-            ? "Chats that you begin are kept here."
-            : "No chat has this in its first message."}
+          {!isStored
+            ? "This server keeps no chats: its config has no store."
+            : search.value === ""
+              ? "Chats that you begin are kept here."
+              : "No chat has this in its first message."}
         </p>
       )}
       <ul>

@@ -56,6 +56,7 @@ export function ChatPage({ place: here }: PageProps) {
     <div class={`chat ${isListOpen.value ? "shows-list" : ""}`}>
       <ChatList
         current={chat.root.value}
+        isStored={server.isStored}
         isBusy={chat.isBusy.value}
         onChosen={() => {
           isListOpen.value = false;

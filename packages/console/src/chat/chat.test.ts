@@ -6,6 +6,7 @@ import { scriptedModel } from "rondo/testing";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { startNotebook } from "../../../server/src/executor/mcp/testkit/notebook-server.ts";
 import { axeProblems } from "../testkit/axe.ts";
+import { startLine } from "../testkit/breakable-line.ts";
 import { browserPath, openConsole, skipReason, startBrowser, takeScreenshot } from "../testkit/browser.ts";
 import { startConsole } from "../testkit/console-server.ts";
 
@@ -181,6 +182,40 @@ describe.skipIf(browserPath === undefined)(`the chat${skipReason}`, () => {
     await page.getByText("All is well.").waitFor();
     await page.getByText("2/2").waitFor();
     expect(model.requests.map(({ wasLeft }) => wasLeft)).toEqual([true, false, false, false]);
+  });
+
+  test("goes on when the connection is back", async () => {
+    const gate = Promise.withResolvers<void>();
+    using model = scriptedModel([{ text: ["Once upon", gate.promise, " a time."] }]);
+    await using server = await startConsole({ models: { scripted: model } });
+    await using line = await startLine(server.url);
+    await using opened = await openConsole(browser, line.url, "#/chat");
+    const { page } = opened;
+    await say(page, "A story, please.");
+    await page.getByText("Once upon").waitFor();
+    line.cut();
+    await page.getByText("The server does not answer. Trying again").waitFor();
+    gate.resolve();
+    await model.requests[0]?.ended;
+    line.mend();
+    await page.getByText("Once upon a time.").waitFor();
+    expect(model.requests).toHaveLength(1);
+  });
+
+  test("works without a store, for as long as the page is open", async () => {
+    using model = scriptedModel(["First.", "Second."]);
+    await using server = await startConsole({ store: "none", models: { scripted: model } });
+    await using opened = await openConsole(browser, server.url, "#/chat");
+    const { page, problems } = opened;
+    await page.getByText("This server keeps no chats").waitFor();
+    await say(page, "1");
+    await page.getByText("First.").waitFor();
+    await page.getByRole("button", { name: "Send", exact: true }).waitFor();
+    await say(page, "2");
+    await page.getByText("Second.").waitFor();
+    expect(model.requests[1]?.messages.map(({ content }) => content)).toEqual(["1", "First.", "2"]);
+    expect(await page.getByRole("link", { name: "Run", exact: true }).count()).toBe(0);
+    expect(problems).toEqual([]);
   });
 
   test("asks for approval, and for the result of a function that has no client", async () => {

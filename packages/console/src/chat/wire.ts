@@ -46,6 +46,7 @@ export interface ResponseObject {
   readonly previous_response_id: string | null;
   readonly instructions: unknown;
   readonly output: readonly Item[];
+  readonly store: boolean;
   readonly error: ResponseProblem | null;
   readonly tools: readonly Item[];
   readonly text: { readonly format: { readonly type: string; readonly schema?: unknown } };
