@@ -187,7 +187,7 @@ test("offers tools over HTTP, to clients of both protocol versions", async () =>
 
 test("rejects web pages, foreign host names and other paths, and the official inspector lists and calls tools", async () => {
   await using server = await startHttp(["--tools", toolFile]);
-  const inspected = checkInspector([server.url, "--transport", "http"]);
+  const inspected = expectInspector([server.url, "--transport", "http"]);
   const post = (headers: Record<string, string>, path = "") =>
     fetch(server.url + path, {
       method: "POST",
@@ -267,7 +267,7 @@ async function inspect(target: readonly string[], ...question: string[]): Promis
 const addCall = ["--method", "tools/call", "--tool-name", "add", "--tool-arg", "a=2", "b=3"];
 
 /** Each question is a process of its own. One after the other: it waits only 15 s for a server. */
-async function checkInspector(target: readonly string[]): Promise<void> {
+async function expectInspector(target: readonly string[]): Promise<void> {
   const listed = await inspect(target, "--method", "tools/list");
   const called = await inspect(target, ...addCall);
   expect(listed).toMatchObject({ tools: expect.arrayContaining([expect.objectContaining({ name: "add" })]) });
@@ -275,5 +275,5 @@ async function checkInspector(target: readonly string[]): Promise<void> {
 }
 
 test("the official inspector lists and calls tools over stdio", async () => {
-  await checkInspector([...command, "--tools", toolFile]);
+  await expectInspector([...command, "--tools", toolFile]);
 });
