@@ -96,7 +96,7 @@ export function ChatPage({ place: here }: PageProps) {
           <Messages chat={chat} server={server} />
         )}
         <Composer
-          key={chat.root.value ?? "new"}
+          key={chat.key}
           models={names}
           tools={tools.value.value}
           isBusy={chat.isBusy.value}

@@ -166,10 +166,14 @@ describe.skipIf(browserPath === undefined)(`the chat${skipReason}`, () => {
     const { page } = opened;
     await say(page, "A story, please.");
     await page.getByText("Once upon").waitFor();
+    const draft = page.getByRole("textbox", { name: "Write a message" });
+    await draft.fill("Written meanwhile");
+    await page.waitForURL(/#\/chat\/resp_/);
     await page.getByRole("button", { name: "Stop" }).click();
     await page.getByText("Stopped. Ask to continue").waitFor();
     await page.getByText("Once upon").waitFor();
     await model.requests[0]?.ended;
+    expect(await draft.inputValue()).toBe("Written meanwhile");
     await say(page, "Go on.");
     await page.getByText("There was").waitFor();
     await page.waitForURL(/#\/chat\/resp_/);

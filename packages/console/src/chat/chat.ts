@@ -29,6 +29,8 @@ export interface ChatServer {
 let keys = 0;
 
 export class Chat {
+  /** Another for each chat, also before it has an id. */
+  readonly key = ++keys;
   /** The first response of the chat, or its conversation; undefined for a new chat. */
   readonly root = signal<string | undefined>(undefined);
   readonly nodes = signal<ReadonlyMap<string, ChatNode>>(new Map());

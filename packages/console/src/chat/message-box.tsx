@@ -22,6 +22,8 @@ export function MessageBox({ label, text, images, onSubmit, onEscape }: MessageB
     element.style.height = `${element.scrollHeight + 2}px`;
   }, [text.value]);
   useEffect(() => {
+    // On a phone, the keyboard would cover the page.
+    if (matchMedia("(hover: none)").matches) return;
     const element = box.current;
     element?.focus({ preventScroll: true });
     element?.setSelectionRange(element.value.length, element.value.length);
