@@ -22,6 +22,8 @@ export function App({ pages }: { readonly pages: readonly PageEntry[] }) {
   const main = useRef<HTMLElement>(null);
   useEffect(() => {
     document.title = current ? `${current.title} – Rondo` : "Rondo";
+    // Where there is little room, the links scroll.
+    document.querySelector(".nav [aria-current]")?.scrollIntoView({ block: "nearest", inline: "nearest" });
   }, [current]);
   useKeys({ pages, openPalette, openShortcuts });
   if (needsKey.value) return <KeyPage />;
