@@ -51,15 +51,14 @@ describe.skipIf(browserPath === undefined)(`the chat${skipReason}`, () => {
     const { page, problems } = opened;
     await say(page, "What is 25 + 17?");
     await page.locator(".markdown strong", { hasText: "42" }).waitFor();
-    expect(await page.locator(".markdown td").allTextContents()).toEqual(["25", "17"]);
+    await expect.poll(() => page.locator(".markdown td").allTextContents()).toEqual(["25", "17"]);
     await expect
       .poll(() => page.locator(".markdown pre").textContent(), { timeout: 10_000 })
       .toBe("add(25, 17)");
     await page.locator(".chat-call summary", { hasText: "add" }).click();
-    expect(await page.locator(".chat-call .code").allTextContents()).toEqual([
-      '{\n  "a": 25,\n  "b": 17\n}',
-      "42",
-    ]);
+    await expect
+      .poll(() => page.locator(".chat-call .code").allTextContents())
+      .toEqual(['{\n  "a": 25,\n  "b": 17\n}', "42"]);
     await page.getByText("Thought about it").first().click();
     await page.locator(".chat-thinking", { hasText: "I have a tool." }).waitFor();
     await takeScreenshot(page, "chat-light-1280");
