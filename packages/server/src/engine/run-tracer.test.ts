@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { RunTracer, type RunTracerOptions } from "./run-tracer.ts";
+import { RunTracer, type RunTracerOptions, writtenIn } from "./run-tracer.ts";
 import type { RunTraceEvent } from "./trace-event.ts";
 
 function tracer(given: Partial<RunTracerOptions> = {}) {
@@ -34,7 +34,7 @@ test("pieces follow each other, and one is shown until the next is taken", () =>
 });
 
 test("a resumed run goes on after what is written", () => {
-  const { tracer: trace } = tracer({ written: { next: 7, bytes: 100 } });
+  const { tracer: trace } = tracer({ written: { next: 7, bytes: 100, answers: 0, isCut: false } });
   trace.note({ type: "model.back" }, 1001);
   expect(trace.take()).toMatchObject({ first: 7, last: 7 });
 });
@@ -46,18 +46,43 @@ test("with off nothing is kept, and everything is told", () => {
   expect(events).toMatchObject([{ type: "model.back" }]);
 });
 
+const asked = (answer: number): RunTraceEvent => ({
+  type: "model.asked",
+  atMs: 1000,
+  answer,
+  model: "m",
+  endpoint: "e",
+  messages: 1,
+  tools: 0,
+});
+
+test("a process that resumes a run knows its answers, and whether its trace is cut", () => {
+  const { tracer: trace } = tracer({ level: "full" });
+  trace.record(asked(0));
+  trace.record(asked(1));
+  const fake = { type: "model.asked", answer: 99 };
+  trace.record({ type: "turn.finished", atMs: 1000, turnId: "t", stopReason: "x", output: () => fake });
+  const pieces = [trace.take() ?? { first: 0, last: 0, lines: "" }];
+  const size = { next: 3, bytes: 500 };
+  expect(writtenIn(pieces, size)).toEqual({ ...size, answers: 2, isCut: false });
+  expect(writtenIn([], { next: 0, bytes: 0 })).toMatchObject({ answers: 0, isCut: false });
+  const { tracer: next } = tracer({ written: writtenIn(pieces, size) });
+  next.record(asked(1));
+  next.record({ type: "model.started", atMs: 1000, answer: 1 });
+  expect(linesOf(next.take()).map(({ answer }) => answer)).toEqual([2, 2]);
+
+  const { tracer: long } = tracer({ written: writtenIn([], { next: 5, bytes: 999_950 }) });
+  long.record(asked(0));
+  const cut = long.take();
+  expect(linesOf(cut).map(({ type }) => type)).toEqual(["trace.cut"]);
+  const { tracer: later } = tracer({ written: writtenIn(cut ? [cut] : [], { next: 6, bytes: 10_000 }) });
+  later.record(asked(0));
+  expect(later.take()).toBeUndefined();
+});
+
 test("answers of a run that begins again get numbers of their own", () => {
   const { tracer: trace } = tracer();
-  const ask = (answer: number) =>
-    trace.record({
-      type: "model.asked",
-      atMs: 1000,
-      answer,
-      model: "m",
-      endpoint: "e",
-      messages: 1,
-      tools: 0,
-    });
+  const ask = (answer: number) => trace.record(asked(answer));
   ask(0);
   ask(1);
   ask(0);
@@ -91,7 +116,7 @@ test.each([
 });
 
 test("the last event of a trace that is too long says so", () => {
-  const { tracer: trace } = tracer({ written: { next: 5, bytes: 999_000 } });
+  const { tracer: trace } = tracer({ written: { next: 5, bytes: 999_000, answers: 0, isCut: false } });
   for (let n = 0; n < 3; n += 1) trace.record({ type: "warning", atMs: 1000, message: "x".repeat(800) });
   expect(linesOf(trace.take()).map(({ type }) => type)).toEqual(["warning", "trace.cut"]);
 });

@@ -7,15 +7,45 @@ import type { TracePiece } from "../store/store.ts";
 import type { NewTraceEvent, RunTraceEvent } from "./trace-event.ts";
 import { toTraceLine } from "./trace-line.ts";
 
+/** What earlier processes have written of a trace. */
+export interface WrittenTrace {
+  /** The number of the next event. */
+  readonly next: number;
+  readonly bytes: number;
+  /** How many answers were asked for. */
+  readonly answers: number;
+  /** Whether it is too long already. */
+  readonly isCut: boolean;
+}
+
 export interface RunTracerOptions {
   /** What is kept. With `off`, and for a run that is not stored, events only go to `onEvent`. */
   readonly level: TraceLevel;
   /** When the response was created: times are relative to it, in every process that works on it. */
   readonly createdAtMs: number;
   /** What earlier processes have written. Default: nothing. */
-  readonly written?: { readonly next: number; readonly bytes: number } | undefined;
+  readonly written?: WrittenTrace | undefined;
   /** Receives every event, whatever is kept. */
   readonly onEvent: (event: RunTraceEvent) => void;
+}
+
+const asked = /^\{"at":[\d.]+,"type":"model\.asked","answer":(\d+)/gm;
+const cutEnd = '"type":"trace.cut"}';
+
+/** Whether a piece ends with the event that says that the rest is left out. */
+export function isCutBy({ lines }: TracePiece): boolean {
+  return lines.endsWith(cutEnd);
+}
+
+/** What a process that resumes a run has to know of its trace. */
+export function writtenIn(
+  pieces: readonly TracePiece[],
+  { next, bytes }: Pick<WrittenTrace, "next" | "bytes">,
+): WrittenTrace {
+  let answers = 0;
+  for (const { lines } of pieces)
+    for (const [, answer] of lines.matchAll(asked)) answers = Math.max(answers, Number(answer) + 1);
+  return { next, bytes, answers, isCut: pieces.some(isCutBy) };
 }
 
 /** How long a trace may become. */
@@ -43,9 +73,9 @@ export class RunTracer implements Tracer {
   #bytes: number;
   /** What the last commit took: it may not be stored yet. */
   #taken: TracePiece | undefined;
-  #isCut = false;
+  #isCut: boolean;
   /** How many answers were asked for, and by how much their numbers are higher than the loop's. */
-  #answers = 0;
+  #answers: number;
   #answerOffset = 0;
   #lastMs = 0;
   #progressAtMs = 0;
@@ -58,13 +88,15 @@ export class RunTracer implements Tracer {
     this.#next = written?.next ?? 0;
     this.#first = this.#next;
     this.#bytes = written?.bytes ?? 0;
+    this.#answers = written?.answers ?? 0;
+    this.#isCut = written?.isCut ?? false;
   }
 
   record(event: RunTraceEvent): void {
     this.#onEvent(event);
     this.#lastMs = event.atMs;
     if (this.level === "off" || this.#isCut) return;
-    // A run that is begun again, after a model server was away, counts its answers from the start.
+    // A run that is begun again, after a crash or while a model server was away, counts only the answers that came.
     if (event.type === "model.asked") {
       this.#answerOffset = Math.max(0, this.#answers - event.answer);
       this.#answers = event.answer + this.#answerOffset + 1;

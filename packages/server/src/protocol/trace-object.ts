@@ -6,7 +6,7 @@ export const traceLevels = ["off", "timings", "full"] as const;
 export type TraceLevel = (typeof traceLevels)[number];
 
 export const traceEventSchema = z.looseObject({
-  /** 0, 1, 2 … without gaps. */
+  /** 0, 1, 2 …; events that were not asked for (`model.chunk`) have numbers too. */
   n: z.int(),
   /** Milliseconds since `started_at_ms`. */
   at: z.number(),
@@ -16,7 +16,7 @@ export const traceEventSchema = z.looseObject({
 export const traceSchema = z.object({
   object: z.literal("response.trace"),
   response_id: z.string(),
-  /** What was recorded: `off`, `timings` or `full`. */
+  /** What was recorded. With `after`: what this server records now, unless a process began the run in these events. */
   level: z.enum(traceLevels),
   started_at_ms: z.number(),
   /** Whether the run is over, so that no more events follow. */

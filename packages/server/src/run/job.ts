@@ -5,6 +5,7 @@ import { toApiError, toResponseError } from "../engine/failure.ts";
 import { Journal } from "../engine/journal.ts";
 import { readProgress } from "../engine/resume.ts";
 import { endResponse, type RunEnd, runResponse } from "../engine/run-response.ts";
+import { type WrittenTrace, writtenIn } from "../engine/run-tracer.ts";
 import { sealer } from "../engine/seal.ts";
 import { type RunStep, readSteps, toStep } from "../engine/steps.ts";
 import { emptyOffer } from "../executor/offer.ts";
@@ -48,12 +49,13 @@ export async function runJob(job: Job, options: JobOptions): Promise<ResponseSta
   const steps = stepsOf(job, stored, planner);
   const isReadable = !(steps instanceof ApiError);
   const progress = readProgress(response.id, isReadable ? steps : [], stored.output, events);
+  const written = await writtenTrace(store, response, stored);
   const isHandedOver = () => signal.reason instanceof RunStopped && signal.reason.why !== "cancelled";
   // It may have been stopped while all this was read.
   if (isHandedOver()) throw signal.reason;
   const span = options.telemetry?.begin({ ...response, ...earlierSpans(response, isReadable ? steps : []) });
-  const tracer = traces.begin({ ...response, isStored: true, attempt: job.attempts, written: stored.trace });
-  if (stored.trace.next === 0) noteDecisions(tracer, stored.input);
+  const tracer = traces.begin({ ...response, isStored: true, attempt: job.attempts, written });
+  if (written.next === 0) noteDecisions(tracer, stored.input);
   const journal = new Journal({
     kept: { store, lease: job },
     logsEvents: true,
@@ -227,6 +229,15 @@ async function allEvents(store: Store, { owner, id }: StoredResponse): Promise<S
     events.push(...page);
     if (page.length < eventsPage) return events;
   }
+}
+
+/** What earlier processes have written of the trace. Only a run that was interrupted has any of it. */
+async function writtenTrace(
+  store: Store,
+  { owner, id }: StoredResponse,
+  { trace }: StoredRun,
+): Promise<WrittenTrace> {
+  return writtenIn(trace.next === 0 ? [] : await store.trace(owner, id, -1), trace);
 }
 
 /**

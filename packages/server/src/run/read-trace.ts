@@ -1,12 +1,13 @@
 // The trace of a run as clients see it: from the store, and what is not written yet if the run works in this process.
 
+import { isCutBy } from "../engine/run-tracer.ts";
 import type { TraceQuery } from "../protocol/query.ts";
 import { isTerminal } from "../protocol/status.ts";
 import type { TraceLevel, TraceObject, WireTraceEvent } from "../protocol/trace-object.ts";
 import type { StoredResponse, TracePiece } from "../store/store.ts";
 
 export interface TraceSource {
-  /** What is stored, in its order. */
+  /** What is stored, in its order: at least from the event before the first that is asked for. */
   readonly stored: readonly TracePiece[];
   /** What is not written yet, or was written last: some of it may be stored as well. */
   readonly unwritten: readonly TracePiece[];
@@ -27,8 +28,10 @@ export function toTraceObject(
   { stored, unwritten, level }: TraceSource,
 ): TraceObject {
   const events: WireTraceEvent[] = [];
+  const isOver = isTerminal(status);
+  const pieces = [...stored, ...unwritten];
   let next = 0;
-  for (const { first, lines } of [...stored, ...unwritten]) {
+  for (const { first, lines } of pieces) {
     for (const [index, line] of lines.split("\n").entries()) {
       const n = first + index;
       if (n < next) continue; // written while it was read
@@ -40,17 +43,17 @@ export function toTraceObject(
     }
   }
   // The worker that begins a run writes that it was queued.
-  if (next === 0 && background && level !== "off") {
+  if (next === 0 && background && level !== "off" && !isOver) {
     next = 1;
     if (after < 0) events.push({ n: 0, at: 0, type: "run.queued" });
   }
   return {
     object: "response.trace",
     response_id: id,
-    level: levelIn(events) ?? level,
+    level: levelIn(events) ?? (isOver && next === 0 && after < 0 ? "off" : level),
     started_at_ms: createdAtMs,
-    is_over: isTerminal(status),
-    is_cut: events.some(({ type }) => type === "trace.cut"),
+    is_over: isOver,
+    is_cut: pieces.some(isCutBy),
     next: Math.max(next, after + 1),
     events,
   };

@@ -238,7 +238,8 @@ export class Responses {
     const { store, traces } = this.#parts;
     const response = await this.#find(owner, id);
     const unwritten = traces.unwritten(id); // before the rest: it may be written meanwhile
-    const stored = await store.trace(owner, id, query.after);
+    // Also the event that the client has last: it may be the one that says that the rest is left out.
+    const stored = await store.trace(owner, id, query.after - 1);
     return toTraceObject(response, query, { stored, unwritten, level: traces.level });
   }
 

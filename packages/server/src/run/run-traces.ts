@@ -1,7 +1,7 @@
 // The traces of the runs that work in this process.
 
 import type { Tracer } from "rondo";
-import { RunTracer } from "../engine/run-tracer.ts";
+import { RunTracer, type WrittenTrace } from "../engine/run-tracer.ts";
 import type { InputItem } from "../protocol/items.ts";
 import type { TraceLevel } from "../protocol/trace-object.ts";
 import type { TracePiece } from "../store/store.ts";
@@ -23,7 +23,7 @@ export interface BegunRun {
   /** From 1. */
   readonly attempt: number;
   /** What earlier processes have written. Default: nothing. */
-  readonly written?: { readonly next: number; readonly bytes: number };
+  readonly written?: WrittenTrace;
 }
 
 /** For the loop: both hear what happens, and the second, if there is one, makes headers and spans. */

@@ -133,6 +133,30 @@ test("a run is seen while it waits and works, before anything is written", async
   await first;
 });
 
+test("what was not recorded is not made up, and a cut trace says so to followers too", async () => {
+  const store = memoryStore();
+  const without = await startService({ model: scriptedModel(["Hello."]), store, traces: "off" });
+  const { response } = await background(without, { input: "Hi." });
+  await without.drain(0);
+  const service = await startService({ model: scriptedModel([]), store });
+  onTestFinished(() => service.drain(0));
+  expect(await traceOf(service, response.id)).toMatchObject({
+    level: "off",
+    is_over: true,
+    next: 0,
+    events: [],
+  });
+
+  const lines = '{"at":1,"type":"run.started"}\n{"at":2,"type":"trace.cut"}';
+  const around = storeAround(memoryStore(), async (method, run, [, , after]) =>
+    method === "trace" ? [{ first: 0, last: 1, lines }].filter(({ last }) => last > Number(after)) : run(),
+  );
+  const other = await startService({ model: scriptedModel(["Hello."]), store: around });
+  const { id } = await plain(other, { input: "Hi." });
+  expect(await traceOf(other, id)).toMatchObject({ is_cut: true, next: 2 });
+  expect(await traceOf(other, id, { after: 1 })).toMatchObject({ is_cut: true, next: 2, events: [] });
+});
+
 test("a full trace has what was sent and said, on demand only", async () => {
   await using server = await startModelServer([...answers] as never);
   const model = openaiCompatible({
@@ -169,6 +193,8 @@ test("a run that goes on after a crash has both processes in its trace", async (
     expect(new Set(claims.map(({ worker }) => worker)).size).toBe(2);
     expect(typesOf(trace).filter((type) => type === "run.queued")).toHaveLength(1);
     expect(trace.events.map(({ n }) => n)).toEqual([...trace.events.keys()]);
+    const asked = trace.events.flatMap(({ type, answer }) => (type === "model.asked" ? [answer] : []));
+    expect(asked).toEqual([...asked.keys()]);
     expect(typesOf(trace).at(-1)).toBe("run.finished");
     await service.drain(0);
   }
