@@ -6,7 +6,7 @@ import { morph } from "./morph.ts";
 import { type Block, parseBlocks, plainBlock, toHtml } from "./parse-blocks.ts";
 import { sanitize } from "./sanitize.ts";
 
-/** A text is read in steps of this length, so that the work for each is bounded. */
+/** A text is read in steps of this length, one in a frame, so that the page answers in between. */
 const stepChars = 16_000;
 /** A block that is longer is cut, and goes on as plain text. */
 const maxBlockChars = 32_000;
@@ -34,29 +34,24 @@ export class MarkdownView {
     this.#root = root;
   }
 
-  /** Shows `text`, which usually begins with what is shown already. */
-  update(text: string): void {
+  /** Shows more of `text`, which usually begins with what is shown already. Returns whether all of it is shown. */
+  update(text: string): boolean {
     const clean = text.includes("\r") ? text.replace(/\r\n?/g, "\n") : text;
     if (!clean.startsWith(this.#text)) this.#clear();
-    while (this.#text.length < clean.length) this.#advance(clean.slice(0, this.#text.length + stepChars));
+    if (this.#text.length < clean.length) this.#advance(clean.slice(0, this.#text.length + stepChars));
+    return this.#text.length === clean.length;
   }
 
   #advance(text: string): void {
     this.#text = text;
     if (this.#code && this.#appendCode(this.#code)) return;
     const { complete, open } = parseBlocks(text.slice(this.#start));
-    const shown = [...complete, ...open].map((block) => this.#nodesOf(block));
-    this.#replaceOpen(shown.flat(), shown.slice(complete.length).flat().length);
+    const changeable = nodesOf(open);
+    this.#replaceOpen([...nodesOf(complete), ...changeable], changeable.length);
     for (const { raw } of complete) this.#start += raw.length;
     const [last] = open;
     if (open.length === 1 && last) this.#code = this.#openCode(last);
     if (open.length === 1 && last && isTooLong(last)) this.#finish();
-  }
-
-  #nodesOf(block: Block): Node[] {
-    const fragment = sanitize(toHtml(isTooLong(block) ? plainBlock(block.raw) : block));
-    decorate(fragment);
-    return [...fragment.childNodes];
   }
 
   /** Shows nodes in the place of those that could still change. The last `openCount` of them still can. */
@@ -114,6 +109,15 @@ export class MarkdownView {
     this.#open = [];
     this.#code = undefined;
   }
+}
+
+/** Together: sanitizing takes as long for one block as for many. */
+function nodesOf(blocks: readonly Block[]): Node[] {
+  if (blocks.length === 0) return [];
+  const html = blocks.map((block) => toHtml(isTooLong(block) ? plainBlock(block.raw) : block));
+  const fragment = sanitize(html.join(""));
+  decorate(fragment);
+  return [...fragment.childNodes];
 }
 
 function isTooLong({ raw, tokens }: Block): boolean {

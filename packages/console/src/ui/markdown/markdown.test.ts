@@ -71,8 +71,10 @@ describe.skipIf(browserPath === undefined)(`Markdown of a model${skipReason}`, (
   test("stays within a short list of elements, and makes no request, script or dialog", async () => {
     // All at once, each on its own, and cut in pieces as a stream would.
     const whole = [sampleText, ...hostileTexts].join("\n\n");
+    // Longer than what is read in one frame.
+    const long = `${"word ".repeat(8_000)}\n\nThe end.`;
     const pieces = whole.match(/[\s\S]{1,7}/g) ?? [];
-    using model = scriptedModel([{ text: whole }, { text: pieces }, ...hostileTexts.slice(0, 3)]);
+    using model = scriptedModel([{ text: whole }, { text: pieces }, ...hostileTexts.slice(0, 3), long]);
     await using server = await startConsole({ models: { scripted: model } });
     await using opened = await openConsole(browser, server.url, "#/chat");
     const { page, problems } = opened;
@@ -105,6 +107,8 @@ describe.skipIf(browserPath === undefined)(`Markdown of a model${skipReason}`, (
         .toBeGreaterThan(1);
       await page.getByRole("button", { name: "Send", exact: true }).waitFor();
     }
+    await ask(page, "Go on");
+    await page.locator(".markdown p", { hasText: /^The end\.$/ }).waitFor();
     const found = await page.evaluate(() =>
       [...document.querySelectorAll(".markdown *")].map((node) => ({
         name: node.tagName,

@@ -5,17 +5,21 @@ const restFactor = 12;
 /** Ten times a second reads like a stream, and leaves a core nine tenths of its time. */
 const minPauseMs = 100;
 
-/** Calls `render` soon after the returned function was called, however often that is. `stop` ends it. */
-export function paced(render: () => void): { readonly request: () => void; readonly stop: () => void } {
+/**
+ * Calls `render` soon after the returned function was called, however often that is, and in the next frames until it
+ * returns true: all is shown. `stop` ends it.
+ */
+export function paced(render: () => boolean): { readonly request: () => void; readonly stop: () => void } {
   let timer: ReturnType<typeof setTimeout> | undefined;
   let frame: number | undefined;
   let restUntil = 0;
   const run = () => {
     frame = undefined;
     const startedAt = performance.now();
-    render();
+    const isDone = render();
     const endedAt = performance.now();
     restUntil = endedAt + Math.max(minPauseMs, (endedAt - startedAt) * restFactor);
+    if (!isDone) nextFrame();
   };
   const nextFrame = () => {
     timer = undefined;

@@ -50,9 +50,15 @@ describe("blocks of Markdown", () => {
   });
 
   test("stay plain text where reading them would take long", () => {
+    expect(htmlOf(`|a|\n|-|\n|${"*a_b[".repeat(300)}*a*|`)).not.toContain("<em>");
     expect(htmlOf("*a* ".repeat(2_000))).not.toContain("<em>");
     expect(htmlOf(`${">".repeat(5_000)} a`)).not.toContain("<blockquote>");
     expect(htmlOf("1. ".repeat(5_000))).not.toContain("<ol>");
     expect(htmlOf("*a* ".repeat(200))).toContain("<em>");
+  });
+
+  test("look only so far for the end of an underlined heading", () => {
+    expect(htmlOf("- a\n  b\n  =\n")).toContain("<h1>");
+    expect(htmlOf(`${"b\n".repeat(600)}=\n`)).not.toContain("<h1>");
   });
 });

@@ -1,7 +1,7 @@
 // Splits Markdown into its blocks, and turns blocks into HTML that still has to be sanitized. The work is bounded: what
 // is too long or too deep stays plain text, because reading it would take time that grows with its square.
 
-import { Lexer, Marked, type Token } from "marked";
+import { Lexer, Marked, type Token, Tokenizer } from "marked";
 
 /** A block of a text: a paragraph, a list, a table, a block of code. */
 export interface Block {
@@ -12,6 +12,10 @@ export interface Block {
 
 /** Longer pieces of text without a break are shown without emphasis and links. */
 const maxInlineChars = 4_000;
+/** So are those with more characters that may begin or end emphasis, code and links. */
+const maxDelimiters = 600;
+/** A heading that is underlined is looked for in so much of a text. */
+const maxHeadingChars = 1_000;
 
 /** A line with more markers of quotes and lists than anybody writes. */
 const deepLine = /^(?:[ \t]*(?:>|[-*+]|\d{1,9}[.)])){12}|^[ \t]{60,}(?:[-*+]|\d{1,9}[.)])[ \t]/m;
@@ -34,6 +38,16 @@ const marked = new Marked({
     checkbox: ({ checked }) => (checked ? "☑ " : "☐ "),
     code: ({ text, lang }) =>
       `<pre data-language="${escapeHtml(/^[\w+#.-]{1,32}/.exec(lang ?? "")?.[0] ?? "")}"><code>${escapeHtml(text)}</code></pre>`,
+  },
+});
+
+// In a list, each line asks whether it begins such a heading, and would look for its end in all lines after it.
+marked.use({
+  tokenizer: {
+    lheading(text) {
+      const end = text.length > maxHeadingChars ? text.lastIndexOf("\n", maxHeadingChars) + 1 : text.length;
+      return Tokenizer.prototype.lheading.call(this, text.slice(0, end));
+    },
   },
 });
 
@@ -93,10 +107,17 @@ function lex(text: string): Token[] {
     .map((token) => (token.type === "def" ? paragraph(lexer, token.raw) : token));
   lexer.tokens.links = {};
   for (const { src, tokens: inline } of lexer.inlineQueue) {
-    if (src.length <= maxInlineChars) lexer.inlineTokens(src, inline);
+    if (isShort(src)) lexer.inlineTokens(src, inline);
     else inline.push({ type: "text", raw: src, text: src, escaped: false });
   }
   return tokens;
+}
+
+function isShort(text: string): boolean {
+  if (text.length > maxInlineChars) return false;
+  let delimiters = 0;
+  for (const character of text) if ("*_~`[]<!".includes(character)) delimiters += 1;
+  return delimiters <= maxDelimiters;
 }
 
 function paragraph(lexer: Lexer, raw: string): Token {
