@@ -10,17 +10,19 @@ import {
   ModelRequestError,
   ModelServerError,
 } from "rondo/errors";
+import { hideAddress, seesAddresses } from "../protocol/addresses.ts";
 import { ApiError } from "../protocol/api-error.ts";
 import type { ResponseError } from "../protocol/response.ts";
 import { publicReason, StoreError, storeRetryMs } from "../store/store-error.ts";
 
-/** Any error as an API error. Internal errors reveal nothing. */
-export function toApiError(error: unknown): ApiError {
+/** Any error as an API error for this owner. Internal errors reveal nothing. */
+export function toApiError(error: unknown, owner: string | undefined): ApiError {
   if (error instanceof ApiError) return error;
+  const said = seesAddresses(owner) ? messageOf(error) : withoutAddress(error);
   const make = (status: number, type: string, code: string, retryAfterMs?: number) =>
-    new ApiError((error as Error).message, { status, type, code, retryAfterMs, cause: error });
+    new ApiError(said, { status, type, code, retryAfterMs, cause: error });
   if (error instanceof ContextLengthError)
-    return new ApiError(error.message, {
+    return new ApiError(said, {
       status: 400,
       type: "invalid_request_error",
       code: error.code,
@@ -56,6 +58,16 @@ export function toApiError(error: unknown): ApiError {
     code: "server_error",
     cause: error,
   });
+}
+
+/** Errors of model servers name the server's address. */
+function withoutAddress(error: unknown): string {
+  const { endpoint } = Object(error) as { endpoint?: unknown };
+  return typeof endpoint === "string" ? hideAddress(messageOf(error), endpoint) : messageOf(error);
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : "";
 }
 
 /** The rest names files, which are for the operator. */

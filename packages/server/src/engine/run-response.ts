@@ -148,7 +148,7 @@ async function record(
     if (journal.broken.aborted) throw journal.broken.reason;
     // A background run can wait: it is tried again, until the log can be written.
     if (error instanceof AuditUnavailable && plan.request.background) throw error;
-    failure = toApiError(error);
+    failure = toApiError(error, plan.owner);
     recorder.abandon("The response has failed before this call had an answer.");
     outcome = { status: "failed", incompleteReason: null };
   } finally {

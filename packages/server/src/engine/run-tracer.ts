@@ -25,6 +25,8 @@ export interface RunTracerOptions {
   readonly createdAtMs: number;
   /** What earlier processes have written. Default: nothing. */
   readonly written?: WrittenTrace | undefined;
+  /** Whether the owner must not see where the model server is. Default: false. */
+  readonly hidesAddresses?: boolean;
   /** Receives every event, whatever is kept. */
   readonly onEvent: (event: RunTraceEvent) => void;
 }
@@ -74,17 +76,20 @@ export class RunTracer implements Tracer {
   /** What the last commit took: it may not be stored yet. */
   #taken: TracePiece | undefined;
   #isCut: boolean;
+  /** The model server that was asked last, if its address is hidden. */
+  #hidden: string | undefined;
   /** How many answers were asked for, and by how much their numbers are higher than the loop's. */
   #answers: number;
   #answerOffset = 0;
   #lastMs = 0;
   #progressAtMs = 0;
 
-  constructor({ level, createdAtMs, written, onEvent }: RunTracerOptions) {
+  constructor({ level, createdAtMs, written, hidesAddresses = false, onEvent }: RunTracerOptions) {
     this.level = level;
     this.wantsChunks = level === "full";
     this.#createdAtMs = createdAtMs;
     this.#onEvent = onEvent;
+    this.#hidden = hidesAddresses ? "" : undefined;
     this.#next = written?.next ?? 0;
     this.#first = this.#next;
     this.#bytes = written?.bytes ?? 0;
@@ -100,6 +105,7 @@ export class RunTracer implements Tracer {
     if (event.type === "model.asked") {
       this.#answerOffset = Math.max(0, this.#answers - event.answer);
       this.#answers = event.answer + this.#answerOffset + 1;
+      if (this.#hidden !== undefined) this.#hidden = event.endpoint;
     }
     if (event.type === "turn.progress" && event.count > 10) {
       if (event.atMs - this.#progressAtMs < progressPauseMs) return;
@@ -135,7 +141,12 @@ export class RunTracer implements Tracer {
 
   #lineOf(event: RunTraceEvent): string {
     const at = Math.max(0, event.atMs - this.#createdAtMs);
-    return toTraceLine(event, { at, answerOffset: this.#answerOffset, isFull: this.level === "full" });
+    return toTraceLine(event, {
+      at,
+      answerOffset: this.#answerOffset,
+      isFull: this.level === "full",
+      hidden: this.#hidden,
+    });
   }
 
   #add(line: string): void {

@@ -2,6 +2,7 @@
 // by hand: only text from outside goes through `JSON.stringify`.
 
 import type { TraceError, Usage } from "rondo";
+import { hideAddress } from "../protocol/addresses.ts";
 import type { RunTraceEvent } from "./trace-event.ts";
 
 export interface LineOptions {
@@ -11,6 +12,8 @@ export interface LineOptions {
   readonly answerOffset: number;
   /** Whether also what was said is written: requests, chunks, what goes into tools and comes out. */
   readonly isFull: boolean;
+  /** The address of the model server, if the owner of the run must not see it. */
+  readonly hidden?: string | undefined;
 }
 
 const maxTextLength = 2000;
@@ -19,11 +22,11 @@ const maxContentLength = 1_000_000;
 const maxTimingsLength = 4000;
 const maxDoubts = 20;
 
-export function toTraceLine(event: RunTraceEvent, { at, answerOffset, isFull }: LineOptions): string {
-  return `{"at":${milliseconds(at)},"type":"${event.type}"${fieldsOf(event, answerOffset, isFull)}}`;
+export function toTraceLine(event: RunTraceEvent, options: LineOptions): string {
+  return `{"at":${milliseconds(options.at)},"type":"${event.type}"${fieldsOf(event, options)}}`;
 }
 
-function fieldsOf(event: RunTraceEvent, offset: number, isFull: boolean): string {
+function fieldsOf(event: RunTraceEvent, { answerOffset: offset, isFull, hidden }: LineOptions): string {
   const answer = "answer" in event ? `,"answer":${event.answer + offset}` : "";
   switch (event.type) {
     case "run.started":
@@ -33,17 +36,17 @@ function fieldsOf(event: RunTraceEvent, offset: number, isFull: boolean): string
     case "run.failed":
     case "model.away":
     case "model.failed":
-      return answer + error(publicError(event.error));
+      return answer + error(publicError(event.error, hidden));
     case "run.claimed":
       return `${text("worker", event.worker)},"attempt":${event.attempt},"level":"${event.level}"`;
     case "model.asked":
-      return `${answer}${text("model", event.model)}${text("endpoint", withoutSecrets(event.endpoint))},"messages":${event.messages},"tools":${event.tools}${number("context_window", event.contextWindow)}`;
+      return `${answer}${text("model", event.model)}${address("endpoint", event.endpoint, hidden)},"messages":${event.messages},"tools":${event.tools}${number("context_window", event.contextWindow)}`;
     case "request.sent": {
       const { attempt, url, bytes, isStream = false } = event;
-      return `${answer},"attempt":${attempt}${text("url", withoutSecrets(url))},"bytes":${bytes},"is_stream":${isStream}${isFull ? content("body", event.body) : ""}`;
+      return `${answer},"attempt":${attempt}${address("url", url, hidden)},"bytes":${bytes},"is_stream":${isStream}${isFull ? content("body", event.body) : ""}`;
     }
     case "request.retried":
-      return `${answer},"attempt":${event.attempt},"wait_ms":${milliseconds(event.waitMs)}${error(publicError(event.error))}`;
+      return `${answer},"attempt":${event.attempt},"wait_ms":${milliseconds(event.waitMs)}${error(publicError(event.error, hidden))}`;
     case "model.accepted":
       return `${answer},"status":${event.status}`;
     case "model.chunk":
@@ -66,7 +69,7 @@ function fieldsOf(event: RunTraceEvent, offset: number, isFull: boolean): string
     case "prompt.cut":
       return `,"reported_tokens":${event.reportedTokens},"expected_tokens":${event.expectedTokens}${text("message", event.message)}`;
     case "warning":
-      return text("message", event.message) + text("code", event.code);
+      return text("message", without(hidden, event.message)) + text("code", event.code);
     case "approval.asked":
       return text("call_id", event.callId) + text("name", event.name);
     case "approval.decided":
@@ -112,9 +115,9 @@ function error(given: TraceError | undefined): string {
 }
 
 /** Clients see what a response would show: a model server's word about a key, or files of this server, are not for them. */
-function publicError({ type, message }: TraceError): TraceError {
+function publicError({ type, message }: TraceError, hidden: string | undefined): TraceError {
   const isPublic = /^(?:model_|context_length|prompt_cut)/.test(type) && type !== "model_auth";
-  return { type, message: isPublic ? message : "The server's log says more." };
+  return { type, message: isPublic ? without(hidden, message) : "The server's log says more." };
 }
 
 function doubts(given: readonly string[] | undefined): string {
@@ -141,6 +144,14 @@ function toJson(value: unknown): string | undefined {
   } catch {
     return undefined;
   }
+}
+
+function without(hidden: string | undefined, message: string): string {
+  return hidden === undefined ? message : hideAddress(message, hidden);
+}
+
+function address(name: string, url: string, hidden: string | undefined): string {
+  return hidden === undefined ? text(name, withoutSecrets(url)) : "";
 }
 
 /** A URL without user, password and parameters: a key may be in them. */

@@ -1,6 +1,7 @@
 // Authenticates requests: the owner of an API key, the subject of a token or, without auth, one owner for all.
 
 import type { AuthConfig } from "../config/auth-schema.ts";
+import { localOwner } from "../protocol/addresses.ts";
 import { ApiError } from "../protocol/api-error.ts";
 import { IssuerUnavailable } from "./auth-issuer.ts";
 import { TokenRejected, tokenVerifier } from "./auth-jwt.ts";
@@ -22,9 +23,6 @@ export interface AuthenticatorOptions {
   /** Receives why an issuer is unavailable. Default: ignored. */
   onWarning?: (message: string) => void;
 }
-
-/** The owner of everything on a server without auth. */
-const localOwner = "local";
 
 // Longer than any sensible key or token: rejected unread.
 const maxLength = 16_384;

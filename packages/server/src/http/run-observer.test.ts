@@ -60,8 +60,14 @@ test("tokens, tool calls and times are counted from what traces have", async () 
 test("a failed model is a warning with its reason, and is counted", async () => {
   const { lines, metrics, observer } = observed();
   const cause = new ModelConnectionError("http://127.0.0.1:1/v1", new Error("refused"));
-  observer.runEnded(failed, new ApiError("No.", { status: 503, type: "server_error", code: "c", cause }));
-  expect(lines).toMatchObject([{ level: "warn", responseId: "resp_1", code: "c", reason: cause.message }]);
+  observer.runEnded(
+    failed,
+    new ApiError("No.", { status: 503, type: "server_error", code: "c", cause }),
+    "ann",
+  );
+  expect(lines).toMatchObject([
+    { level: "warn", owner: "ann", responseId: "resp_1", code: "c", reason: "No.", cause: cause.message },
+  ]);
   expect(await metrics.text()).toContain(`rondo_model_errors_total{code="${cause.code}"} 1`);
   expect(await metrics.text()).toContain('rondo_runs_total{status="failed"} 1');
 });
@@ -69,7 +75,7 @@ test("a failed model is a warning with its reason, and is counted", async () => 
 test("a fault of the server is logged with its stack", () => {
   const { lines, observer } = observed();
   const cause = new TypeError("x is not a function");
-  observer.runEnded(failed, new ApiError("Ours.", { status: 500, type: "server_error", cause }));
+  observer.runEnded(failed, new ApiError("Ours.", { status: 500, type: "server_error", cause }), "ann");
   expect(lines).toMatchObject([
     { level: "error", error: expect.stringMatching(/x is not a function\n +at /) },
   ]);
@@ -77,8 +83,8 @@ test("a fault of the server is logged with its stack", () => {
 
 test("a fault of the client is logged at the level info", () => {
   const { lines, logger, observer } = observed();
-  observer.runEnded(failed, new ApiError("Yours.", { status: 400, type: "invalid_request_error" }));
-  observer.runEnded(fakeResponse("resp_2"), undefined);
+  observer.runEnded(failed, new ApiError("Yours.", { status: 400, type: "invalid_request_error" }), "ann");
+  observer.runEnded(fakeResponse("resp_2"), undefined, "ann");
   logger.error("end");
   expect(lines).toMatchObject([{ level: "info", reason: "Yours." }, { message: "end" }]);
 });

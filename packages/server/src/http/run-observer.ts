@@ -33,18 +33,20 @@ export function runObserver(
       traced.record(event, responseId);
       telemetry?.noted(event, responseId);
     },
-    runEnded({ id: responseId, status, model }, failure) {
+    runEnded({ id: responseId, status, model }, failure, owner) {
       traced.forget(responseId);
       metrics.runEnded(status);
       if (failure === undefined) return;
       const cause = failure instanceof ApiError ? (failure.cause ?? failure) : failure;
       const code = failure instanceof ApiError ? failure.code : null;
-      const fields = { responseId, model, code };
+      // The reason is what the owner was told; the cause may name addresses and files.
+      const fields = { owner, responseId, model, code, reason: failure.message };
       if (cause instanceof ModelError || cause instanceof TimeoutError) {
         metrics.modelFailed(cause.code);
-        logger.warn("A model failed.", { ...fields, reason: cause.message });
+        const isAllTold = cause.message === failure.message;
+        logger.warn("A model failed.", { ...fields, ...(!isAllTold && { cause: cause.message }) });
       } else if (failure instanceof ApiError && failure.status < 500) {
-        logger.info("A run failed.", { ...fields, reason: failure.message });
+        logger.info("A run failed.", fields);
       } else {
         logger.error("A run failed.", fields, cause);
       }

@@ -39,7 +39,7 @@ export async function compactHistory(
   const { provider } = plan;
   const { text, usage } = await summarize([...plan.messages, ...notRun], { provider, signal }).catch(
     (error: unknown) => {
-      throw toApiError(error);
+      throw toApiError(error, plan.owner);
     },
   );
   const { seal } = sealer(secrets, plan.owner);

@@ -155,7 +155,7 @@ export class ForegroundRuns {
         tracer: tracedBy(tracer, span?.tracer),
         now,
       });
-      observer.runEnded(ended.response, ended.failure);
+      observer.runEnded(ended.response, ended.failure, owner);
       this.#auditEnd(prepared, ended);
       return ended;
     } catch (error) {
@@ -189,7 +189,7 @@ export class ForegroundRuns {
   /** Why a run cannot be kept: it was deleted, another process took it over, or the store fails. */
   async #toFailure({ id, owner }: PreparedRun, cause: unknown): Promise<ApiError> {
     const isLost = cause instanceof RunStopped || isStoreError(cause, "lost_lease");
-    if (!isLost) return toApiError(cause);
+    if (!isLost) return toApiError(cause, owner);
     const isThere = await this.#options.store.get(owner, id).then(
       (response) => response !== undefined,
       () => true,
@@ -198,7 +198,7 @@ export class ForegroundRuns {
   }
 
   /** The run cannot be kept any more: its client receives a failure, after all that was sent before. */
-  #abandon({ planned: { plan } }: PreparedRun, journal: Journal, failure: ApiError): RunEnd {
+  #abandon({ owner, planned: { plan } }: PreparedRun, journal: Journal, failure: ApiError): RunEnd {
     const { observer, news, now } = this.#options;
     const error = toResponseError(failure);
     const completedAtMs = now();
@@ -210,7 +210,7 @@ export class ForegroundRuns {
       { type: "response.failed", response: failed(told) },
     ]);
     const response = failed([]);
-    observer.runEnded(response, failure);
+    observer.runEnded(response, failure, owner);
     // It may still be in the store: a worker ends it there when its lease expires.
     news.publish(jobsTopic);
     return { response, failure };

@@ -79,8 +79,9 @@ export async function runJob(job: Job, options: JobOptions): Promise<ResponseSta
       const { name, message, code } = error as Error & { code?: string };
       tracer.note({ type: "model.away", error: { type: code ?? name, message } });
       observer.warn("A background run waits for its model server.", {
+        owner: response.owner,
         responseId: response.id,
-        reason: message,
+        cause: message,
       });
     },
   });
@@ -110,7 +111,7 @@ export async function runJob(job: Job, options: JobOptions): Promise<ResponseSta
       ? runResponse(planned.plan, context)
       : endResponse(head, context, planned));
     if (isHandedOver()) throw signal.reason;
-    observer.runEnded(ended.response, ended.failure);
+    observer.runEnded(ended.response, ended.failure, response.owner);
     return ended.response.status;
   } finally {
     span?.end(isHandedOver() ? undefined : ended);
@@ -153,7 +154,7 @@ function stepsOf({ response }: Job, { steps }: StoredRun, planner: PlannerOption
   try {
     return readSteps(steps, limitsOf(response, planner));
   } catch (error) {
-    return toApiError(error);
+    return toApiError(error, response.owner);
   }
 }
 
@@ -206,7 +207,7 @@ async function planWhenKnown(
     try {
       return await planRun(requested, planner);
     } catch (error) {
-      if (!modelWait.isWorthwhile(error)) return toRefusal(error);
+      if (!modelWait.isWorthwhile(error)) return toRefusal(error, requested.owner);
       const isStopped = await modelWait.wait(error).then(
         () => false,
         () => true,
@@ -217,9 +218,9 @@ async function planWhenKnown(
 }
 
 /** Why a run cannot be planned. A store failure is retried, not final. */
-function toRefusal(error: unknown): ApiError {
+function toRefusal(error: unknown, owner: string): ApiError {
   if (isStoreError(error, "unavailable")) throw error;
-  return toApiError(error);
+  return toApiError(error, owner);
 }
 
 async function allEvents(store: Store, { owner, id }: StoredResponse): Promise<StoredEvent[]> {

@@ -10,5 +10,5 @@ export interface RunObserver {
   loopEvent(event: LoopEvent, responseId: string): void;
   /** What a trace has, also where none is kept. */
   traceEvent(event: RunTraceEvent, responseId: string, owner: string): void;
-  runEnded(response: ResponseObject, failure: Error | undefined): void;
+  runEnded(response: ResponseObject, failure: Error | undefined, owner: string): void;
 }

@@ -79,7 +79,8 @@ export async function prepareRun(
     planner,
   );
   const ignored = recentWarnings.notYetGiven(owner, [...warnings, ...planned.ignored]);
-  if (ignored.length > 0) observer.warn("Parts of a request were ignored.", { responseId: id, ignored });
+  if (ignored.length > 0)
+    observer.warn("Parts of a request were ignored.", { owner, responseId: id, ignored });
   return { id, owner, request, planned, repeatKey, caller };
 }
 

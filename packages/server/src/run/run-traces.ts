@@ -2,6 +2,7 @@
 
 import type { Tracer } from "rondo";
 import { RunTracer, type WrittenTrace } from "../engine/run-tracer.ts";
+import { seesAddresses } from "../protocol/addresses.ts";
 import type { InputItem } from "../protocol/items.ts";
 import type { TraceLevel } from "../protocol/trace-object.ts";
 import type { TracePiece } from "../store/store.ts";
@@ -75,6 +76,7 @@ export class RunTraces {
       level,
       createdAtMs,
       written,
+      hidesAddresses: !seesAddresses(owner),
       onEvent: (event) => observer.traceEvent(event, id, owner),
     });
     if (level !== "off") this.#runs.push({ id, tracer });

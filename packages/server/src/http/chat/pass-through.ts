@@ -48,7 +48,7 @@ export async function passThrough(
     outgoing.end();
   } catch (error) {
     if (signal.aborted) throw error;
-    if (!outgoing.headersSent) throw toApiError(error);
+    if (!outgoing.headersSent) throw toApiError(error, exchange.owner);
     logger.warn("The reply of a model server broke off.", { requestId: exchange.id, error: String(error) });
     outgoing.destroy();
   } finally {

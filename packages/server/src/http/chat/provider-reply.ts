@@ -30,7 +30,7 @@ export async function replyFromProvider(
     try {
       yield* provider.stream({ ...request, wholeAnswer: !stream, signal });
     } catch (error) {
-      throw signal.aborted ? error : toApiError(error);
+      throw signal.aborted ? error : toApiError(error, exchange.owner);
     }
   }
   if (!stream) {

@@ -28,6 +28,8 @@ export interface LogQuery {
   readonly owner?: string | undefined;
 }
 
+/** Fields for the operator alone: they may name addresses and files. */
+const operatorFields = ["error", "cause"];
 /** What a line has besides its texts. */
 const lineChars = 100;
 /** How much of a text is shown. */
@@ -79,18 +81,20 @@ export class LogTail {
     // A number that is not there yet is of the process before this one.
     const isFollowing = after !== undefined && after <= newest;
     const found: LogLineReply[] = [];
+    const omitted = owner === undefined ? [] : operatorFields;
+    const reply = (n: number, line: Line) => toReply(n, line, omitted);
     const isWanted = ({ fields }: Line) => owner === undefined || fields["owner"] === owner;
     if (!isFollowing) {
       for (let n = newest; n >= this.#first && found.length < limit; n -= 1) {
         const line = this.#at(n);
-        if (line && isWanted(line)) found.push(toReply(n, line));
+        if (line && isWanted(line)) found.push(reply(n, line));
       }
       return { data: found.toReversed(), next: newest };
     }
     for (let n = Math.max(after + 1, this.#first); n <= newest; n += 1) {
       const line = this.#at(n);
       if (!line || !isWanted(line)) continue;
-      found.push(toReply(n, line));
+      found.push(reply(n, line));
       if (found.length === limit) return { data: found, next: n };
     }
     return { data: found, next: newest };
@@ -123,10 +127,14 @@ export class LogTail {
 }
 
 /** Redacted as the log itself is, with the names of fields beside their values; and shortened. */
-function toReply(n: number, { atMs, level, message, fields }: Line): LogLineReply {
+function toReply(
+  n: number,
+  { atMs, level, message, fields }: Line,
+  omitted: readonly string[],
+): LogLineReply {
   const entries = Object.entries(fields).flatMap(
     ([name, value]): [string, LogLineReply["fields"][string]][] => {
-      if (value === undefined) return [];
+      if (value === undefined || omitted.includes(name)) return [];
       return [[name, typeof value === "string" ? redactField(name, value) : value]];
     },
   );

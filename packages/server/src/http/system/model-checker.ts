@@ -6,6 +6,7 @@ import type { StepReport } from "../../check/finding.ts";
 import { checkModel } from "../../check/model-checks.ts";
 import { madeModel, modelToCheck } from "../../check/open-model.ts";
 import type { ModelServerView, ServedModel } from "../../config/models.ts";
+import { hideAddress } from "../../protocol/addresses.ts";
 import { ApiError, notFound } from "../../protocol/api-error.ts";
 import { parseField } from "../../protocol/field-error.ts";
 import { checkModelSchema, type ModelCheckReply } from "../../protocol/system.ts";
@@ -85,11 +86,5 @@ function toReply(
 ): ModelCheckReply["data"][number] {
   const detail = whatToDo === undefined ? message : `${message}. ${whatToDo}`;
   const isFine = status === "ok" || status === "warning";
-  return { name: step, ok: isFine, status, code, detail: hidden ? hide(detail, hidden) : detail, ms };
-}
-
-function hide(text: string, address: string): string {
-  const host = URL.parse(address)?.host;
-  const withoutUrls = text.replace(/\bhttps?:\/\/[^\s"'`)]+/gi, "(hidden)");
-  return host ? withoutUrls.replaceAll(host, "(hidden)") : withoutUrls;
+  return { name: step, ok: isFine, status, code, detail: hidden ? hideAddress(detail, hidden) : detail, ms };
 }
