@@ -22,6 +22,7 @@ import type { HttpResponse, HttpSend } from "./http/http.ts";
 import type { LearnedProfile } from "./learning/learned-profile.ts";
 import type { RequestBody } from "./request-body.ts";
 import { type RetryNotice, type RetryPolicy, withRetry } from "./retry.ts";
+import { SecretFilter } from "./secret-filter.ts";
 import { SilenceLimit } from "./silence.ts";
 import { acquireSlot } from "./slots.ts";
 
@@ -128,6 +129,7 @@ async function attempt(
   if (!isWhole) silence.hear();
   // Beside the request: it is known long before the model has written its first token.
   const learning = !createReader && learned.isNeededToRead ? learned.learn({ signal }) : undefined;
+  const chunks = trace?.wantsChunks ? trace.chunkTaker(new SecretFilter(endpoint.secrets)) : undefined;
   try {
     const traceHeaders = trace?.sent(endpoint.label + path, body, !isWhole);
     const asked = { endpoint, path, body, model, traceHeaders, send, signal };
@@ -135,7 +137,7 @@ async function attempt(
     trace?.emit({ type: "model.accepted", answer: 0, status: response.status });
     learned.noteHeader(response.header("server"));
     if (learning && learned.isNeededToRead) await learning;
-    await readAnswer(response, { sink, answer, silence, trace });
+    await readAnswer(response, { sink, answer, silence }, chunks?.take);
     answer.end();
   } catch (error) {
     if (error instanceof ContextLengthError) learned.noteWindow(error.contextWindow);
@@ -146,12 +148,16 @@ async function attempt(
     answer.cutOff();
     throw new BrokenStreamError(endpoint.label, answer.text, error);
   } finally {
+    chunks?.end();
     silence.stop(); // the delay between attempts is our own
   }
 }
 
-async function readAnswer(response: HttpResponse, { sink, answer, silence, trace }: Attempt): Promise<void> {
-  const takeChunk = trace?.chunkTaker();
+async function readAnswer(
+  response: HttpResponse,
+  { sink, answer, silence }: Omit<Attempt, "trace">,
+  takeChunk: ((bytes: Uint8Array) => void) | undefined,
+): Promise<void> {
   let isPaused = false;
   // Not assigned directly: V8 then keeps the function, and with it the whole answer, until the next full garbage
   // collection.

@@ -3,6 +3,7 @@
 import { InvalidArgumentError, InvalidTypeError } from "../error/argument-errors.ts";
 import { checkPlainObject, checkString } from "../error/check.ts";
 import { environment } from "./environment.ts";
+import { withoutSecrets } from "./secret-filter.ts";
 
 export interface EndpointOptions {
   /** Where the API is: `http://localhost:11434/v1`. Default: the environment's `RONDO_BASE_URL`. */
@@ -42,11 +43,14 @@ export class Endpoint {
   }
 
   /** Removes the values of our headers from a server's message: some servers quote the key that they refuse. */
-  readonly hideSecrets = (text: string): string =>
-    Object.values(this.headers)
+  readonly hideSecrets = (text: string): string => withoutSecrets(text, this.secrets);
+
+  /** What our headers have that nobody may read. */
+  get secrets(): string[] {
+    return Object.values(this.headers)
       .flatMap((value) => [value, value.slice(value.indexOf(" ") + 1)])
-      .filter((secret) => secret.length >= shortestSecret)
-      .reduce((rest, secret) => rest.replaceAll(secret, "(hidden)"), text);
+      .filter((secret) => secret.length >= shortestSecret);
+  }
 
   /** The address of a resource of the server's own API, beside the OpenAI-compatible one: `/props`. */
   ownUrl(path: string): URL {

@@ -84,6 +84,18 @@ test("raw chunks, only for a tracer that wants them, and whole characters", asyn
   expect(ofType((await traceOf([answer])).events, "model.chunk")).toEqual([]);
 });
 
+test("a key that a server quotes in its answer is not in the chunks, however they are split", async () => {
+  collectWarnings();
+  const apiKey = "sk-s3cret-key";
+  const chunks = [{ error: { message: `Wrong key: Bearer ${apiKey}` } }];
+  for (const splitBytes of [1, 7, 1000]) {
+    const { events } = await traceOf([{ chunks, splitBytes }], { apiKey, tracer: { wantsChunks: true } });
+    const text = ofType(events, "model.chunk").map((it) => it.text);
+    expect(text.join("")).toContain("Wrong key: (hidden)");
+    expect(JSON.stringify(events)).not.toContain(apiKey);
+  }
+});
+
 test("what llama.cpp measured, but nothing that is not a number", async () => {
   const timings = { prompt_n: 8, predicted_n: 2, prompt_ms: 12.5, predicted_per_second: 40, note: "hot" };
   const chunks = [...chatChunks({ text: "Hi." }), { choices: [], timings }];

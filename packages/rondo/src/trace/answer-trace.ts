@@ -9,6 +9,17 @@ import { toTraceError } from "./trace-error.ts";
 type Asked = Omit<Extract<TraceEvent, { type: "model.asked" }>, "type" | "atMs" | "answer">;
 type Finished = Omit<Extract<TraceEvent, { type: "model.finished" }>, "type" | "atMs" | "answer">;
 
+/** Takes the bytes of a reply, until its end. */
+interface ChunkTaker {
+  readonly take: (bytes: Uint8Array) => void;
+  readonly end: () => void;
+}
+
+interface ChunkFilter {
+  take(piece: string): string;
+  end(): string;
+}
+
 export class AnswerTrace implements Tracer {
   readonly #run: RunTrace;
   #answer = 0;
@@ -80,13 +91,15 @@ export class AnswerTrace implements Tracer {
     this.emit({ type: "request.retried", answer: 0, attempt, waitMs, error: toTraceError(error) });
   }
 
-  /** What takes the bytes of one reply, if somebody wants them. */
-  chunkTaker(): ((bytes: Uint8Array) => void) | undefined {
-    if (!this.wantsChunks) return undefined;
+  /** What takes the bytes of one reply. `filter` hides the secrets that a server quotes. */
+  chunkTaker(filter: ChunkFilter): ChunkTaker {
     const decoder = new TextDecoder();
-    return (bytes) => {
-      const text = decoder.decode(bytes, { stream: true });
+    const tell = (text: string) => {
       if (text !== "") this.emit({ type: "model.chunk", answer: 0, text });
+    };
+    return {
+      take: (bytes) => tell(filter.take(decoder.decode(bytes, { stream: true }))),
+      end: () => tell(filter.end()),
     };
   }
 
