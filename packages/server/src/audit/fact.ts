@@ -38,7 +38,7 @@ export type AuditAction =
   | "approval.asked"
   | "approval.given"
   | "approval.denied"
-  /** The server deletes what is older than `keepDays`, and files that expired. */
+  /** The server deletes what is older than `keepDays`, files that expired, or a container (`target`). */
   | "expiry.started"
   | "expiry.ended"
   /** The log itself: it ended in the middle of a line, or lines could not be written. */

@@ -1,5 +1,6 @@
 import { expect, test, vi } from "vitest";
-import { expireOld } from "./expiry.ts";
+import { AuditUnavailable } from "../audit/audit-log.ts";
+import { auditedExpiry, expireOld } from "./expiry.ts";
 import { createLogger } from "./log.ts";
 
 test("old responses are deleted at the start and every hour, until it is stopped", async () => {
@@ -33,4 +34,25 @@ test("an unavailable store is logged, and the timer goes on", async () => {
   await vi.waitUntil(() => log !== "");
   expect(log).toContain("disk full");
   stop();
+});
+
+test("a container expires when the audit log says so", async () => {
+  const told: string[] = [];
+  let full: Error | undefined;
+  const expire = auditedExpiry({
+    record: ({ action, owner, target, outcome = "" }) =>
+      told.push(`${action} ${owner} ${target} ${outcome}`.trim()),
+    settled: () => (full ? Promise.reject(full) : undefined),
+  });
+  const remove = async () => told.push("removed") > 0;
+  await expire({ id: "cntr_1", owner: "ann" }, remove);
+  full = new AuditUnavailable(new Error("disk full"));
+  await expect(expire({ id: "cntr_2", owner: "ann" }, remove)).rejects.toBe(full);
+  expect(told).toEqual([
+    "expiry.started ann cntr_1",
+    "removed",
+    "expiry.ended ann cntr_1 ok",
+    "expiry.started ann cntr_2",
+    "expiry.ended ann cntr_2 error",
+  ]);
 });

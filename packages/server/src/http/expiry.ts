@@ -1,4 +1,4 @@
-// Deletes responses that are older than `keepDays`, and files that expired.
+// Deletes responses that are older than `keepDays`, and files that expired; and tells the audit log, also about containers.
 
 import type { Audit } from "../audit/audit-log.ts";
 import type { Store } from "../store/store.ts";
@@ -33,4 +33,22 @@ export function expireOld(
   void expire();
   const timer = setInterval(() => void expire(), everyMs).unref();
   return () => clearInterval(timer);
+}
+
+/** Removes a container that expired, when the audit log says so. */
+export function auditedExpiry(audit: Audit) {
+  return async (
+    { id: target, owner }: { readonly id: string; readonly owner: string },
+    remove: () => Promise<boolean>,
+  ): Promise<void> => {
+    const fact = { owner, target };
+    const started = audit.record({ action: "expiry.started", ...fact });
+    let outcome = "error";
+    try {
+      await audit.settled();
+      outcome = (await remove()) ? "ok" : "kept";
+    } finally {
+      audit.record({ action: "expiry.ended", started, ...fact, outcome });
+    }
+  };
 }

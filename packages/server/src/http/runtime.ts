@@ -18,7 +18,7 @@ import { startWatchdog } from "../run/watchdog/watchdog.ts";
 import { crashNotePath } from "../store/crash-note.ts";
 import { openStore } from "../store/open-store.ts";
 import type { Store } from "../store/store.ts";
-import { expireOld } from "./expiry.ts";
+import { auditedExpiry, expireOld } from "./expiry.ts";
 import { createLogger, type Logger } from "./log.ts";
 import { Metrics } from "./metrics.ts";
 import { runObserver } from "./run-observer.ts";
@@ -75,6 +75,7 @@ export async function startRuntime(config: ServerConfig, options: StartOptions):
     settings,
     openTier: () => openTier(settings),
     isShared: store.isShared ?? false,
+    ...(audit && { expire: auditedExpiry(audit) }),
     onWarning,
   });
   const mcp = new McpExecutor({ ...config.mcp, onWarning });

@@ -61,6 +61,43 @@ test("a container expires after its idle time, and what uses it keeps it", async
   expect(await tier.containers()).toEqual([]);
 });
 
+test("who expires containers is told of those that nobody removed, before they are", async () => {
+  const told: string[] = [];
+  let whileWaiting = async () => {};
+  const containers = containersOf({
+    containersPerOwner: 2,
+    expire: async ({ id, owner }, remove) => {
+      const { length } = await tier.containers();
+      await whileWaiting();
+      told.push(`${owner} ${id} of ${length}: ${await remove()}`);
+    },
+  });
+  const auto = await containers.create("ann", { ...wanted, isAuto: true });
+  const { id } = await containers.create("ann", wanted);
+  const third = await containers.create("ann", { ...wanted, isAuto: true });
+  await containers.remove("ann", id);
+  expect(told).toEqual([`ann ${auto.id} of 2: true`]);
+  // It is used while the log is written: it stays, and so does the limit.
+  await containers.create("ann", wanted);
+  const used = Promise.withResolvers<void>();
+  let using: Promise<void> | undefined;
+  whileWaiting = async () => {
+    whileWaiting = async () => {};
+    const begun = Promise.withResolvers<void>();
+    using = containers.use("ann", third.id, () => {
+      begun.resolve();
+      return used.promise;
+    });
+    await begun.promise;
+  };
+  await expect(containers.create("ann", wanted)).rejects.toMatchObject({ status: 429 });
+  used.resolve();
+  await using;
+  nowMs += 30 * minute;
+  expect(await containers.sweep()).toBe(2);
+  expect(told.slice(1).map((line) => line.slice(-5))).toEqual(["false", " true", " true"]);
+});
+
 test("another process finds it by its record, with its owner and its idle time", async () => {
   const { id } = await containersOf().create("ann", wanted);
   nowMs += 10 * minute;

@@ -46,9 +46,17 @@ export interface ContainersOptions {
   readonly warmContainers: number;
   /** Whether other nodes have containers of their own, which this one cannot use. Default: false. */
   readonly hasOtherNodes?: boolean;
+  /** Removes a container that nobody asked to remove; `remove` says whether it did. Default: it just is. */
+  readonly expire?: (container: ExpiringContainer, remove: () => Promise<boolean>) => Promise<void>;
   readonly onWarning: (message: string) => void;
   /** Default: `Date.now`. */
   readonly now?: () => number;
+}
+
+/** A container that was idle for too long, or makes room for another one of its owner. */
+export interface ExpiringContainer {
+  readonly id: string;
+  readonly owner: string;
 }
 
 export interface KnownContainer {
@@ -275,7 +283,7 @@ export class Containers {
       throw tooManyRequests(
         `You have ${own.length} containers, this server's limit for one owner (sandbox.containersPerOwner). Delete one, or wait until one expires.`,
       );
-    await this.#remove(oldest.id);
+    await this.#expire(oldest);
   }
 
   async #openNew(entry: Entry): Promise<OpenContainer> {
@@ -361,6 +369,15 @@ export class Containers {
     return lastActiveAtMs + record.idleMs <= this.#now() && !this.#pool.isBusy(id);
   }
 
+  async #expire({ id, record: { owner } }: KnownContainer): Promise<void> {
+    const remove = async () => {
+      if (this.#pool.isBusy(id)) return false; // it was needed meanwhile
+      await this.#remove(id);
+      return true;
+    };
+    await (this.options.expire ? this.options.expire({ id, owner }, remove) : remove());
+  }
+
   async #remove(id: string): Promise<void> {
     const tierId = this.#entries.get(id)?.tierId ?? id;
     this.#entries.delete(id);
@@ -415,7 +432,7 @@ export class Containers {
     try {
       await this.#load();
       const expired = [...this.#entries.values()].filter((entry) => this.#isExpired(entry));
-      for (const { id } of expired) await this.#remove(id);
+      for (const entry of expired) await this.#expire(entry);
       return expired.length;
     } catch (error) {
       this.options.onWarning(`Expired containers could not be removed: ${String(error)}`);

@@ -24,6 +24,7 @@ export interface SandboxHostOptions {
   readonly openTier: () => Promise<Sandbox>;
   /** Whether other processes serve the same store. Default: false. */
   readonly isShared?: boolean;
+  readonly expire?: ContainersOptions["expire"];
   readonly onWarning: (message: string) => void;
 }
 
@@ -104,7 +105,7 @@ export class SandboxHost {
   }
 
   async #prepare(): Promise<Ready> {
-    const { settings, openTier, isShared = false, onWarning } = this.#options;
+    const { settings, openTier, isShared = false, expire, onWarning } = this.#options;
     const off = (reason: string, check?: SandboxCheck): Ready => ({
       state: { isOn: false, reason: `This server runs no code: ${reason}` },
       ...(check && { check }),
@@ -135,6 +136,7 @@ export class SandboxHost {
       language,
       allow: settings.network.allow,
       hasOtherNodes: isShared && (sandbox.kind === "bwrap" || sandbox.kind === "runsc"),
+      ...(expire && { expire }),
       onWarning,
     });
     return { state: { isOn: true, kind: sandbox.kind, language }, check, containers };
