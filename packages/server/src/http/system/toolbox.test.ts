@@ -1,12 +1,17 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { setImmediate as tick } from "node:timers/promises";
 import { tool } from "rondo";
 import { demoModel } from "rondo/demo";
 import { describe, expect, test, vi } from "vitest";
 import type { ConfigInput } from "../../config/schema.ts";
 import { folderWith } from "../../config/testkit/folder.ts";
 import { startNotebook } from "../../executor/mcp/testkit/notebook-server.ts";
+import type { SandboxSettings } from "../../executor/sandbox/sandbox-host.ts";
+import { createLogger } from "../log.ts";
+import { Metrics } from "../metrics.ts";
 import { deadUrl, eventually, start, twoOwners } from "./testkit/start.ts";
+import { Toolbox } from "./toolbox.ts";
 
 interface ToolServers {
   readonly servers: readonly { readonly state: string }[];
@@ -239,6 +244,53 @@ describe("POST /v1/tools/call", () => {
     const reply = await post("/v1/tools/call", body, keys.bob);
     expect(reply).toMatchObject({ status: 502, body: { error: { code: "mcp_server_unavailable" } } });
     expect(JSON.stringify(reply.body)).not.toContain("127.0.0.1");
+  });
+});
+
+describe("the audit log of a call by hand", () => {
+  const { signal } = new AbortController();
+  const who = { owner: "key:ann", requestId: "req_1" };
+
+  /** A toolbox whose log is written when `settled` says so. */
+  const audited = (settled: (actions: readonly string[]) => Promise<void> | undefined) => {
+    const actions: string[] = [];
+    const toolbox = new Toolbox({
+      tools: [add],
+      offerTools: "always",
+      mcp: { configured: [] },
+      sandbox: { known: undefined, allows: () => false, settings: {} as SandboxSettings },
+      hasAuth: true,
+      logger: createLogger({ level: "silent" }),
+      metrics: new Metrics(),
+      audit: {
+        record: ({ action, outcome }) => actions.push(`${action} ${outcome ?? ""}`.trim()),
+        settled: () => settled(actions),
+      },
+    });
+    return { actions, call: () => toolbox.call(who, { name: "add", arguments: { a: 1 } }, signal) };
+  };
+
+  test("the result is shown when the log has it", async () => {
+    const written = Promise.withResolvers<void>();
+    const { actions, call } = audited((so) => (so.length > 1 ? written.promise : undefined));
+    let isShown = false;
+    const called = call().then(() => {
+      isShown = true;
+    });
+    await vi.waitUntil(() => actions.length === 2);
+    await tick();
+    expect(isShown).toBe(false);
+    written.resolve();
+    await called;
+    expect(actions).toEqual(["call.started", "call.ended ok"]);
+  });
+
+  test("a call that must not begin has an end", async () => {
+    const { actions, call } = audited(() => Promise.reject(new Error("disk full")));
+    const before = added;
+    await expect(call()).rejects.toThrow("disk full");
+    expect(actions).toEqual(["call.started", "call.ended aborted"]);
+    expect(added).toBe(before);
   });
 });
 

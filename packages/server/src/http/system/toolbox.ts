@@ -107,11 +107,11 @@ export class Toolbox {
         outcome,
         ms,
       });
-      ended?.(outcome, ms, output);
+      await ended?.(outcome, ms, output);
       const { text, isCut } = cutOutput(output);
       return { object: "tool.call", is_error: isError, output: text, is_cut: isCut, duration_ms: ms };
     } catch (error) {
-      ended?.(error instanceof ApiError ? "invalid" : "aborted", msSoFar());
+      void ended?.(error instanceof ApiError ? "invalid" : "aborted", msSoFar());
       throw error;
     }
   }
@@ -128,8 +128,8 @@ export class Toolbox {
       argumentsBytes: bytes,
       argumentsSha256: sha256,
     });
-    await audit.settled();
-    return (outcome: string, ms: number, output?: string) => {
+    /** Resolves when the result may be shown: it is written down, or cannot be, but the call has happened. */
+    const ended = async (outcome: string, ms: number, output?: string) => {
       const result = output === undefined ? undefined : fingerprint(output);
       audit.record({
         action: "call.ended",
@@ -140,7 +140,15 @@ export class Toolbox {
         outcome,
         ms,
       });
+      await audit.settled()?.catch(() => {});
     };
+    try {
+      await audit.settled();
+    } catch (error) {
+      void ended("aborted", 0);
+      throw error;
+    }
+    return ended;
   }
 
   async #find(name: string, label: string | undefined, signal: AbortSignal): Promise<NamedTool> {
