@@ -1,10 +1,11 @@
-// Whether a process should get requests: its store can be written to, and answers in time.
+// Whether a process should get requests: its store and its audit log can be written to, and answer in time.
 
+import { AuditUnavailable } from "../audit/audit-log.ts";
 import { publicReason, StoreError } from "../store/store-error.ts";
 import type { Logger } from "./log.ts";
 
 export interface ReadinessOptions {
-  /** Throws when the store cannot write. */
+  /** Throws when the store or the audit log cannot be written. */
   readonly check: () => Promise<void>;
   readonly logger: Logger;
   /** How long a check may take. Default: 5000. */
@@ -40,7 +41,7 @@ export class Readiness {
       // As a warning: who reads only these should see the end of it too.
       if (!wasReady) logger.warn("The server is ready again.");
     } catch (error) {
-      reason = `The server's store is unavailable: ${publicReason(error) ?? "the reason is in the server's log"}.`;
+      reason = reasonOf(error);
       // Probes come every few seconds: one line tells it.
       if (wasReady) logger.error("The server is not ready.", {}, error);
     }
@@ -61,4 +62,11 @@ export class Readiness {
       clearTimeout(timer);
     }
   }
+}
+
+/** For everyone: without names of files and addresses. */
+function reasonOf(error: unknown): string {
+  if (error instanceof AuditUnavailable)
+    return "The server's audit log cannot be written, so that requests are refused: the reason is in the server's log.";
+  return `The server's store is unavailable: ${publicReason(error) ?? "the reason is in the server's log"}.`;
 }

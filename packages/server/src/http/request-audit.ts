@@ -52,6 +52,11 @@ export class RequestAudit {
     };
   }
 
+  /** Resolves when all facts so far are on the disk. Rejects with `AuditUnavailable` when requests are refused. */
+  settled(): Promise<void> | undefined {
+    return this.#audit.settled();
+  }
+
   /** Records a request that was refused before it was looked at. */
   denied(exchange: Exchange, status: number): void {
     const now = performance.now();

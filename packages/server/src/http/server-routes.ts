@@ -8,6 +8,7 @@ import type { Exchanges } from "./exchange.ts";
 import type { Logger } from "./log.ts";
 import type { Metrics } from "./metrics.ts";
 import { Readiness } from "./readiness.ts";
+import type { RequestAudit } from "./request-audit.ts";
 import { type ResponsesApi, type Route, route } from "./route.ts";
 
 export interface ServerRoutesOptions {
@@ -15,13 +16,15 @@ export interface ServerRoutesOptions {
   exchanges: Exchanges;
   metrics: Metrics;
   logger: Logger;
+  /** The audit log. Default: none. */
+  audit?: Pick<RequestAudit, "settled"> | undefined;
 }
 
 const health = z.object({ status: z.string() });
 
 /** `openapi` makes the OpenAPI document; it is called once, on the first request for it. */
 export function serverRoutes(
-  { responses, exchanges, metrics, logger }: ServerRoutesOptions,
+  { responses, exchanges, metrics, logger, audit }: ServerRoutesOptions,
   openapi: () => JsonObject,
 ): Route[] {
   // The API wants the time when a model was made. That is unknown, so it is when this server began to offer it.
@@ -39,7 +42,11 @@ export function serverRoutes(
     const health = await responses.modelServerHealth().catch(() => undefined);
     return health === undefined ? {} : { model_servers: { up: health.up, down: health.down } };
   };
-  const readiness = new Readiness({ check: () => responses.check(), logger });
+  const check = async () => {
+    await responses.check();
+    await audit?.settled();
+  };
+  const readiness = new Readiness({ check, logger });
   let document: string | undefined;
 
   return [
@@ -86,7 +93,9 @@ export function serverRoutes(
       summary: "Whether it accepts requests, and how many model servers answer.",
       isPublic: true,
       reply: readySchema,
-      errors: { "503": "It does not: the store is unavailable, or the server is stopping." },
+      errors: {
+        "503": "It does not: the store or the audit log cannot be written, or the server is stopping.",
+      },
       async handle({ exchange }) {
         if (exchanges.isDraining)
           return exchange.json(503, { status: "stopping", reason: "The server is stopping." });

@@ -9,6 +9,7 @@ import { Conversations } from "../run/conversations.ts";
 import { createApp } from "./app.ts";
 import { Exchanges } from "./exchange.ts";
 import { type Listening, listen } from "./listen.ts";
+import { RequestAudit } from "./request-audit.ts";
 import { type Runtime, type StartOptions, startRuntime } from "./runtime.ts";
 
 export interface RunningWorker extends AsyncDisposable {
@@ -61,7 +62,7 @@ export async function startWorker(input: ConfigInput, options: StartOptions = {}
 
 /** Needs no key: what it shows, a server shows to everyone too. */
 function listenForHealth(config: ServerConfig, port: number, runtime: Runtime): Promise<Listening> {
-  const { store, models, executors, responses, files, containers, logger, metrics } = runtime;
+  const { store, models, executors, responses, files, containers, logger, metrics, audit } = runtime;
   const { host } = config;
   const exchanges = new Exchanges();
   const app = createApp({
@@ -74,6 +75,7 @@ function listenForHealth(config: ServerConfig, port: number, runtime: Runtime): 
     logger,
     metrics,
     exchanges,
+    audit: audit && new RequestAudit(audit),
     authenticate: () => Promise.reject(new Error("A worker has no route that needs a key.")),
     isOpenOnLoopback: isLoopback(host),
     version: packageVersion(),

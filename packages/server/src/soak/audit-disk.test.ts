@@ -51,9 +51,15 @@ test("a full disk refuses requests, and a new file ends that, with nothing lost"
   });
   expect(await reply.json()).toMatchObject({ error: { code: "audit_unavailable", type: "server_error" } });
   expect((await fetch(`${url}/healthz`)).status).toBe(200);
+  const ready = await fetch(`${url}/readyz`);
+  expect({ status: ready.status, body: await ready.json() }).toEqual({
+    status: 503,
+    body: { status: "unavailable", reason: expect.stringContaining("audit log cannot be written") },
+  });
 
   renameSync(path, `${path}.1`);
   await vi.waitFor(async () => expect(await list()).toBe(200), { timeout: 10_000, interval: 200 });
+  expect((await fetch(`${url}/readyz`)).status).toBe(200);
   child.kill("SIGTERM");
   await once(child, "exit");
   const reader = new LogReader();
