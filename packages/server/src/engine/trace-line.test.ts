@@ -130,6 +130,7 @@ test("keys in URLs, and what the server's own errors say, are left out", () => {
   const failed = (type: string) =>
     written({ type: "run.failed", atMs: 0, error: { type, message: "s3cret" } })["error"];
   expect(failed("model_auth")).toEqual({ type: "model_auth", message: "The server's log says more." });
+  expect(failed("ClientLeft")).toHaveProperty("message", "s3cret");
   expect(failed("TypeError")).not.toHaveProperty("message", "s3cret");
   expect(failed("model_server")).toEqual({ type: "model_server", message: "s3cret" });
 });

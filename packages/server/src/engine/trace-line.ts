@@ -116,7 +116,9 @@ function error(given: TraceError | undefined): string {
 
 /** Clients see what a response would show: a model server's word about a key, or files of this server, are not for them. */
 function publicError({ type, message }: TraceError, hidden: string | undefined): TraceError {
-  const isPublic = /^(?:model_|context_length|prompt_cut)/.test(type) && type !== "model_auth";
+  const isPublic =
+    /^(?:model_|context_length|prompt_cut|(?:RunStopped|ClientLeft|ServerStopping)$)/.test(type) &&
+    type !== "model_auth";
   return { type, message: isPublic ? without(hidden, message) : "The server's log says more." };
 }
 

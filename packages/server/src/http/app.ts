@@ -10,7 +10,7 @@ import type { Authenticate, Caller } from "./auth.ts";
 import { hasBody, meterBody, readJson } from "./body.ts";
 import { type BrowserGuard, browserGuard } from "./browser-guard.ts";
 import { replyWithError, stopping } from "./errors.ts";
-import { clientGone, Exchange, Exchanges } from "./exchange.ts";
+import { ClientLeft, clientGone, Exchange, Exchanges } from "./exchange.ts";
 import { isForm } from "./multipart.ts";
 import type { OwnerLimits } from "./owner-limits.ts";
 import type { RequestAudit } from "./request-audit.ts";
@@ -151,7 +151,7 @@ function admit(
   const validMs = expiresAtMs - Date.now();
   if (validMs > longestMs) return;
   // A run that has begun may finish; following one could go on for ever.
-  const expire = () => exchange.isFollowing && exchange.stop(new Error("The token has expired."));
+  const expire = () => exchange.isFollowing && exchange.stop(new ClientLeft("The token has expired."));
   const timer = setTimeout(expire, validMs);
   exchange.onEnd(() => clearTimeout(timer));
 }

@@ -7,6 +7,11 @@ import { pipeline } from "node:stream/promises";
 import type { RequestSlot } from "./owner-limits.ts";
 import type { AuditedRequest } from "./request-audit.ts";
 
+/** Why work for a client ends early: it left, or may not go on. Traces say it. */
+export class ClientLeft extends Error {
+  override readonly name = "ClientLeft";
+}
+
 export interface ExchangeOptions {
   incoming: IncomingMessage;
   outgoing: ServerResponse;
@@ -198,7 +203,7 @@ export class Exchanges {
       this.#remove(exchange, exchange.place);
       socket.off("close", end);
       exchange.ended();
-      if (!outgoing.writableFinished) exchange.stop(new Error("The client is gone."));
+      if (!outgoing.writableFinished) exchange.stop(new ClientLeft("The client is gone."));
       onEnd();
       if (this.#open.length === 0) this.#idle?.resolve();
     };

@@ -1,7 +1,7 @@
 // The list of runs and their traces, over HTTP.
 
 import { startModelServer } from "rondo/testing";
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { hashKey } from "./auth-keys.ts";
 import { startServer } from "./server.ts";
 
@@ -128,4 +128,34 @@ test("nonsense is refused, and what is another's is not found", async () => {
   expect((await server.get(`/v1/responses/${id}/trace`, "bob")).status).toBe(404);
   expect((await server.get("/v1/responses/resp_x/trace")).status).toBe(404);
   expect((await server.get(`/v1/runs?after=${id}`, "bob")).status).toBe(400);
+});
+
+test("a run whose client left says so in its trace", async () => {
+  await using model = await startModelServer([{ text: ["Never", new Promise(() => {})] }]);
+  await using server = await startServer({
+    port: 0,
+    store: "memory",
+    endpoints: [{ url: model.url }],
+    log: { level: "silent" },
+  });
+  const reply = await fetch(`${server.url}/v1/responses`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ model: "test-model", input: "Hi.", stream: true }),
+  });
+  for await (const bytes of reply.body ?? []) if (Buffer.from(bytes).includes("Never")) break; // and leave
+  const get = async (path: string) => (await fetch(`${server.url}${path}`)).json();
+  const { id } = await vi.waitFor(async () => {
+    const { data } = (await get("/v1/runs?status=cancelled")) as ListReply;
+    expect(data).toHaveLength(1);
+    return data[0] ?? { id: "" };
+  });
+  expect(await get(`/v1/responses/${id}/trace`)).toMatchObject({
+    events: expect.arrayContaining([
+      expect.objectContaining({
+        type: "model.failed",
+        error: { type: "ClientLeft", message: "The client is gone." },
+      }),
+    ]),
+  });
 });

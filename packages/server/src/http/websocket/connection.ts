@@ -4,7 +4,7 @@ import type { Duplex } from "node:stream";
 import type { RawData, WebSocket } from "ws";
 import { ApiError } from "../../protocol/api-error.ts";
 import { errorBody, stopping, toApiError } from "../errors.ts";
-import type { Exchange } from "../exchange.ts";
+import { ClientLeft, type Exchange } from "../exchange.ts";
 import type { Logger } from "../log.ts";
 import type { Metrics } from "../metrics.ts";
 import type { OwnerLimits, RequestSlot } from "../owner-limits.ts";
@@ -136,7 +136,7 @@ export class Connection {
     if (stalledMs > 0 || socket.isPaused) this.#lastFrameAtMs = performance.now();
     if (Math.max(stalledMs, performance.now() - this.#lastFrameAtMs) > patienceMs) {
       // First, or it would run without a reader until the socket is closed.
-      this.#response?.stop(new Error("The client stopped reading."));
+      this.#response?.stop(new ClientLeft("The client stopped reading."));
       socket.terminate();
     } else if (!socket.isPaused && this.#unfinished.ageMs(performance.now()) > requestMs) {
       this.#refuse(`A message took longer than ${describeMs(requestMs)} to arrive (limits.requestMs).`);
@@ -188,7 +188,7 @@ export class Connection {
 
   /** Aborts the current request and closes: the client broke a rule. */
   #refuse(why: string): void {
-    this.#response?.stop(new Error(why));
+    this.#response?.stop(new ClientLeft(why));
     this.#close(why, policyViolation);
   }
 
@@ -323,7 +323,7 @@ export class Connection {
     this.#isDraining = true;
     this.#response?.mute();
     this.#sendError(problem);
-    this.#response?.stop(new Error(why));
+    this.#response?.stop(new ClientLeft(why));
     this.#close(why, code);
   }
 
@@ -343,7 +343,7 @@ export class Connection {
   readonly #onClose = (): void => {
     for (const timer of this.#timers) clearInterval(timer);
     clearTimeout(this.#closeTimer);
-    this.#response?.stop(new Error("The client is gone."));
+    this.#response?.stop(new ClientLeft("The client is gone."));
     this.#recent.close();
     this.#unfinished.close();
   };

@@ -6,6 +6,7 @@ import { ApiError } from "../../protocol/api-error.ts";
 import type { OutputItem } from "../../protocol/items.ts";
 import type { PreparedRun } from "../../run/prepare.ts";
 import type { TraceHeaders } from "../../run/telemetry.ts";
+import { ClientLeft } from "../exchange.ts";
 import type { ResponsesApi } from "../route.ts";
 import type { ClientView } from "../shown-status.ts";
 import type { ClientFrame } from "./frame.ts";
@@ -100,7 +101,7 @@ export class SocketResponse {
   async #cancelPrepared({ id }: PreparedRun): Promise<void> {
     const { responses, owner } = this.#options;
     if (this.isFollowing) await responses.cancel(owner, id);
-    else this.stop(new Error("The client cancelled the response."));
+    else this.stop(new ClientLeft("The client cancelled the response."));
   }
 
   async #run(): Promise<void> {
