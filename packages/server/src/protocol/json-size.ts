@@ -11,24 +11,32 @@ const usualEntries = 10_000;
 
 /**
  * Throws a 400 for more than 200 levels, or more than 10,000 entries, or `allowed` if that is more, in one list or
- * object. Does not recurse.
+ * object, or more than `maxParts` lists and objects in one field. Does not recurse.
  */
-export function checkSize(body: unknown, allowed = 0): void {
+export function checkSize(body: unknown, allowed = 0, maxParts = Infinity): void {
   const maxEntries = Math.max(usualEntries, allowed);
   if (typeof body !== "object" || body === null) return;
   const fields = Object.entries(body);
   if (fields.length > maxEntries) throw tooLong(null, maxEntries, fields.length);
   for (const [field, value] of fields)
-    if (typeof value === "object" && value !== null) checkField(formatPath([field]), value, maxEntries);
+    if (typeof value === "object" && value !== null)
+      checkField(formatPath([field]), value, maxEntries, maxParts);
 }
 
-function checkField(field: string, value: object, maxEntries: number): void {
+function checkField(field: string, value: object, maxEntries: number, maxParts: number): void {
   let level: object[] = [value];
+  let parts = 0;
   for (let depth = 0; level.length > 0; depth++) {
     if (depth > maxDepth)
       throw invalidRequest(
         field,
         `${field}: expected JSON that is at most ${maxDepth} levels deep, got more. Send it less nested.`,
+      );
+    parts += level.length;
+    if (parts > maxParts)
+      throw invalidRequest(
+        field,
+        `${field}: expected at most ${maxParts} lists and objects in all, got more. Send less.`,
       );
     const next: object[] = [];
     for (const outer of level) {

@@ -194,6 +194,18 @@ describe("POST /v1/tools/call", () => {
     expect(await outputOf("counts")).toMatchObject({ is_error: false, output: "[1,2]" });
   });
 
+  test("arguments of a million objects are refused before they cost anything", async () => {
+    const one = `[${Array(1000).fill("[{}]").join()}]`;
+    const body = (lists: number) =>
+      `{"name":"add","arguments":{"a":1,"c":[${Array(lists).fill(one).join()}]}}`;
+    const { post } = await start({ models, tools: [add] });
+    expect(await post("/v1/tools/call", body(49))).toMatchObject({ status: 200, body: { output: "2" } });
+    expect(await post("/v1/tools/call", body(500))).toMatchObject({
+      status: 400,
+      body: { error: { param: "arguments", message: expect.stringContaining("100000 lists and objects") } },
+    });
+  });
+
   test("a tool that hangs ends with its time limit", async () => {
     let aborted = 0;
     const hangs = tool(

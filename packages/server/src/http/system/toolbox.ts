@@ -34,6 +34,9 @@ export interface ToolboxOptions {
   readonly audit?: Audit | undefined;
 }
 
+/** How many lists and objects arguments may have: each is copied and checked, which takes microseconds. */
+const maxParts = 100_000;
+
 /** Who calls. */
 interface Caller {
   readonly owner: string;
@@ -86,7 +89,7 @@ export class Toolbox {
    * Throws an `ApiError` if there is no such tool, or the arguments do not fit it.
    */
   async call(who: Caller, body: unknown, signal: AbortSignal): Promise<ToolCallReply> {
-    checkSize(body);
+    checkSize(body, 0, maxParts);
     const { name, server_label: label } = parseField(callToolSchema, body);
     const { tool, ...identity } = await this.#find(name, label, signal);
     const { arguments: input = {} } = body as { arguments?: object };
