@@ -3,14 +3,14 @@
 import { createHash } from "node:crypto";
 import { on, once } from "node:events";
 import { trace } from "@opentelemetry/api";
-import { type AnyTool, tool } from "rondo";
+import { type AnyTool, openaiCompatible, tool } from "rondo";
 import { type ModelServer, type ServerStep, startModelServer } from "rondo/testing";
-import { afterEach, beforeEach, describe, expect, onTestFinished, test } from "vitest";
+import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import { WebSocket } from "ws";
 import { type OtelSdk, type ReceivedSpan, startOtelSdk } from "../../../../test/support/otlp-receiver.ts";
 import type { ConfigInput } from "../config/schema.ts";
 import { startNotebook } from "../executor/mcp/testkit/notebook-server.ts";
-import type { Logger } from "../http/log.ts";
+import { createLogger, type Logger } from "../http/log.ts";
 import { type RunningServer, startServer } from "../http/server.ts";
 import { loadTelemetry } from "../run/telemetry.ts";
 import { runWithCrashes } from "../run/testkit/crash.ts";
@@ -308,6 +308,68 @@ test("an MCP server gets the span of its turn, in the message and in the headers
     .map((headers) => headers.get("traceparent"))
     .filter((value) => value !== null);
   expect(sent).toEqual([expected]);
+});
+
+test("a call by hand has a span, a child of the client's, and passes it on", async () => {
+  const notebook = await startNotebook();
+  const { server } = await startAll({
+    script: [],
+    config: { mcp: { servers: { notes: { url: notebook.url } } } },
+  });
+  const call = async (body: object) => {
+    const headers = { "content-type": "application/json", traceparent };
+    const reply = await fetch(`${server.url}/v1/tools/call`, {
+      method: "POST",
+      headers,
+      body: JSON.stringify(body),
+    });
+    return (await reply.json()) as { is_error: boolean };
+  };
+  const lookAt = (n: number) => ({ name: "look", server_label: "notes", arguments: { n } });
+  expect(await call({ name: "add", arguments: callAdd.input })).toMatchObject({ is_error: false });
+  expect(await call(lookAt(1))).toMatchObject({ is_error: false });
+  expect(await call({ ...lookAt(1), name: "fail" })).toMatchObject({ is_error: true });
+  const spans = await sdk.exported();
+  const turn = only(spans, "execute_tool add");
+  expect(turn).toMatchObject({ traceId, parentSpanId: callerSpan });
+  expect(only(spans, "my work").parentSpanId).toBe(turn.spanId);
+  const looked = spans.find(({ name }) => name.startsWith("execute_tool") && name.endsWith("look"));
+  expect(notebook.metas[0]).toMatchObject({ traceparent: `00-${traceId}-${looked?.spanId}-01` });
+  expect(sdk.openSpans).toBe(0);
+  expect(sdk.receiver.bodies.join()).not.toContain(secret);
+});
+
+test("a model server that goes and comes back is in the events of the run", async () => {
+  let isUp = false;
+  const warnings: string[] = [];
+  const models = await startModelServer(["Hello."]);
+  onTestFinished(() => models[Symbol.asyncDispose]());
+  const model = openaiCompatible({
+    baseURL: models.url,
+    model: "test-model",
+    server: "vllm",
+    retry: false,
+    fetch: async (url, init) => {
+      if (isUp) return fetch(url, init);
+      throw Object.assign(new Error(`refused ${secret}`), { code: "ECONNREFUSED" });
+    },
+  });
+  const log = createLogger({ write: (lines) => void warnings.push(lines) });
+  const server = await startNode(models, [], { models: { test: model } }, log);
+  const { body } = await create(server, { background: true });
+  await vi.waitUntil(() => warnings.join().includes("waits for its model server"), { timeout: 10_000 });
+  isUp = true;
+  await ended(server, body.id);
+  await server.close();
+  const run = only(await sdk.exported(), runName);
+  expect(run.events).toEqual(
+    expect.arrayContaining([
+      { name: "rondo.model.away", attributes: { "rondo.error": "model_unreachable" } },
+      { name: "rondo.model.back", attributes: {} },
+    ]),
+  );
+  expect(run.attributes["rondo.run.reason"]).toBe("completed");
+  expect(sdk.openSpans).toBe(0);
 });
 
 test("an approval is an event of the run that asks, and of the one that goes on", async () => {

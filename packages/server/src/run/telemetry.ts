@@ -38,6 +38,8 @@ export interface Telemetry {
   /** The span that a request belongs to: of the HTTP server, if that is instrumented, or of the client. */
   callerOf(headers: TraceHeaders): RequestTrace | undefined;
   begin(run: TracedRun): RunSpan;
+  /** For a call of a tool that no model made: its span belongs to that of the request. */
+  callTracer(headers: TraceHeaders): Tracer;
   /** Adds what the server notes about a run to its span. */
   noted(event: RunTraceEvent, responseId: string): void;
 }
@@ -55,9 +57,12 @@ export async function loadTelemetry(settings: TelemetrySettings): Promise<Teleme
   const otel = await import("rondo/otel");
   /** The runs that work here. */
   const open = new Map<string, OtelTracer>();
+  const callerOf: Telemetry["callerOf"] = (headers) =>
+    otel.currentTraceContext() ?? otel.readTraceContext(headers);
   return {
     hasSdk: otel.hasSdk(),
-    callerOf: (headers) => otel.currentTraceContext() ?? otel.readTraceContext(headers),
+    callerOf,
+    callTracer: (headers) => otel.otelTracer({ ...settings, parent: callerOf(headers) ?? null }),
     begin({ id, model, request, parent, links, attempt }) {
       const tracer = otel.otelTracer({
         ...settings,

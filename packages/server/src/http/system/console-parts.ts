@@ -12,7 +12,7 @@ import type { ConsoleParts } from "./system-routes.ts";
 import { Toolbox } from "./toolbox.ts";
 
 export function consoleParts(config: ServerConfig, runtime: Runtime, logTail: LogTail): ConsoleParts {
-  const { store, models, mcp, sandbox, logger, metrics, audit } = runtime;
+  const { store, models, mcp, sandbox, logger, metrics, audit, telemetry } = runtime;
   const hasAuth = config.auth !== undefined;
   return {
     system: new System({
@@ -34,6 +34,7 @@ export function consoleParts(config: ServerConfig, runtime: Runtime, logTail: Lo
       logger,
       metrics,
       audit,
+      telemetry,
     }),
     modelFacts: new ModelFacts(models),
     modelChecker: new ModelChecker({ models, hasAuth }),

@@ -1,6 +1,6 @@
 // Runs a tool once, for a person.
 
-import { type AnyTool, InvalidInputError, Turn } from "rondo";
+import { type AnyTool, InvalidInputError, type Tracer, Turn } from "rondo";
 import { resultText } from "rondo/loop";
 import { invalidRequest } from "../../protocol/api-error.ts";
 import { redact } from "../log.ts";
@@ -13,13 +13,15 @@ export async function runTool(
   tool: AnyTool,
   input: object,
   signal: AbortSignal,
+  tracer?: Tracer,
 ): Promise<{ readonly output: string; readonly isError: boolean }> {
   // As if a model had made the input: it cannot set fixed arguments.
   const turn = new Turn(tool, input, { source: "model" });
   turn.timeoutMs = Math.min(turn.timeoutMs, maxCallMs);
+  const options = { signal, ...(tracer && { tracer }) };
   try {
-    if (tool.isStreaming) for await (const _ of turn.yielding({ signal }));
-    else await turn.returning({ signal });
+    if (tool.isStreaming) for await (const _ of turn.yielding(options));
+    else await turn.returning(options);
     // MCP results say themselves whether they are errors.
     const isError = (Object(turn.output) as { isError?: unknown }).isError === true;
     return { output: resultText(turn.output), isError };

@@ -2,6 +2,7 @@
 
 import { callToolSchema, toolCallReplySchema, toolListSchema } from "../../protocol/system.ts";
 import { type Route, route } from "../route.ts";
+import { traceHeadersOf } from "../trace-headers.ts";
 import type { Toolbox } from "./toolbox.ts";
 
 export function toolRoutes(toolbox: Toolbox): Route[] {
@@ -24,8 +25,8 @@ export function toolRoutes(toolbox: Toolbox): Route[] {
       body: callToolSchema,
       reply: toolCallReplySchema,
       errors: { "404": "There is no such tool.", "502": "The MCP server cannot be reached." },
-      handle: ({ owner, body, exchange }) =>
-        toolbox.call({ owner, requestId: exchange.id }, body.value, exchange.signal),
+      handle: ({ owner, body, exchange: { id: requestId, incoming, signal } }) =>
+        toolbox.call({ owner, requestId, traceHeaders: traceHeadersOf(incoming) }, body.value, signal),
     }),
   ];
 }

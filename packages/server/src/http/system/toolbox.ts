@@ -12,6 +12,7 @@ import { ApiError, invalidRequest, notFound } from "../../protocol/api-error.ts"
 import { parseField } from "../../protocol/field-error.ts";
 import { checkSize } from "../../protocol/json-size.ts";
 import { callToolSchema, type ToolCallReply, type ToolListReply } from "../../protocol/system.ts";
+import type { Telemetry, TraceHeaders } from "../../run/telemetry.ts";
 import { type Logger, redact } from "../log.ts";
 import type { Metrics } from "../metrics.ts";
 import { cutOutput } from "./cut-output.ts";
@@ -32,6 +33,8 @@ export interface ToolboxOptions {
   readonly metrics: Metrics;
   /** Default: none. */
   readonly audit?: Audit | undefined;
+  /** Makes spans of calls. Default: none are made. */
+  readonly telemetry?: Pick<Telemetry, "callTracer"> | undefined;
 }
 
 /** How many lists and objects arguments may have: each is copied and checked, which takes microseconds. */
@@ -41,6 +44,8 @@ const maxParts = 100_000;
 interface Caller {
   readonly owner: string;
   readonly requestId: string;
+  /** Which trace the request belongs to. Default: none. */
+  readonly traceHeaders?: TraceHeaders;
 }
 
 type ToolEntry = ToolListReply["data"][number];
@@ -88,16 +93,21 @@ export class Toolbox {
    * Runs one call as a turn: with the tool's time limit, its lock and its hooks. A failure of the tool is a result.
    * Throws an `ApiError` if there is no such tool, or the arguments do not fit it.
    */
-  async call(who: Caller, body: unknown, signal: AbortSignal): Promise<ToolCallReply> {
+  async call(
+    { traceHeaders = {}, ...who }: Caller,
+    body: unknown,
+    signal: AbortSignal,
+  ): Promise<ToolCallReply> {
     checkSize(body, 0, maxParts);
     const { name, server_label: label } = parseField(callToolSchema, body);
     const { tool, ...identity } = await this.#find(name, label, signal);
     const { arguments: input = {} } = body as { arguments?: object };
     const ended = await this.#audited(identity, input, who);
+    const tracer = this.#options.telemetry?.callTracer(traceHeaders);
     const startedAtMs = performance.now();
     const msSoFar = () => Math.round((performance.now() - startedAtMs) * 10) / 10;
     try {
-      const { output, isError } = await runTool(tool, input, signal);
+      const { output, isError } = await runTool(tool, input, signal, tracer);
       const ms = msSoFar();
       const outcome = isError ? "error" : "ok";
       const { logger, metrics } = this.#options;
@@ -120,7 +130,7 @@ export class Toolbox {
   }
 
   /** Writes down that a call begins, before it does; gives the function that writes down its end. */
-  async #audited(tool: ToolIdentity, input: object, who: Caller) {
+  async #audited(tool: ToolIdentity, input: object, who: Omit<Caller, "traceHeaders">) {
     const { audit } = this.#options;
     if (!audit) return undefined;
     const { bytes, sha256 } = fingerprint(JSON.stringify(input));
