@@ -55,7 +55,7 @@ export class TakeOverTrial {
   }
 
   /** From the request on another node until the node that works has left the model. */
-  async cancel({ id, story, node }: RunAtWork): Promise<number> {
+  async cancel({ id, story, node, followed }: RunAtWork): Promise<number> {
     const { model, nodes } = this.#cluster;
     const left = Promise.withResolvers<number>();
     model.onLeft = ({ name }) => {
@@ -66,6 +66,7 @@ export class TakeOverTrial {
     await fetch(`${other?.url}/v1/responses/${id}/cancel`, { method: "POST" });
     const ms = (await Promise.race([left.promise, wait(5000, Infinity)])) - start;
     model.onLeft = () => {};
+    await followed.catch(() => {}); // a follower would look for its stream for ever when the nodes are gone
     return ms;
   }
 
