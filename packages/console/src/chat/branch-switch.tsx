@@ -1,17 +1,25 @@
 // Moves between the branches of a message: ‹ 2/3 ›.
 
+import { useEffect, useRef } from "preact/hooks";
+
 export interface BranchSwitchProps {
   /** From 0. */
   readonly position: number;
   readonly count: number;
+  /** Whether a person switched to this branch: then the focus stays here. */
+  readonly takesFocus: boolean;
   readonly onPrevious: () => void;
   readonly onNext: () => void;
 }
 
-export function BranchSwitch({ position, count, onPrevious, onNext }: BranchSwitchProps) {
+export function BranchSwitch({ position, count, takesFocus, onPrevious, onNext }: BranchSwitchProps) {
+  const buttons = useRef<HTMLFieldSetElement>(null);
+  useEffect(() => {
+    if (takesFocus) buttons.current?.querySelector<HTMLElement>("button:enabled")?.focus();
+  }, []);
   if (count < 2) return null;
   return (
-    <fieldset class="branch-switch" aria-label="Branches">
+    <fieldset class="branch-switch" ref={buttons} aria-label="Branches">
       <button
         class="button quiet"
         type="button"

@@ -30,7 +30,9 @@ export function ChatList({ current, isStored, isBusy, onChosen }: ChatListProps)
     (signal) => loadChats(search.peek(), count.peek(), signal),
     [search.value, count.value, current, isBusy],
   );
+  const start = useRef<HTMLAnchorElement>(null);
   const removeChat = async (chat: RunSummary) => {
+    start.current?.focus(); // the button goes with the chat
     try {
       await deleteThread(chat.id);
       if (chat.id === current) goTo(linkTo("chat"));
@@ -42,7 +44,7 @@ export function ChatList({ current, isStored, isBusy, onChosen }: ChatListProps)
   const chats = value.value?.data ?? [];
   return (
     <section class="chat-list" aria-label="Chats">
-      <a class="button" href={linkTo("chat")} onClick={onChosen}>
+      <a class="button" href={linkTo("chat")} ref={start} onClick={onChosen}>
         <Icon name="plus" />
         New chat
       </a>

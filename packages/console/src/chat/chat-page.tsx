@@ -4,6 +4,7 @@ import { useSignal } from "@preact/signals";
 import { useEffect, useMemo } from "preact/hooks";
 import { get } from "../api/api.ts";
 import { firstChatModel } from "../api/chat-models.ts";
+import { reconnects } from "../api/connection.ts";
 import type { ToolList } from "../api/inspect-types.ts";
 import { useLoaded } from "../api/load.ts";
 import type { SystemState } from "../api/types.ts";
@@ -123,6 +124,9 @@ function useChat(id: string | undefined, query: URLSearchParams): Chat {
     chat.value = next;
     if (id !== undefined) void next.load(id, from);
   }, [id, from]);
+  useEffect(() => {
+    if (reconnects.value > 0) chat.peek().retry(id, from);
+  }, [reconnects.value]);
   useEffect(() => () => chat.peek().leave(), []);
   const { root, leaf, nodes } = chat.value;
   const shown = root.value;

@@ -40,6 +40,8 @@ export class Chat {
   readonly problem = signal<string | undefined>(undefined);
   readonly isLoading = signal(false);
   readonly isBusy = computed(() => this.path.value.some(({ answer }) => !answer.isOver.value));
+  /** The branch that a person switched to last. */
+  switchedTo: string | undefined;
   readonly #left = new AbortController();
   readonly #loads = new Set<string>();
   /** Ends a request that has no id yet. */
@@ -69,6 +71,12 @@ export class Chat {
     } finally {
       this.isLoading.value = false;
     }
+  }
+
+  /** Loads what could not be loaded before. */
+  retry(id: string | undefined, at?: string): void {
+    if (this.problem.peek() === undefined) this.select(this.leaf.peek());
+    else if (id !== undefined) void this.load(id, at);
   }
 
   /** Shows the branch that ends with a response. */

@@ -1,6 +1,7 @@
 // What was sent: a person's message, which can be edited, and results or decisions.
 
 import { useSignal } from "@preact/signals";
+import { useEffect, useRef } from "preact/hooks";
 import { Icon } from "../ui/icon.tsx";
 import { BranchSwitch, type BranchSwitchProps } from "./branch-switch.tsx";
 import { ItemDetails } from "./item-details.tsx";
@@ -16,6 +17,12 @@ export interface InputItemsProps {
 
 export function InputItems({ input, branch, startsEditing, onEdit }: InputItemsProps) {
   const isEditing = useSignal(startsEditing);
+  const button = useRef<HTMLButtonElement>(null);
+  const isCancelled = useRef(false);
+  useEffect(() => {
+    if (isCancelled.current) button.current?.focus();
+    isCancelled.current = false;
+  }, [isEditing.value]);
   if (!input) return <div class="message-loading" aria-hidden="true" />;
   const last = input.findLast(({ role }) => role === "user");
   return (
@@ -27,6 +34,7 @@ export function InputItems({ input, branch, startsEditing, onEdit }: InputItemsP
             text={textOf(item)}
             images={imagesOf(item)}
             onCancel={() => {
+              isCancelled.current = true;
               isEditing.value = false;
             }}
             onSend={(text, images) => {
@@ -43,6 +51,7 @@ export function InputItems({ input, branch, startsEditing, onEdit }: InputItemsP
           <BranchSwitch {...branch} />
           {last && (
             <button
+              ref={button}
               class="button quiet"
               type="button"
               onClick={() => {

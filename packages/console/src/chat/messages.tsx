@@ -46,7 +46,9 @@ function Turn({ chat, server, node, isLast, startsEditing }: TurnProps) {
   const { input, answer, previous } = node;
   const branches = branchesOf(chat.nodes.value, node);
   const show = (branch: ChatNode | undefined) => {
-    if (branch) chat.select(newestLeaf(chat.nodes.peek(), branch.id));
+    if (!branch) return;
+    chat.switchedTo = branch.id;
+    chat.select(newestLeaf(chat.nodes.peek(), branch.id));
   };
   const position = branches.findIndex(({ id }) => id === node.id);
   return (
@@ -57,6 +59,7 @@ function Turn({ chat, server, node, isLast, startsEditing }: TurnProps) {
         branch={{
           position,
           count: branches.length,
+          takesFocus: chat.switchedTo === node.id,
           onPrevious: () => show(branches[position - 1]),
           onNext: () => show(branches[position + 1]),
         }}
@@ -89,9 +92,12 @@ function useStickyEnd(last: string | undefined) {
     const element = list.current;
     if (!element) return undefined;
     const toEnd = () => scrollTo({ top: document.documentElement.scrollHeight, behavior: "instant" });
+    // Only a person scrolls up. What grows above moves the rest down.
+    let before = scrollY;
     const onScroll = () => {
-      const { scrollHeight } = document.documentElement;
-      isAtEnd.current = scrollHeight - scrollY - innerHeight < nearPx;
+      const isNear = document.documentElement.scrollHeight - scrollY - innerHeight < nearPx;
+      if (isNear || scrollY < before) isAtEnd.current = isNear;
+      before = scrollY;
     };
     const observer = new ResizeObserver(() => {
       if (isAtEnd.current) toEnd();
@@ -106,6 +112,9 @@ function useStickyEnd(last: string | undefined) {
   useEffect(() => {
     isAtEnd.current = true;
     scrollTo({ top: document.documentElement.scrollHeight, behavior: "instant" });
+    // The button that was pressed may be gone with its branch.
+    if (document.activeElement === document.body)
+      document.querySelector<HTMLElement>(".composer textarea")?.focus({ preventScroll: true });
   }, [last]);
   return list;
 }

@@ -3,8 +3,8 @@
 import { useSignal } from "@preact/signals";
 import type { ComponentType } from "preact";
 import { useEffect, useRef } from "preact/hooks";
-import { messageOf } from "../api/api.ts";
-import { isConnected } from "../api/connection.ts";
+import { get, messageOf } from "../api/api.ts";
+import { isConnected, reconnects } from "../api/connection.ts";
 import { forgetKey, key, needsKey } from "../api/key.ts";
 import icon from "../icon.svg";
 import { ErrorNotice } from "../ui/error-notice.tsx";
@@ -25,6 +25,14 @@ export function App({ pages }: { readonly pages: readonly PageEntry[] }) {
     // Where there is little room, the links scroll.
     document.querySelector(".nav [aria-current]")?.scrollIntoView({ block: "nearest", inline: "nearest" });
   }, [current]);
+  const here = [place.value.page, ...place.value.rest].join("/");
+  const shown = useRef(here);
+  useEffect(() => {
+    // What had the focus may be gone with the page that was left.
+    if (shown.current !== here && document.activeElement === document.body)
+      main.current?.focus({ preventScroll: true });
+    shown.current = here;
+  }, [here]);
   useKeys({ pages, openPalette, openShortcuts });
   if (needsKey.value) return <KeyPage />;
   return (
@@ -78,16 +86,24 @@ export function App({ pages }: { readonly pages: readonly PageEntry[] }) {
 function LoadedPage({ entry }: { readonly entry: PageEntry }) {
   const page = useSignal<ComponentType<PageProps> | undefined>(undefined);
   const error = useSignal<unknown>(undefined);
+  const isAway = useRef(false);
   useEffect(() => {
     const load = async () => {
       try {
         page.value = await entry.load();
       } catch (caught) {
         error.value = caught;
+        // If the server is away, this notices: the page is loaded when it is back.
+        get("healthz").catch(() => {
+          isAway.current = !isConnected.peek();
+        });
       }
     };
     void load();
   }, [entry]);
+  useEffect(() => {
+    if (isAway.current) location.reload(); // what failed to load once is not loaded again in the same page
+  }, [reconnects.value]);
   const Page = page.value;
   if (error.value !== undefined)
     return (

@@ -1,6 +1,7 @@
 // Copies a text to the clipboard, and says so.
 
 import { useSignal } from "@preact/signals";
+import { copyText } from "./clipboard.ts";
 import { Icon } from "./icon.tsx";
 
 export interface CopyButtonProps {
@@ -16,7 +17,7 @@ export function CopyButton({ text, label = "Copy" }: CopyButtonProps) {
   const state = useSignal<"idle" | "copied" | "failed">("idle");
   const copy = async () => {
     try {
-      await navigator.clipboard.writeText(await text());
+      await copyText(await text());
       state.value = "copied";
     } catch {
       state.value = "failed";

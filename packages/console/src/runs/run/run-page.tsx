@@ -2,6 +2,7 @@
 
 import { useComputed, useSignal } from "@preact/signals";
 import { useEffect, useMemo } from "preact/hooks";
+import { ApiError } from "../../api/api.ts";
 import { reconnects } from "../../api/connection.ts";
 import { linkTo, type Place, replacePlace } from "../../shell/router.ts";
 import { ErrorNotice } from "../../ui/error-notice.tsx";
@@ -36,7 +37,11 @@ export function RunPage({ id, place }: RunPageProps) {
         <div class="stack">
           <ErrorNotice
             title="This run could not be loaded."
-            message={`${error.message} It may have been deleted, or it is not yours.`}
+            message={
+              isMissing(error)
+                ? `${error.message} It may have been deleted, or it is not yours.`
+                : error.message
+            }
             onRetry={() => void state.reload()}
           />
           <a href={linkTo("runs")}>All runs</a>
@@ -48,6 +53,10 @@ export function RunPage({ id, place }: RunPageProps) {
       )}
     </div>
   );
+}
+
+function isMissing(error: Error): boolean {
+  return error instanceof ApiError && error.status === 404;
 }
 
 interface RunProps {

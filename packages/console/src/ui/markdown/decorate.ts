@@ -1,5 +1,7 @@
 // What the console adds to rendered Markdown: a button that copies a block of code, and room for wide tables.
 
+import { copyText } from "../clipboard.ts";
+
 const shownMs = 1_500;
 
 export function decorate(fragment: DocumentFragment): void {
@@ -30,7 +32,7 @@ function copyButton(pre: HTMLElement): HTMLElement {
     }, shownMs);
   };
   button.addEventListener("click", () => {
-    navigator.clipboard.writeText(pre.textContent ?? "").then(
+    copyText(pre.textContent ?? "").then(
       () => say("Copied"),
       () => say("Could not copy"),
     );

@@ -1,0 +1,123 @@
+// What people take for granted, in a real browser: where the focus is, copying, and a server that was away.
+import type { Browser, Page } from "playwright-core";
+import { scriptedModel } from "rondo/testing";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { startLine } from "../testkit/breakable-line.ts";
+import { browserPath, openConsole, skipReason, startBrowser } from "../testkit/browser.ts";
+import { startConsole } from "../testkit/console-server.ts";
+import { respond } from "../testkit/pages.ts";
+
+describe.skipIf(browserPath === undefined)(`habits${skipReason}`, () => {
+  let browser: Browser;
+  beforeAll(async () => {
+    browser = await startBrowser();
+  });
+  afterAll(() => browser.close());
+
+  test("the focus goes on from where it was", async () => {
+    using model = scriptedModel(["One.", "Two."]);
+    await using server = await startConsole({ models: { scripted: model } });
+    await using opened = await openConsole(browser, server.url, "#/chat");
+    const { page } = opened;
+    await page.getByRole("textbox", { name: "Write a message" }).fill("1");
+    await page.keyboard.press("Enter");
+    await page.getByText("One.").waitFor();
+    const edit = page.getByRole("button", { name: "Edit" });
+    await edit.press("Enter");
+    await page.getByRole("textbox", { name: "Message", exact: true }).press("Escape");
+    await expectFocus(page, "Edit");
+    await page.getByRole("button", { name: "Again" }).press("Enter");
+    await page.getByText("Two.").waitFor();
+    await expectFocus(page, "Write a message");
+    await page.getByRole("button", { name: "Previous branch" }).press("Enter");
+    await page.getByText("One.").waitFor();
+    await expectFocus(page, "Next branch");
+    await page.getByRole("link", { name: "Run", exact: true }).press("Enter");
+    await page.getByRole("button", { name: "Copy as code" }).waitFor();
+    await expect.poll(() => page.evaluate(() => document.activeElement?.id)).toBe("main");
+    await page.evaluate(() => {
+      location.hash = "#/chat";
+    });
+    await page.getByRole("button", { name: /^Delete the chat/ }).press("Enter");
+    await page.getByRole("button", { name: "Delete?" }).press("Enter");
+    await page.getByText("Chats that you begin are kept here.").waitFor();
+    await expectFocus(page, "New chat");
+  });
+
+  test("what was opened while the server was away is there when it is back", async () => {
+    await using server = await startConsole();
+    const id = await respond(server.url, { input: "Hello there", metadata: { source: "console" } });
+    await using line = await startLine(server.url);
+    await using opened = await openConsole(browser, line.url, "#/chat");
+    const { page } = opened;
+    await page.getByRole("link", { name: /^Hello there/ }).waitFor();
+    const title = page.getByRole("heading", { level: 1 });
+    line.cut();
+    await page.getByRole("link", { name: /^Hello there/ }).click();
+    await page.getByText("This chat could not be loaded.").waitFor();
+    line.mend();
+    await title.filter({ hasText: "Hello there" }).waitFor();
+    line.cut();
+    await page.evaluate((run) => {
+      location.hash = `#/runs/${run}`;
+    }, id);
+    await page.getByText("This page could not be loaded.").waitFor();
+    await page.getByText("The server does not answer. Trying again").waitFor();
+    line.mend();
+    await title.filter({ hasText: "Hello there" }).waitFor();
+    expect(await page.getByRole("button", { name: "Copy as code" }).count()).toBe(1);
+  });
+
+  test("copying works on pages without TLS", async () => {
+    using model = scriptedModel(["```js\nlet a = 1;\n```\n"]);
+    await using server = await startConsole({ models: { scripted: model } });
+    await using opened = await openConsole(browser, server.url);
+    const { page, problems } = opened;
+    // As browsers have it there.
+    await page.addInitScript(() => {
+      Object.defineProperty(Navigator.prototype, "clipboard", { value: undefined });
+      document.addEventListener("copy", () => {
+        Object.assign(globalThis, { copied: String(getSelection()) });
+      });
+    });
+    const copied = () => page.evaluate(() => (globalThis as { copied?: string }).copied);
+    await page.goto(`${server.url}/#/chat`);
+    await page.reload();
+    await page.getByRole("textbox", { name: "Write a message" }).fill("Code, please.");
+    await page.keyboard.press("Enter");
+    await page.locator(".markdown").getByRole("button", { name: "Copy" }).click();
+    await page.getByText("Copied").waitFor();
+    expect(await copied()).toBe("let a = 1;");
+    await page.getByRole("link", { name: "Run", exact: true }).click();
+    await page.getByRole("button", { name: "Copy as code" }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "Copy" }).click();
+    await page.getByText("Copied").waitFor();
+    expect(await copied()).toContain("Code, please.");
+    expect(problems).toEqual([]);
+  });
+
+  test("a long chat opens at its end", async () => {
+    using model = scriptedModel(
+      Array.from({ length: 24 }, (_, n) => `Answer ${n}.\n\n`.padEnd(300, "- a\n")),
+    );
+    await using server = await startConsole({ models: { scripted: model } });
+    let id: string | undefined;
+    for (let n = 0; n < 24; n += 1)
+      id = await respond(server.url, { model: "scripted", input: `Question ${n}`, previous_response_id: id });
+    await using opened = await openConsole(browser, server.url, `#/chat/${id}`);
+    const { page } = opened;
+    await page.waitForFunction(() => document.querySelectorAll(".markdown ul").length === 24);
+    const leftBelow = () =>
+      page.evaluate(() => document.documentElement.scrollHeight - scrollY - innerHeight);
+    await expect.poll(leftBelow).toBeLessThan(2);
+  });
+});
+
+async function expectFocus(page: Page, name: string): Promise<void> {
+  const focused = () =>
+    page.evaluate(() => {
+      const element = document.activeElement;
+      return element?.getAttribute("aria-label") ?? element?.closest("label, a, button")?.textContent?.trim();
+    });
+  await expect.poll(focused, { timeout: 10_000 }).toBe(name);
+}
