@@ -115,6 +115,24 @@ test.each([
   expect(last).toBeUndefined();
 });
 
+test("a full trace whose content takes too much goes on without it", () => {
+  const { tracer: trace } = tracer({ level: "full" });
+  const sent = { type: "request.sent", atMs: 1000, answer: 0, attempt: 1, url: "u", bytes: 9 } as const;
+  for (let answer = 0; answer < 1000; answer += 1) {
+    trace.record(asked(answer));
+    trace.record({ ...sent, answer, body: () => "x".repeat(500 * answer) }); // the conversation grows
+    trace.record({ type: "model.chunk", atMs: 1000, answer, text: "y" });
+  }
+  const piece = trace.take();
+  const lines = linesOf(piece);
+  expect(Buffer.byteLength(piece?.lines ?? "")).toBeLessThan(8_000_000);
+  expect(lines.filter(({ type }) => type === "model.asked")).toHaveLength(1000);
+  const bodies = lines.filter(({ body }) => body !== undefined).length;
+  expect(bodies).toBeGreaterThan(150);
+  expect(lines.filter(({ type }) => type === "model.chunk")).toHaveLength(bodies);
+  expect(lines.at(-1)).toMatchObject({ type: "request.sent", answer: 999, bytes: 9 });
+});
+
 test("the last event of a trace that is too long says so", () => {
   const { tracer: trace } = tracer({ written: { next: 5, bytes: 999_000, answers: 0, isCut: false } });
   for (let n = 0; n < 3; n += 1) trace.record({ type: "warning", atMs: 1000, message: "x".repeat(800) });

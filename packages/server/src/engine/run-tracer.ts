@@ -56,6 +56,11 @@ const limits = {
   timings: { events: 20_000, bytes: 1_000_000 },
   full: { events: 100_000, bytes: 8_000_000 },
 };
+/** What was said takes no more of a full trace: the rest is for what happens after that. */
+const contentLimits = {
+  events: limits.full.events - limits.timings.events,
+  bytes: limits.full.bytes - limits.timings.bytes,
+};
 /** Asking for it takes longer than asking for the time. */
 const { timeOrigin } = performance;
 /** Room for the event that says that the rest is left out. */
@@ -76,6 +81,8 @@ export class RunTracer implements Tracer {
   /** What the last commit took: it may not be stored yet. */
   #taken: TracePiece | undefined;
   #isCut: boolean;
+  /** Whether what is said is written as well. */
+  #isFull: boolean;
   /** The model server that was asked last, if its address is hidden. */
   #hidden: string | undefined;
   /** How many answers were asked for, and by how much their numbers are higher than the loop's. */
@@ -87,6 +94,7 @@ export class RunTracer implements Tracer {
   constructor({ level, createdAtMs, written, hidesAddresses = false, onEvent }: RunTracerOptions) {
     this.level = level;
     this.wantsChunks = level === "full";
+    this.#isFull = level === "full";
     this.#createdAtMs = createdAtMs;
     this.#onEvent = onEvent;
     this.#hidden = hidesAddresses ? "" : undefined;
@@ -111,7 +119,14 @@ export class RunTracer implements Tracer {
       if (event.atMs - this.#progressAtMs < progressPauseMs) return;
       this.#progressAtMs = event.atMs;
     }
-    this.#add(this.#lineOf(event));
+    if (event.type === "model.chunk" && !this.#isFull) return;
+    const line = this.#lineOf(event);
+    if (!this.#isFull || this.#hasRoomFor(line)) {
+      this.#add(line);
+      return;
+    }
+    this.#isFull = false;
+    if (event.type !== "model.chunk") this.#add(this.#lineOf(event));
   }
 
   /** Records what the server does, now or at a time that is over. */
@@ -144,9 +159,15 @@ export class RunTracer implements Tracer {
     return toTraceLine(event, {
       at,
       answerOffset: this.#answerOffset,
-      isFull: this.level === "full",
+      isFull: this.#isFull,
       hidden: this.#hidden,
     });
+  }
+
+  /** Whether a line with what was said leaves enough for what follows. */
+  #hasRoomFor(line: string): boolean {
+    const { events, bytes } = contentLimits;
+    return this.#next < events && this.#bytes + Buffer.byteLength(line) < bytes;
   }
 
   #add(line: string): void {
