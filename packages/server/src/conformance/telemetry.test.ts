@@ -394,6 +394,19 @@ test("an approval is an event of the run that asks, and of the one that goes on"
   expect(going?.attributes["gen_ai.request.previous_response.id"]).toBe(first.id);
 });
 
+test("a summary of a conversation has spans, below the client's", async () => {
+  const { server, models } = await startAll({ script: { text: "In short." } });
+  const headers = { "content-type": "application/json", traceparent };
+  const body = JSON.stringify({ model: "test", input: [{ role: "user", content: `Hi ${secret}` }] });
+  const reply = await fetch(`${server.url}/v1/responses/compact`, { method: "POST", headers, body });
+  expect(reply.status).toBe(200);
+  const spans = await sdk.exported();
+  const chat = only(spans, chatName);
+  expect(only(spans, "invoke_agent")).toMatchObject({ traceId, parentSpanId: callerSpan });
+  expect(models.requests[0]?.headers["traceparent"]).toBe(`00-${traceId}-${chat.spanId}-01`);
+  expect(sdk.openSpans).toBe(0);
+});
+
 test("a request that is passed through keeps its trace context", async () => {
   const { server, models } = await startAll({ script: { text: "Hello." } });
   const body = JSON.stringify({ model: "test", messages: [{ role: "user", content: "Hi" }] });

@@ -144,7 +144,8 @@ export function responseRoutes(options: ResponseRoutesOptions): Route[] {
       body: inputTokensSchema,
       reply: compactedResponseSchema,
       errors: { "404": noModel },
-      handle: ({ exchange, owner, body }) => responses.compact(owner, body.value, exchange.signal),
+      handle: ({ exchange: { signal, incoming }, owner, body }) =>
+        responses.compact(owner, body.value, signal, traceHeadersOf(incoming)),
     }),
     route({
       method: "GET",

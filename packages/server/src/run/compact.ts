@@ -1,6 +1,6 @@
 // Compacts a conversation: the user's messages, and a sealed summary of the rest.
 
-import type { Message } from "rondo";
+import type { Message, Tracer } from "rondo";
 import { sealSummary, summarize } from "../engine/compaction.ts";
 import { toApiError } from "../engine/failure.ts";
 import { sealer } from "../engine/seal.ts";
@@ -26,6 +26,7 @@ export async function compactHistory(
   { plan, history }: Planned,
   secrets: readonly string[],
   signal: AbortSignal,
+  tracer?: Tracer,
 ): Promise<CompactedResponse> {
   // Nothing runs here, and model servers refuse a call without a result.
   const notRun = (plan.approved ?? []).map(({ id, identity: { name } }): Message => {
@@ -37,7 +38,7 @@ export async function compactHistory(
     };
   });
   const { provider } = plan;
-  const { text, usage } = await summarize([...plan.messages, ...notRun], { provider, signal }).catch(
+  const { text, usage } = await summarize([...plan.messages, ...notRun], { provider, signal, tracer }).catch(
     (error: unknown) => {
       throw toApiError(error, plan.owner);
     },

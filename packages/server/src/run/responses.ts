@@ -284,10 +284,16 @@ export class Responses {
     return { object: "response.input_tokens", input_tokens: promptTokens(messages, offer) };
   }
 
-  /** Summarises a conversation. Stores nothing. */
-  async compact(owner: string, body: unknown, signal: AbortSignal): Promise<CompactedResponse> {
+  /** Summarises a conversation. Stores nothing. `headers` are those of the client. */
+  async compact(
+    owner: string,
+    body: unknown,
+    signal: AbortSignal,
+    headers: TraceHeaders = {},
+  ): Promise<CompactedResponse> {
+    const tracer = this.#parts.telemetry?.requestTracer(headers);
     const { planned } = await prepareRun(owner, body, {}, this.#parts);
-    return compactHistory(planned, this.#parts.planner.secrets, signal);
+    return compactHistory(planned, this.#parts.planner.secrets, signal, tracer);
   }
 
   async listModels(): Promise<readonly ModelEntry[]> {

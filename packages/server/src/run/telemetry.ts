@@ -38,8 +38,8 @@ export interface Telemetry {
   /** The span that a request belongs to: of the HTTP server, if that is instrumented, or of the client. */
   callerOf(headers: TraceHeaders): RequestTrace | undefined;
   begin(run: TracedRun): RunSpan;
-  /** For a call of a tool that no model made: its span belongs to that of the request. */
-  callTracer(headers: TraceHeaders): Tracer;
+  /** For what a request does without a run: its spans belong to that of the request. */
+  requestTracer(headers: TraceHeaders): Tracer;
   /** Adds what the server notes about a run to its span. */
   noted(event: RunTraceEvent, responseId: string): void;
 }
@@ -62,7 +62,7 @@ export async function loadTelemetry(settings: TelemetrySettings): Promise<Teleme
   return {
     hasSdk: otel.hasSdk(),
     callerOf,
-    callTracer: (headers) => otel.otelTracer({ ...settings, parent: callerOf(headers) ?? null }),
+    requestTracer: (headers) => otel.otelTracer({ ...settings, parent: callerOf(headers) ?? null }),
     begin({ id, model, request, parent, links, attempt }) {
       const tracer = otel.otelTracer({
         ...settings,

@@ -34,7 +34,7 @@ export interface ToolboxOptions {
   /** Default: none. */
   readonly audit?: Audit | undefined;
   /** Makes spans of calls. Default: none are made. */
-  readonly telemetry?: Pick<Telemetry, "callTracer"> | undefined;
+  readonly telemetry?: Pick<Telemetry, "requestTracer"> | undefined;
 }
 
 /** How many lists and objects arguments may have: each is copied and checked, which takes microseconds. */
@@ -103,7 +103,7 @@ export class Toolbox {
     const { tool, ...identity } = await this.#find(name, label, signal);
     const { arguments: input = {} } = body as { arguments?: object };
     const ended = await this.#audited(identity, input, who);
-    const tracer = this.#options.telemetry?.callTracer(traceHeaders);
+    const tracer = this.#options.telemetry?.requestTracer(traceHeaders);
     const startedAtMs = performance.now();
     const msSoFar = () => Math.round((performance.now() - startedAtMs) * 10) / 10;
     try {
