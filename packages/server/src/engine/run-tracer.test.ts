@@ -139,11 +139,17 @@ test("the last event of a trace that is too long says so", () => {
   expect(linesOf(trace.take()).map(({ type }) => type)).toEqual(["warning", "trace.cut"]);
 });
 
-test("a tool that yields all the time is seen now and then", () => {
+test("a tool that yields all the time is seen now and then, and others beside it", () => {
   const { tracer: trace } = tracer();
-  for (let count = 1; count <= 1000; count += 1)
-    trace.record({ type: "turn.progress", atMs: 2000 + count, turnId: "t", count });
-  const counts = linesOf(trace.take()).map(({ count }) => count);
+  const progress = (turnId: string, count: number, atMs: number) =>
+    trace.record({ type: "turn.progress", atMs, turnId, count });
+  for (let count = 1; count <= 1000; count += 1) {
+    progress("t", count, 2000 + count);
+    if (count % 150 === 0) progress("slow", 10 + count, 2000 + count);
+  }
+  const lines = linesOf(trace.take());
+  expect(lines.filter(({ turn_id }) => turn_id === "slow")).toHaveLength(6);
+  const counts = lines.flatMap(({ turn_id, count }) => (turn_id === "t" ? [count] : []));
   expect(counts.slice(0, 11)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11]);
   expect(counts).toHaveLength(20);
 });

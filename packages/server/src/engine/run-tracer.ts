@@ -89,7 +89,8 @@ export class RunTracer implements Tracer {
   #answers: number;
   #answerOffset = 0;
   #lastMs = 0;
-  #progressAtMs = 0;
+  /** When each turn that yields was seen last. */
+  readonly #progressAtMs = new Map<string, number>();
 
   constructor({ level, createdAtMs, written, hidesAddresses = false, onEvent }: RunTracerOptions) {
     this.level = level;
@@ -116,9 +117,9 @@ export class RunTracer implements Tracer {
       if (this.#hidden !== undefined) this.#hidden = event.endpoint;
     }
     if (event.type === "turn.progress" && event.count > 10) {
-      if (event.atMs - this.#progressAtMs < progressPauseMs) return;
-      this.#progressAtMs = event.atMs;
-    }
+      if (event.atMs - (this.#progressAtMs.get(event.turnId) ?? 0) < progressPauseMs) return;
+      this.#progressAtMs.set(event.turnId, event.atMs);
+    } else if (event.type === "turn.finished") this.#progressAtMs.delete(event.turnId);
     if (event.type === "model.chunk" && !this.#isFull) return;
     const line = this.#lineOf(event);
     if (!this.#isFull || this.#hasRoomFor(line)) {
