@@ -119,7 +119,7 @@ test("a page of a list is read from an index, in its order, with any filter", as
   expect(linesOf(narrowed).filter((line) => line.includes("responses_by_owner"))).toEqual([]);
 });
 
-test("a page of runs reads an index in its order, and of a thread or an id only what belongs to it", async () => {
+test("a page of runs reads an index in its order, also that of a thread", async () => {
   const filters: Partial<ListRunsOptions>[] = [
     {},
     { status: "queued" },
@@ -139,12 +139,13 @@ test("a page of runs reads an index in its order, and of a thread or an id only 
           await store.listRuns("ann", { limit: 1, order, ...filter, ...place });
   });
   const lists = new Map([...plans].filter(([sql]) => sql.includes("thread_id, r.id) AS thread_id")));
-  expect(lists.size).toBe(filters.length * 4);
+  // Where rows are left out on the way, a second query finds where the page ends.
+  expect(lists.size).toBe((filters.length + 2) * 4);
   const walks = [...lists].filter(([, lines]) => lines.some((line) => /SCAN (?!r$)/.test(line)));
   expect(walks).toEqual([]);
   const sorted = [...lists].filter(([, lines]) => lines.some((line) => line.includes("TEMP B-TREE")));
-  // A thread and the start of an id lead to few.
-  expect(sorted.every(([sql]) => /t\.thread_id = |r\.id >= /.test(sql))).toBe(true);
+  // The start of an id leads to few.
+  expect(sorted.filter(([sql]) => !sql.includes("r.id >= "))).toEqual([]);
   expect(linesOf(plans).filter((line) => line.includes("responses_by_source"))).not.toEqual([]);
   expect(linesOf(plans).filter((line) => line.includes("responses_by_thread"))).not.toEqual([]);
 });

@@ -28,18 +28,18 @@ export function listRuns(
   const isFromEnd = before !== undefined && after === undefined;
   const direction = (order === "asc") === isFromEnd ? "DESC" : "ASC";
   const read = [...readConditions(owner, options, scan), ...cursors(db, owner, options)];
-  const { sql, values } = joined(read);
-  const from = `FROM responses r WHERE ${sql} ORDER BY r.created_at_ms ${direction}, r.id ${direction}`;
+  const { sql, values } = readFrom(read, owner, scan.by === "thread" ? options.thread : undefined);
+  const from = `FROM ${sql} ORDER BY r.created_at_ms ${direction}, r.id ${direction}`;
   const checks = joined(checkConditions(options, scan));
   // One more row than requested shows whether there are more.
   const rows = scan.isFiltered
     ? db.all<RunRow>(
-        `SELECT * FROM (SELECT ${columns} ${from} LIMIT ${maxScanned}) r WHERE ${checks.sql} LIMIT ?`,
+        `SELECT * FROM (SELECT * ${from} LIMIT ${maxScanned}) r WHERE ${checks.sql} LIMIT ?`,
         ...values,
         ...checks.values,
         limit + 1,
       )
-    : db.all<RunRow>(`SELECT ${columns} ${from} LIMIT ?`, ...values, limit + 1);
+    : db.all<RunRow>(`SELECT * ${from} LIMIT ?`, ...values, limit + 1);
   const data = rows.slice(0, limit);
   const [unread] =
     rows.length > limit || !scan.isFiltered
@@ -53,27 +53,36 @@ export function listRuns(
   };
 }
 
-/** What leads to the rows. */
+/** The rows that a page is read from, as a table `r`. */
+function readFrom(
+  conditions: readonly Condition[],
+  owner: string,
+  thread: string | undefined,
+): { sql: string; values: SQLInputValue[] } {
+  const rowsOf = (...more: readonly Condition[]) => {
+    const { sql, values } = joined([...more, ...conditions]);
+    return { sql: `SELECT ${columns} FROM responses r WHERE ${sql}`, values };
+  };
+  if (thread === undefined) {
+    const { sql, values } = rowsOf();
+    return { sql: `(${sql}) r`, values };
+  }
+  // Its first response names no thread, unless that is a conversation. Both are read in the order of the list.
+  const named = rowsOf(["r.owner = ? AND r.thread_id = ?", owner, thread]);
+  const first = rowsOf(["r.id = ? AND r.thread_id IS NULL", thread]);
+  return { sql: `(${named.sql} UNION ALL ${first.sql}) r`, values: [...named.values, ...first.values] };
+}
+
+/** What leads to the rows; for those of a thread, `readFrom` does. */
 function readConditions(owner: string, options: ListRunsOptions, { by, idRange }: RunScan): Condition[] {
-  const { thread = null, createdAfterMs, createdBeforeMs } = options;
+  const { createdAfterMs, createdBeforeMs } = options;
   return [
     // To a few ids, the index of the owner would be the longer way.
     [idRange || by === "thread" ? "+r.owner = ?" : "r.owner = ?", owner],
     ...(idRange ? [["r.id >= ? AND r.id < ?", ...idRange] as const] : []),
-    ...(by === "thread" ? [threadCondition(owner, thread)] : by ? [equals(by, options)] : []),
+    ...(by && by !== "thread" ? [equals(by, options)] : []),
     ...(createdAfterMs === undefined ? [] : [["r.created_at_ms > ?", createdAfterMs] as const]),
     ...(createdBeforeMs === undefined ? [] : [["r.created_at_ms < ?", createdBeforeMs] as const]),
-  ];
-}
-
-/** Its first response names no thread, unless that is a conversation. */
-function threadCondition(owner: string, thread: string | null): Condition {
-  return [
-    `r.key IN (SELECT t.key FROM responses t WHERE t.owner = ? AND t.thread_id = ?
-       UNION ALL SELECT t.key FROM responses t WHERE t.id = ? AND t.thread_id IS NULL)`,
-    owner,
-    thread,
-    thread,
   ];
 }
 

@@ -208,7 +208,7 @@ const migrations: readonly string[] = [
       FROM items i WHERE i.response_key = responses.key AND i.is_output = 0 AND i.data ->> '$.role' = 'user'
       ORDER BY i.position DESC LIMIT 1);
   CREATE INDEX responses_by_source ON responses (owner, source, created_at_ms, id) WHERE source IS NOT NULL;
-  CREATE INDEX responses_by_thread ON responses (owner, thread_id) WHERE thread_id IS NOT NULL;
+  CREATE INDEX responses_by_thread ON responses (owner, thread_id, created_at_ms, id) WHERE thread_id IS NOT NULL;
 
   -- What happened in a run, in the order of "last".
   CREATE TABLE traces (
