@@ -86,24 +86,29 @@ export function ChatPage({ place: here }: PageProps) {
           />
         )}
         {chat.problem.value !== undefined ? (
-          <ErrorNotice
-            title="This chat could not be loaded."
-            message={chat.problem.value}
-            onRetry={() => id !== undefined && void chat.load(id)}
-          />
+          <>
+            <ErrorNotice
+              title="This chat could not be loaded."
+              message={chat.problem.value}
+              onRetry={() => id !== undefined && void chat.load(id)}
+            />
+            <a href={linkTo("chat")}>Begin a new chat</a>
+          </>
         ) : path.length === 0 && !chat.isLoading.value ? (
           <EmptyChat hasModels={names.length > 0 || !models.value.value} onSend={(text) => send(text, [])} />
         ) : (
           <Messages chat={chat} server={server} />
         )}
-        <Composer
-          key={chat.key}
-          models={names}
-          tools={tools.value.value}
-          isBusy={chat.isBusy.value}
-          onSend={send}
-          onStop={() => void chat.stop()}
-        />
+        {chat.problem.value === undefined && (
+          <Composer
+            key={chat.key}
+            models={names}
+            tools={tools.value.value}
+            isBusy={chat.isBusy.value}
+            onSend={send}
+            onStop={() => void chat.stop()}
+          />
+        )}
       </div>
     </div>
   );

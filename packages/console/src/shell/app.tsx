@@ -2,7 +2,7 @@
 
 import { useSignal } from "@preact/signals";
 import type { ComponentType } from "preact";
-import { useEffect, useRef } from "preact/hooks";
+import { useEffect, useErrorBoundary, useRef } from "preact/hooks";
 import { get, messageOf } from "../api/api.ts";
 import { isConnected, reconnects } from "../api/connection.ts";
 import { forgetKey, key, needsKey } from "../api/key.ts";
@@ -87,6 +87,8 @@ function LoadedPage({ entry }: { readonly entry: PageEntry }) {
   const page = useSignal<ComponentType<PageProps> | undefined>(undefined);
   const error = useSignal<unknown>(undefined);
   const isAway = useRef(false);
+  const [broken, mend] = useErrorBoundary((caught: unknown) => console.error(caught));
+  useEffect(() => mend(), [place.value]);
   useEffect(() => {
     const load = async () => {
       try {
@@ -112,6 +114,12 @@ function LoadedPage({ entry }: { readonly entry: PageEntry }) {
           title="This page could not be loaded."
           message={`${messageOf(error.value)} Reload to try again: the server may have a new version.`}
         />
+      </div>
+    );
+  if (broken !== undefined)
+    return (
+      <div class="page">
+        <ErrorNotice title="This page failed." message={messageOf(broken)} onRetry={mend} />
       </div>
     );
   return Page ? <Page place={place.value} /> : null;

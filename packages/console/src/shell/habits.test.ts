@@ -55,6 +55,7 @@ describe.skipIf(browserPath === undefined)(`habits${skipReason}`, () => {
     line.cut();
     await page.getByRole("link", { name: /^Hello there/ }).click();
     await page.getByText("This chat could not be loaded.").waitFor();
+    expect(await page.getByRole("textbox", { name: "Write a message" }).count()).toBe(0);
     line.mend();
     await title.filter({ hasText: "Hello there" }).waitFor();
     line.cut();

@@ -26,7 +26,8 @@ function readPlace(text: string): Place {
 
 /** The link to a page. Its parts are encoded. */
 export function linkTo(page: string, rest: readonly string[] = [], query?: Record<string, string>): string {
-  const path = [page, ...rest].map(encodeURIComponent).join("/");
+  // A name of a model or a tool may have half a character, which no address can have.
+  const path = [page, ...rest].map((part) => encodeURIComponent(part.toWellFormed())).join("/");
   const search = new URLSearchParams(query).toString();
   return `#/${path}${search === "" ? "" : `?${search}`}`;
 }

@@ -139,12 +139,14 @@ describe.skipIf(browserPath === undefined)(`the console${skipReason}`, () => {
     timeout: 60_000,
   }, async () => {
     const evil = `<img src=x onerror="globalThis.isHacked=1"><script>globalThis.isHacked=1</script>`;
+    const half = "\ud83d"; // half of a character, which no address can have
     await using models = await startModelServer(
       { status: 400, body: JSON.stringify({ error: { message: evil, code: evil } }) },
-      { models: [`m-${evil}`] },
+      { models: [`m-${evil}`, `m-${half}`] },
     );
     const notebook = await startNotebook({
       tools: [
+        { name: `t-${half}`, inputSchema: { type: "object" } },
         {
           name: `t-${evil}`,
           description: evil,
@@ -171,6 +173,12 @@ describe.skipIf(browserPath === undefined)(`the console${skipReason}`, () => {
       metadata: { source: evil.slice(0, 60) },
     });
     await respond(server.url, { input: evil, model: evil });
+    await respond(server.url, {
+      input: half,
+      model: `m-${half}`,
+      background: true,
+      metadata: { source: half },
+    });
     await fetch(`${server.url}/v1/responses/${encodeURIComponent(evil)}`);
 
     await using opened = await openConsole(browser, server.url);
