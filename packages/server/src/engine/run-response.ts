@@ -3,6 +3,7 @@
 import type { Message, Tracer } from "rondo";
 import { type LoopEvent, type RunReason, type RunState, run } from "rondo/loop";
 import { type Audit, AuditUnavailable } from "../audit/audit-log.ts";
+import { hideAddress, seesAddresses } from "../protocol/addresses.ts";
 import type { ApiError } from "../protocol/api-error.ts";
 import type { ResponseObject } from "../protocol/response.ts";
 import { responseObject } from "../protocol/response-object.ts";
@@ -244,6 +245,12 @@ async function compact(
   if (summary !== undefined) messages.splice(0, planned.length, ...withSummary(planned, summary));
 }
 
+/** As later requests read it from the item. Where an MCP server of the config is, owners need not know. */
+function wordFailure({ owner, offer }: Plan, { error, tool }: { error: string; tool: string }): string {
+  const isOfConfig = offer.find(tool)?.identity.host === "config";
+  return isOfConfig && !seesAddresses(owner) ? hideAddress(error) : error;
+}
+
 /** Runs the loop to its end, and gives why it ended. */
 async function runLoop(
   plan: Plan,
@@ -260,8 +267,7 @@ async function runLoop(
     onUsage: (usage) => recorder.addUsage(toUsage(usage)),
     asksForWholeAnswers: context.isSilent === true,
     tellsCallPieces: false,
-    // As later requests read it from the item.
-    describeFailure: ({ error }) => error,
+    describeFailure: (failure) => wordFailure(plan, failure),
     turnIdFor: (callId) => turnId(plan.id, output.answer, callId),
     ...(tracer && { onTrace: tracer }),
     signal,

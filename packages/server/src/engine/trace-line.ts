@@ -63,7 +63,7 @@ function fieldsOf(event: RunTraceEvent, { answerOffset: offset, isFull, hidden }
     case "turn.progress":
       return `${text("turn_id", event.turnId)},"count":${event.count}`;
     case "turn.finished":
-      return `${text("turn_id", event.turnId)}${text("stop_reason", event.stopReason)}${error(event.error)}${isFull && event.output ? content("output", event.output) : ""}`;
+      return `${text("turn_id", event.turnId)}${text("stop_reason", event.stopReason)}${error(event.error && withoutAddress(event.error, hidden))}${isFull && event.output ? content("output", event.output) : ""}`;
     case "prompt.changed":
       return `,"part":"${event.part}","index":${event.index}${text("message", event.message)}`;
     case "prompt.cut":
@@ -146,6 +146,10 @@ function toJson(value: unknown): string | undefined {
   } catch {
     return undefined;
   }
+}
+
+function withoutAddress({ type, message }: TraceError, hidden: string | undefined): TraceError {
+  return { type, message: without(hidden, message) };
 }
 
 function without(hidden: string | undefined, message: string): string {

@@ -23,6 +23,7 @@ test("a name without dots is hidden with its port only: it may be a word", () =>
   );
 });
 
-test("without an address, URLs are hidden", () => {
+test("without an address, URLs are hidden, and hosts that nobody knows", () => {
+  expect(hideAddress("getaddrinfo ENOTFOUND mcp.lan.")).toBe("getaddrinfo ENOTFOUND (hidden).");
   expect(hideAddress("fetch of http://a/b failed")).toBe("fetch of (hidden) failed");
 });

@@ -6,6 +6,7 @@ export const localOwner = "local";
 
 const hidden = "(hidden)";
 const urls = /\bhttps?:\/\/[^\s"'`)]+/gi;
+const unknownHost = /\b(ENOTFOUND|EAI_AGAIN) [^\s,;]+?(?=[.,;]?(?:\s|$))/g;
 const ipWithPort = /\b\d{1,3}(?:\.\d{1,3}){3}:\d{1,5}\b/g;
 
 export function seesAddresses(owner: string | undefined): boolean {
@@ -16,7 +17,8 @@ export function seesAddresses(owner: string | undefined): boolean {
 export function hideAddress(text: string, address = ""): string {
   const withoutUrls = text
     .replace(urls, (url) => hidden + (/[.,:;]$/.exec(url)?.[0] ?? ""))
-    .replace(ipWithPort, hidden);
+    .replace(ipWithPort, hidden)
+    .replace(unknownHost, `$1 ${hidden}`);
   const { host, hostname } = URL.parse(address) ?? { host: "", hostname: "" };
   if (host === "") return withoutUrls;
   const withoutHost = withoutUrls.replaceAll(host, hidden);

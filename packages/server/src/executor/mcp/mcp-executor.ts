@@ -2,6 +2,7 @@
 
 import type { AnyTool } from "rondo";
 import type { McpServer } from "rondo/mcp";
+import { hideAddress, seesAddresses } from "../../protocol/addresses.ts";
 import { invalidRequest } from "../../protocol/api-error.ts";
 import type { ToolDefinition } from "../../protocol/tools.ts";
 import type { Announcement, OfferedTool, OfferRequest, ToolExecutor, ToolOffer } from "../executor.ts";
@@ -105,7 +106,7 @@ export class McpExecutor implements ToolExecutor {
     }
     for (const [label, configured] of this.#configured)
       if (configured.settings.offer !== "named" && !sources.has(label))
-        sources.set(label, configuredSource(configured, undefined));
+        sources.set(label, configuredSource(configured, undefined, owner));
 
     const found = await Promise.all(Array.from(sources.values(), toolsOf));
     return {
@@ -126,7 +127,7 @@ export class McpExecutor implements ToolExecutor {
     const { server_label: label, server_url: url, connector_id, tunnel_id } = definition;
     const configured = this.#configured.get(label);
     if (typeof url !== "string") {
-      if (configured) return configuredSource(configured, definition);
+      if (configured) return configuredSource(configured, definition, owner);
       if (typeof connector_id === "string" || typeof tunnel_id === "string") return undefined;
       const known = [...this.#configured.keys()].map((it) => JSON.stringify(it)).join(", ");
       throw invalidRequest(
@@ -171,7 +172,11 @@ export class McpExecutor implements ToolExecutor {
 const all: ToolTest = () => true;
 
 /** A request can only be stricter than the config. */
-function configuredSource(configured: ConfiguredServer, definition: ToolDefinition | undefined): Source {
+function configuredSource(
+  configured: ConfiguredServer,
+  definition: ToolDefinition | undefined,
+  owner: string,
+): Source {
   const { label, server } = configured;
   const byRequest = approvalTest(definition?.["require_approval"]);
   return {
@@ -181,7 +186,11 @@ function configuredSource(configured: ConfiguredServer, definition: ToolDefiniti
     isAllowed: toolFilter(definition?.["allowed_tools"]) ?? all,
     needsApproval: (tool) => configured.needsApproval(tool) || (byRequest?.(tool) ?? false),
     isNamed: definition !== undefined,
-    list: () => configured.tools({ isNamed: definition !== undefined }),
+    list: async () => {
+      const listed = await configured.tools({ isNamed: definition !== undefined });
+      if (!(listed instanceof Error) || seesAddresses(owner)) return listed;
+      return new Error(hideAddress(listed.message, configured.settings.url), { cause: listed });
+    },
   };
 }
 

@@ -2,18 +2,25 @@
 
 import { type AnyTool, InvalidInputError, type Tracer, Turn } from "rondo";
 import { resultText } from "rondo/loop";
+import { hideAddress } from "../../protocol/addresses.ts";
 import { invalidRequest } from "../../protocol/api-error.ts";
 import { redact } from "../log.ts";
 
 /** For a tool that has no limit: nobody waits longer for a page. */
 const maxCallMs = 600_000;
 
+export interface RunToolOptions {
+  readonly signal: AbortSignal;
+  readonly tracer: Tracer | undefined;
+  /** Whether a failure must not say where the tool is. */
+  readonly hidesAddresses: boolean;
+}
+
 /** Runs a turn. A failure is a result; only input that does not fit the tool, and an abort, are thrown. */
 export async function runTool(
   tool: AnyTool,
   input: object,
-  signal: AbortSignal,
-  tracer?: Tracer,
+  { signal, tracer, hidesAddresses }: RunToolOptions,
 ): Promise<{ readonly output: string; readonly isError: boolean }> {
   // As if a model had made the input: it cannot set fixed arguments.
   const turn = new Turn(tool, input, { source: "model" });
@@ -29,6 +36,7 @@ export async function runTool(
     signal.throwIfAborted();
     if (error instanceof InvalidInputError && error.toolName === tool.name)
       throw invalidRequest("arguments", error.message, "invalid_arguments");
-    return { output: redact(error instanceof Error ? error.message : resultText(error)), isError: true };
+    const text = redact(error instanceof Error ? error.message : resultText(error));
+    return { output: hidesAddresses ? hideAddress(text) : text, isError: true };
   }
 }

@@ -8,6 +8,7 @@ import type { ConfiguredServer } from "../../executor/mcp/configured-server.ts";
 import type { McpExecutor } from "../../executor/mcp/mcp-executor.ts";
 import type { SandboxHost } from "../../executor/sandbox/sandbox-host.ts";
 import type { ToolIdentity } from "../../executor/tool-identity.ts";
+import { seesAddresses } from "../../protocol/addresses.ts";
 import { ApiError, invalidRequest, notFound } from "../../protocol/api-error.ts";
 import { parseField } from "../../protocol/field-error.ts";
 import { checkSize } from "../../protocol/json-size.ts";
@@ -103,11 +104,12 @@ export class Toolbox {
     const { tool, ...identity } = await this.#find(name, label, signal);
     const { arguments: input = {} } = body as { arguments?: object };
     const ended = await this.#audited(identity, input, who);
+    const hidesAddresses = identity.host === "config" && !seesAddresses(who.owner);
     const tracer = this.#options.telemetry?.requestTracer(traceHeaders);
     const startedAtMs = performance.now();
     const msSoFar = () => Math.round((performance.now() - startedAtMs) * 10) / 10;
     try {
-      const { output, isError } = await runTool(tool, input, signal, tracer);
+      const { output, isError } = await runTool(tool, input, { signal, tracer, hidesAddresses });
       const ms = msSoFar();
       const outcome = isError ? "error" : "ok";
       const { logger, metrics } = this.#options;
