@@ -193,6 +193,8 @@ describe("a call that goes wrong", () => {
 
 describe("a model that fails", () => {
   const error = new ModelServerError({ endpoint: "http://127.0.0.1", status: 500, said: "out of memory" });
+  // Owners do not learn where a model server is.
+  const message = error.message.replace("http://127.0.0.1", "(hidden)");
 
   test("is an error of a plain request, and the response is kept as failed", async () => {
     const { service } = await start([
@@ -202,12 +204,12 @@ describe("a model that fails", () => {
     const prepared = await service.prepare("ada", { model: "test", input: "Go" });
     await expect(service.runPlain(prepared, never)).rejects.toMatchObject({
       status: 502,
-      message: error.message,
+      message,
     });
     const kept = await service.get("ada", prepared.id);
     expect(kept).toMatchObject({
       status: "failed",
-      error: { type: "server_error", message: error.message },
+      error: { type: "server_error", message },
       usage: { estimated: true },
     });
     // Of the answer that broke off, nobody reports the tokens.
@@ -229,7 +231,7 @@ describe("a model that fails", () => {
     const { service } = await start([{ error }]);
     const { events, response } = await stream(service, { input: "Go" });
     expect(events.slice(-2)).toMatchObject([
-      { type: "error", message: error.message, error: { message: error.message } },
+      { type: "error", message, error: { message } },
       { type: "response.failed" },
     ]);
     expect(response).toMatchObject({ status: "failed", usage: { total_tokens: 0 } });
