@@ -285,15 +285,11 @@ describe("the audit log of a call by hand", () => {
   test("the result is shown when the log has it", async () => {
     const written = Promise.withResolvers<void>();
     const { actions, call } = audited((so) => (so.length > 1 ? written.promise : undefined));
-    let isShown = false;
-    const called = call().then(() => {
-      isShown = true;
-    });
+    const called = call();
     await vi.waitUntil(() => actions.length === 2);
-    await tick();
-    expect(isShown).toBe(false);
+    expect(await Promise.race([called, tick("not shown yet")])).toBe("not shown yet");
     written.resolve();
-    await called;
+    expect(await called).toMatchObject({ output: "2" });
     expect(actions).toEqual(["call.started", "call.ended ok"]);
   });
 
