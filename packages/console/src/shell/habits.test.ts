@@ -69,6 +69,26 @@ describe.skipIf(browserPath === undefined)(`habits${skipReason}`, () => {
     expect(await page.getByRole("button", { name: "Copy as code" }).count()).toBe(1);
   });
 
+  test("a run that is cancelled keeps the focus on its page, and one that is deleted elsewhere says so", async () => {
+    const gate = Promise.withResolvers<void>();
+    const model = scriptedModel({ text: ["Once upon", gate.promise] });
+    await using server = await startConsole({ models: { scripted: model } });
+    const body = { model: "scripted", input: "A story", background: true };
+    const first = await respond(server.url, body);
+    await using opened = await openConsole(browser, server.url, `#/runs/${first}`);
+    const { page } = opened;
+    await page.getByText("Once upon").waitFor();
+    await page.getByRole("button", { name: "Cancel" }).press("Enter");
+    await page.getByText("It was cancelled.").waitFor();
+    await expect.poll(() => page.evaluate(() => document.activeElement?.id)).toBe("main");
+    const second = await respond(server.url, body);
+    await page.goto(`${server.url}/#/runs/${second}`);
+    await page.getByText("Once upon").waitFor();
+    await fetch(`${server.url}/v1/responses/${second}`, { method: "DELETE" });
+    await page.getByText("It may have been deleted").waitFor();
+    gate.resolve();
+  });
+
   test("copying works on pages without TLS", async () => {
     using model = scriptedModel(["```js\nlet a = 1;\n```\n"]);
     await using server = await startConsole({ models: { scripted: model } });

@@ -1,6 +1,7 @@
 // The head of the page of a run: its title and facts, what can be done with it, and the runs before and after it.
 
 import { useSignal } from "@preact/signals";
+import { useEffect } from "preact/hooks";
 import { messageOf, post, remove } from "../../api/api.ts";
 import type { RunSummary } from "../../api/types.ts";
 import { goTo, linkTo } from "../../shell/router.ts";
@@ -35,6 +36,12 @@ export function RunHead({ state, response }: RunHeadProps) {
       error.value = messageOf(caught);
     }
   };
+  const isRunning = isActive(response);
+  useEffect(() => {
+    // The button to cancel is gone, perhaps with the focus.
+    if (!isRunning && document.activeElement === document.body)
+      document.getElementById("main")?.focus({ preventScroll: true });
+  }, [isRunning]);
   const path = `v1/responses/${encodeURIComponent(response.id)}`;
   const thread = summary?.thread_id;
   return (
@@ -46,7 +53,7 @@ export function RunHead({ state, response }: RunHeadProps) {
         <h1 class="one-line run-page-title">{summary?.title || response.id}</h1>
         <StatusBadge status={response.status} />
         <span class="grow" />
-        {isActive(response) && (
+        {isRunning && (
           <button class="button" type="button" onClick={() => attempt(() => post(`${path}/cancel`))}>
             <Icon name="stop" /> Cancel
           </button>

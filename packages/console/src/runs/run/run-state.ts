@@ -101,10 +101,23 @@ export class RunState {
       // Only the events of background runs are kept for everyone.
       if (live && !(await this.#readStream(live))) live = undefined;
       if (!live?.isOver) await this.#pause(responseMs);
-      const response = await this.#optional(this.#get<ResponseObject>(""));
-      if (response) this.#setResponse(response);
+      await this.#readResponse();
     }
     await this.#readThread();
+  }
+
+  async #readResponse(): Promise<void> {
+    try {
+      this.#setResponse(await this.#get<ResponseObject>(""));
+    } catch (caught) {
+      if (!(caught instanceof ApiError)) throw caught;
+      if (caught.status !== 404) return;
+      // It was deleted.
+      batch(() => {
+        this.response.value = undefined;
+        this.error.value = caught;
+      });
+    }
   }
 
   /** Whether the stream could be read. */
