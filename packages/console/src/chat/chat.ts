@@ -3,12 +3,12 @@
 import { computed, signal } from "@preact/signals";
 import { get, isAbort, messageOf, post } from "../api/api.ts";
 import type { ToolInfo } from "../api/inspect-types.ts";
-import type { Page, RunSummary } from "../api/types.ts";
+import type { RunSummary } from "../api/types.ts";
 import { Answer } from "./answer.ts";
 import { create, follow } from "./follow.ts";
 import { toRequest } from "./request.ts";
 import { changeSettings, settings, settingsOf } from "./settings.ts";
-import { branchSource, consoleSource, loadThread } from "./thread.ts";
+import { branchSource, consoleSource, loadInput, loadThread } from "./thread.ts";
 import { newestLeaf, pathTo, type TreeNode } from "./tree.ts";
 import { type Item, isRunning, type ResponseObject } from "./wire.ts";
 
@@ -179,9 +179,9 @@ export class Chat {
     try {
       const [response, input] = await Promise.all([
         get<ResponseObject>(path, { signal }),
-        get<Page<Item>>(`${path}/input_items?limit=100&order=asc`, { signal }),
+        loadInput(path, signal),
       ]);
-      this.#put({ ...node, input: input.data });
+      this.#put({ ...node, input });
       if (!isRunning(response.status)) node.answer.show(response);
       else
         void follow(node.id, node.answer, signal).catch((error: unknown) => this.#fail(node.answer, error));

@@ -6,7 +6,7 @@ import { Icon } from "../ui/icon.tsx";
 import { BranchSwitch, type BranchSwitchProps } from "./branch-switch.tsx";
 import { ItemDetails } from "./item-details.tsx";
 import { MessageEditor } from "./message-editor.tsx";
-import { type Item, imagesOf, textOf } from "./wire.ts";
+import { type Item, imagesOf, otherPartsOf, textOf } from "./wire.ts";
 
 export interface InputItemsProps {
   readonly input: readonly Item[] | undefined;
@@ -91,6 +91,11 @@ function InputItem({ item }: { readonly item: Item }) {
         <img key={url} class="message-image" src={url} alt="Sent with the message" />
       ))}
       <p class="message-text">{textOf(item)}</p>
+      {otherPartsOf(item).map(({ type, filename }, index) => (
+        <span key={index} class="soft">
+          {filename ?? (type === "input_image" ? "An image that is not in the message itself" : type)}
+        </span>
+      ))}
     </div>
   );
 }

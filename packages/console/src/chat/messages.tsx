@@ -8,6 +8,7 @@ import { InputItems } from "./input-items.tsx";
 import "./messages.css";
 import { userMessage } from "./request.ts";
 import { branchesOf, newestLeaf } from "./tree.ts";
+import { otherPartsOf } from "./wire.ts";
 
 export interface MessagesProps {
   readonly chat: Chat;
@@ -65,11 +66,10 @@ function Turn({ chat, server, node, isLast, startsEditing }: TurnProps) {
         }}
         onEdit={(text, images) => {
           // What else was sent with it, such as the history of another client, is sent again.
-          const kept = (input ?? []).slice(
-            0,
-            (input ?? []).findLastIndex(({ role }) => role === "user"),
-          );
-          void chat.send([...kept, userMessage(text, images)], previous, server);
+          const items = input ?? [];
+          const at = items.findLastIndex(({ role }) => role === "user");
+          const others = items[at] && otherPartsOf(items[at]);
+          void chat.send([...items.slice(0, at), userMessage(text, images, others)], previous, server);
         }}
       />
       <AnswerView

@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import type { ToolInfo } from "../api/inspect-types.ts";
 import { type RequestParts, schemaProblem, toRequest, userMessage } from "./request.ts";
 import type { ChatSettings } from "./settings.ts";
+import { imagesOf, otherPartsOf } from "./wire.ts";
 
 const plain: ChatSettings = {
   model: "demo",
@@ -41,6 +42,21 @@ describe("a request", () => {
       store: true,
       metadata: { source: "console" },
     });
+  });
+
+  test("of an edited message keeps what the page does not show of it", () => {
+    const file = { type: "input_file", filename: "a.pdf" };
+    const image = { type: "input_image", image_url: "https://other.example/a.png" };
+    const own = { type: "input_image", image_url: "data:image/png;base64,AAAA" };
+    const content = [{ type: "input_text", text: "Hi" }, own, file, image];
+    const message = { type: "message", role: "user", content };
+    expect(imagesOf(message)).toEqual([own.image_url]);
+    expect(otherPartsOf(message)).toEqual([file, image]);
+    expect(userMessage("Hi!", [], otherPartsOf(message)).content).toEqual([
+      { type: "input_text", text: "Hi!" },
+      file,
+      image,
+    ]);
   });
 
   test("follows a response or a conversation", () => {

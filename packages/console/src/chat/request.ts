@@ -3,7 +3,7 @@
 import type { ToolInfo } from "../api/inspect-types.ts";
 import type { ChatSettings } from "./settings.ts";
 import { toolEntries } from "./tool-choice.ts";
-import type { Item } from "./wire.ts";
+import type { ContentPart, Item } from "./wire.ts";
 
 export interface RequestParts {
   readonly settings: ChatSettings;
@@ -56,15 +56,20 @@ export function schemaProblem(schema: string): string | undefined {
   }
 }
 
-/** The message that a person wrote, with its images. */
-export function userMessage(text: string, images: readonly string[]): Item {
-  if (images.length === 0) return { type: "message", role: "user", content: text };
+/** The message that a person wrote, with its images, and what else it had before it was edited. */
+export function userMessage(
+  text: string,
+  images: readonly string[],
+  others: readonly ContentPart[] = [],
+): Item {
+  if (images.length === 0 && others.length === 0) return { type: "message", role: "user", content: text };
   return {
     type: "message",
     role: "user",
     content: [
       ...(text === "" ? [] : [{ type: "input_text", text }]),
       ...images.map((image_url) => ({ type: "input_image", image_url, detail: "auto" })),
+      ...others,
     ],
   };
 }

@@ -2,6 +2,7 @@
 
 import { get } from "../api/api.ts";
 import type { Page, RunSummary } from "../api/types.ts";
+import type { Item } from "./wire.ts";
 
 /** What chats of the console have as `metadata.source`. */
 export const consoleSource = "console";
@@ -21,6 +22,7 @@ function rootOfBranch(source: string | null): string | undefined {
 
 const maxRuns = 1_000;
 const maxBranches = 20;
+const maxItems = 2_000;
 
 export interface Thread {
   /** The first response of the chat, or its conversation. */
@@ -41,6 +43,18 @@ export async function loadThread(id: string, signal: AbortSignal): Promise<Threa
   const others = await Promise.all(branches.map((branch) => runsOf({ thread: branch.id }, signal)));
   const all = [own, main, branches, ...others].flat();
   return { root, runs: [...new Map(all.map((run) => [run.id, run])).values()] };
+}
+
+/** The input of a response. That of another client may be a long history. */
+export async function loadInput(path: string, signal: AbortSignal): Promise<Item[]> {
+  const items: Item[] = [];
+  for (let after = ""; items.length < maxItems; ) {
+    const page = await get<Page<Item>>(`${path}/input_items?limit=100&order=asc${after}`, { signal });
+    items.push(...page.data);
+    if (!page.has_more || page.last_id === null) break;
+    after = `&after=${encodeURIComponent(page.last_id)}`;
+  }
+  return items;
 }
 
 async function runsOf(

@@ -88,10 +88,20 @@ function textOfParts(content: Item["content"] | readonly ContentPart[]): string 
 }
 
 /** The images of a message that are in the message itself. Others would be requests to elsewhere. */
-export function imagesOf({ content }: Item): string[] {
-  if (!Array.isArray(content)) return [];
-  return (content as readonly ContentPart[]).flatMap(({ image_url: image }) => {
-    const url = typeof image === "string" ? image : image?.url;
-    return url !== undefined && /^data:image\/(?:png|jpeg|gif|webp);base64,/i.test(url) ? [url] : [];
-  });
+export function imagesOf(item: Item): string[] {
+  return partsOf(item).flatMap((part) => imageOf(part) ?? []);
+}
+
+/** What else a message has, such as files: it is named, and sent again when the message is edited. */
+export function otherPartsOf(item: Item): ContentPart[] {
+  return partsOf(item).filter((part) => part.text === undefined && imageOf(part) === undefined);
+}
+
+function imageOf({ image_url: image }: ContentPart): string | undefined {
+  const url = typeof image === "string" ? image : image?.url;
+  return url !== undefined && /^data:image\/(?:png|jpeg|gif|webp);base64,/i.test(url) ? url : undefined;
+}
+
+function partsOf({ content }: Item): readonly ContentPart[] {
+  return Array.isArray(content) ? (content as readonly ContentPart[]) : [];
 }

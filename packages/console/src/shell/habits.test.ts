@@ -119,7 +119,7 @@ describe.skipIf(browserPath === undefined)(`habits${skipReason}`, () => {
 
   test("a long chat opens at its end", async () => {
     using model = scriptedModel(
-      Array.from({ length: 24 }, (_, n) => `Answer ${n}.\n\n`.padEnd(300, "- a\n")),
+      Array.from({ length: 25 }, (_, n) => `Answer ${n}.\n\n`.padEnd(300, "- a\n")),
     );
     await using server = await startConsole({ models: { scripted: model } });
     let id: string | undefined;
@@ -131,6 +131,15 @@ describe.skipIf(browserPath === undefined)(`habits${skipReason}`, () => {
     const leftBelow = () =>
       page.evaluate(() => document.documentElement.scrollHeight - scrollY - innerHeight);
     await expect.poll(leftBelow).toBeLessThan(2);
+
+    // So does one whose history another client sent.
+    const input = Array.from({ length: 121 }, (_, n) => ({
+      role: n % 2 ? "assistant" : "user",
+      content: `Line ${n}`,
+    }));
+    const other = await respond(server.url, { model: "scripted", input });
+    await page.goto(`${server.url}/#/chat/${other}`);
+    await page.getByText("Line 120", { exact: true }).waitFor();
   });
 });
 
