@@ -3,6 +3,8 @@
 import { copyText } from "../clipboard.ts";
 
 const shownMs = 1_500;
+/** A paragraph that is longer has no kerning: with it, lines of a single long word take seconds to lay out. */
+const longChars = 4_000;
 
 export function decorate(fragment: DocumentFragment): void {
   for (const pre of fragment.querySelectorAll("pre")) {
@@ -11,6 +13,8 @@ export function decorate(fragment: DocumentFragment): void {
     wrap(pre, "code-block").prepend(head);
     pre.tabIndex = 0; // so that the keyboard can scroll it
   }
+  for (const text of fragment.querySelectorAll("p"))
+    if ((text.textContent ?? "").length > longChars) text.dataset["long"] = "";
   for (const table of fragment.querySelectorAll("table")) wrap(table, "wide-table").tabIndex = 0;
 }
 

@@ -10,7 +10,7 @@ import { hostileTexts } from "../../testkit/hostile-texts.ts";
 const allowed =
   "P BR HR H1 H2 H3 H4 H5 H6 BLOCKQUOTE UL OL LI STRONG EM DEL CODE PRE A TABLE THEAD TBODY TR TH TD";
 const own = "DIV.code-block DIV.code-head DIV.wide-table SPAN BUTTON.button quiet";
-const attributes = "href rel target start align data-language tabindex class type aria-live";
+const attributes = "href rel target start align data-language data-long tabindex class type aria-live";
 
 const sampleText = `# Heading
 
@@ -109,6 +109,7 @@ describe.skipIf(browserPath === undefined)(`Markdown of a model${skipReason}`, (
     }
     await ask(page, "Go on");
     await page.locator(".markdown p", { hasText: /^The end\.$/ }).waitFor();
+    expect(await page.locator(".markdown p[data-long]").count()).toBeGreaterThan(0);
     const found = await page.evaluate(() =>
       [...document.querySelectorAll(".markdown *")].map((node) => ({
         name: node.tagName,
