@@ -209,3 +209,22 @@ describe("values as source", () => {
     expect(toComment(hostile)).not.toMatch(/[\n\r\u2028\u2029]/);
   });
 });
+
+test("code has an end where a model nested its arguments without one", () => {
+  const text = "[".repeat(20_000) + "]".repeat(20_000);
+  const call = {
+    type: "mcp_call",
+    id: "mcp_1",
+    name: "shout",
+    arguments: text,
+    output: "",
+    status: "completed",
+  };
+  const response = { output: [call], tools: [], model: "m", instructions: null, metadata: {}, error: null };
+  const events = [
+    { n: 0, at: 0, type: "model.asked", answer: 0 },
+    { n: 1, at: 1, type: "model.finished", answer: 0 },
+  ];
+  const record = { title: "", response, input: [], earlier: [], rounds: readRounds(events as never) };
+  expect(toScriptedTest(record as unknown as RunRecord)).toContain(JSON.stringify(text));
+});

@@ -128,13 +128,24 @@ function isToolName(name: string): boolean {
   return /^[\w-]{1,64}$/.test(name);
 }
 
+/** Whether JSON is nested deeper than anybody writes it: as source code, it would have no end. */
+function isDeep(text: string): boolean {
+  let depth = 0;
+  for (const character of text) {
+    if (character === "[" || character === "{") depth += 1;
+    if (character === "]" || character === "}") depth -= 1;
+    if (depth > 100) return true;
+  }
+  return false;
+}
+
 function toCall(item: Item): RecordedCall {
   const name = typeof item["name"] === "string" ? item["name"] : item.type;
   if (item.type === "custom_tool_call") return { name, input: { input: textOfParts(item["input"]) } };
   const text = typeof item["arguments"] === "string" ? item["arguments"] : "{}";
   try {
     const input: unknown = JSON.parse(text);
-    if (JSON.stringify(input) === text) return { name, input };
+    if (!isDeep(text) && JSON.stringify(input) === text) return { name, input };
   } catch {
     // As it was written.
   }
