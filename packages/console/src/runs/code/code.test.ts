@@ -211,7 +211,7 @@ describe("values as source", () => {
 });
 
 test("code has an end where a model nested its arguments without one", () => {
-  const text = "[".repeat(20_000) + "]".repeat(20_000);
+  const text = "[".repeat(4_000) + "]".repeat(4_000);
   const call = {
     type: "mcp_call",
     id: "mcp_1",
