@@ -124,7 +124,8 @@ async function walk(page: Page): Promise<string[]> {
   }
   return page.evaluate(() => {
     const { wanted, unseen } = globalThis as unknown as { wanted: Set<Element>; unseen: string[] };
-    const left = [...wanted].filter((element) => element.isConnected);
+    // What a page has taken away or disabled since it was opened need not be reached.
+    const left = [...wanted].filter((element) => element.isConnected && !element.matches(":disabled"));
     return [
       ...left.map((element) => `not reached: ${element.outerHTML.slice(0, 120)}`),
       ...unseen.map((html) => `focus not seen: ${html}`),
