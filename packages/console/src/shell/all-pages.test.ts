@@ -5,11 +5,10 @@ import { axeProblems } from "../testkit/axe.ts";
 import { browserPath, openConsole, skipReason, startBrowser, takeScreenshot } from "../testkit/browser.ts";
 import { placesWith, respond, startFullConsole, visit } from "../testkit/pages.ts";
 
+// Each scheme and each width has its own problems, and they hardly ever meet.
 const looks = [
   { scheme: "light", width: 1280 },
   { scheme: "dark", width: 360 },
-  { scheme: "light", width: 360 },
-  { scheme: "dark", width: 1280 },
 ] as const;
 const input = "What is 25 + 17? Use the tool, please.";
 
@@ -32,8 +31,7 @@ describe.skipIf(browserPath === undefined)(`all pages${skipReason}`, () => {
         await page.setViewportSize({ width, height: 800 });
         if (index === 0) await visit(page, place);
         await takeScreenshot(page, `${name}-${scheme}-${width}`);
-        // Twice: each scheme and each width has its own problems, and they hardly ever meet.
-        if (index < 2) found.push(...(await axeProblems(page)).map((line) => `${name} ${scheme}: ${line}`));
+        found.push(...(await axeProblems(page)).map((line) => `${name} ${scheme}: ${line}`));
         found.push(...(await overflow(page)).map((line) => `${name} at ${width}: ${line}`));
       }
       await page.setViewportSize({ width: 2560, height: 1200 });

@@ -315,8 +315,8 @@ export class BwrapExecution implements Execution {
   #passedLimit(usage: ReturnType<typeof treeUsage>): "memory" | "processes" | "cpu" | undefined {
     const { limits, group } = this.#setup;
     if (group === undefined) {
+      if (usage.processes > limits.processes) return "processes"; // also if they need too much memory together
       if (usage.memoryBytes > limits.memoryBytes) return "memory";
-      if (usage.processes > limits.processes) return "processes";
     } else {
       if (group.memoryKills() > this.#earlierKills) return "memory";
       if (group.refusedProcesses() > this.#earlierRefusals) return "processes";

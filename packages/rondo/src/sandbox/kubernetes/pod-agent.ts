@@ -231,10 +231,10 @@ def run():
                         pass
                 if (cpu_now - cpu_base) * 1000 > limits["cpuMs"]:
                     reason = "cpu"
+                elif threads > limits["processes"]:
+                    reason = "processes" # also if they need too much memory together
                 elif memory > limits["memoryBytes"]:
                     reason = "memory"
-                elif threads > limits["processes"]:
-                    reason = "processes"
             if now >= next_disk:
                 before = time.monotonic()
                 if is_over_disk():
