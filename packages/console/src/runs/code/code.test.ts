@@ -225,6 +225,6 @@ test("code has an end where a model nested its arguments without one", () => {
     { n: 0, at: 0, type: "model.asked", answer: 0 },
     { n: 1, at: 1, type: "model.finished", answer: 0 },
   ];
-  const record = { title: "", response, input: [], earlier: [], rounds: readRounds(events as never) };
+  const record = { title: "", response, input: [], earlier: [], rounds: readRounds(events) };
   expect(toScriptedTest(record as unknown as RunRecord)).toContain(JSON.stringify(text));
 });
