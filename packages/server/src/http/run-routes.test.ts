@@ -99,6 +99,42 @@ test("the list has filters and a search, and says where the next page begins", a
   expect((await server.get("/v1/runs", "bob")).body).toMatchObject({ data: [], has_more: false });
 });
 
+test("the list can have what was said, in pages that are not too long", async () => {
+  const long = "x".repeat(1_500_000);
+  await using server = await serve(4);
+  const first = await server.create({ input: `first ${long}` });
+  let last = first;
+  for (const n of [1, 2, 3])
+    last = await server.create({ input: `${n} ${long}`, previous_response_id: last.id });
+  interface FullRun {
+    id: string;
+    response?: { id: string; output: { content: { text: string }[] }[] };
+    input?: { data: { content: { text: string }[] }[]; has_more: boolean };
+  }
+  const read = async (query: string) =>
+    (await server.get(`/v1/runs?thread=${first.id}&${query}`)).body as ListReply & {
+      data: FullRun[];
+      first_id: string;
+    };
+  const page = await read("include=response,input");
+  expect(page.data).toHaveLength(2);
+  expect(page).toMatchObject({ has_more: true, first_id: last.id, last_id: page.data[1]?.id });
+  expect(page.data[0]?.response).toMatchObject({
+    id: last.id,
+    output: [{ content: [{ text: "Answer 3." }] }],
+  });
+  expect(page.data[0]?.input?.data[0]?.content[0]?.text.slice(0, 4)).toBe("3 xx");
+  expect(page.data[0]?.input?.has_more).toBe(false);
+  const rest = await read(`include=response&include=input&after=${page.last_id}`);
+  expect(rest).toMatchObject({ has_more: false, last_id: first.id });
+  // Backwards, the page ends where it was asked for.
+  const before = await read(`include=input&before=${first.id}`);
+  expect(before.data.map(({ id }) => id)).toEqual([page.data[1]?.id, rest.data[0]?.id]);
+  expect(before).toMatchObject({ has_more: true, first_id: page.data[1]?.id, last_id: rest.data[0]?.id });
+  expect(before.data[0]?.response).toBeUndefined();
+  expect((await read("")).data[0]?.input).toBeUndefined();
+});
+
 test("nonsense is refused, and what is another's is not found", async () => {
   await using server = await serve(1);
   const { id } = await server.create({ input: "Hi" });
@@ -113,6 +149,7 @@ test("nonsense is refused, and what is another's is not found", async () => {
     "created_after_ms=-1",
     "created_after_ms=1.5",
     "after=resp_unknown",
+    "include=everything",
   ])
     expect([query, (await server.get(`/v1/runs?${query}`)).status]).toEqual([query, 400]);
   for (const query of ["after=-2", "after=x", "after=1e3", "include=secrets", "include=requests,all"])

@@ -30,7 +30,10 @@ export const runsQuerySchema = z.object({
     .max(200)
     .exactOptional()
     .describe("The first response of a chain, or a conversation: only what belongs to it."),
-  roots: z.boolean().default(false).describe("Whether only the first response of each thread is given."),
+  roots: z
+    .boolean()
+    .default(false)
+    .describe("Whether only the first response of each thread is given, of those that are kept."),
   search: z
     .string()
     .max(120)
@@ -40,6 +43,12 @@ export const runsQuerySchema = z.object({
     ),
   created_after_ms: ms.exactOptional(),
   created_before_ms: ms.exactOptional(),
+  include: z
+    .array(z.enum(["response", "input"]))
+    .default([])
+    .describe(
+      "What to add to each run: the response, and the first 100 items of its input. A page may then have fewer than `limit`: go on after its `last_id`.",
+    ),
 });
 
 const include = z

@@ -1,8 +1,8 @@
 // A run as lists show it: short, without its items.
 
 import { z } from "zod";
-import { listOf } from "./replies.ts";
-import { responseErrorSchema } from "./response.ts";
+import { itemSchema, listOf } from "./replies.ts";
+import { responseErrorSchema, responseSchema } from "./response.ts";
 import { responseStatuses } from "./status.ts";
 
 const ms = z.number();
@@ -31,6 +31,10 @@ export const runSchema = z.object({
     })
     .nullable(),
   error: responseErrorSchema.nullable(),
+  /** With `include=response`. */
+  response: responseSchema.exactOptional(),
+  /** With `include=input`: the beginning of its input, and whether there is more of it. */
+  input: z.object({ data: z.array(itemSchema), has_more: z.boolean() }).exactOptional(),
 });
 
 export const runListSchema = listOf(runSchema);

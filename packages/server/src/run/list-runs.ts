@@ -30,7 +30,8 @@ export async function listRuns(
   owner: string,
   query: RunsQuery,
 ): Promise<ListObject<RunObject>> {
-  const { roots: onlyRoots, search: given = "", created_after_ms, created_before_ms, ...rest } = query;
+  const { roots: onlyRoots, search: given = "", created_after_ms, created_before_ms, ...others } = query;
+  const { include: _contents, ...rest } = others;
   // As titles are written.
   const search = toLine(given, maxTitle);
   const options = {

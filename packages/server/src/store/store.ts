@@ -219,7 +219,10 @@ export interface Store extends ConversationStore {
    * write to, if news can get lost between them. Default: never.
    */
   readonly pollMs?: number;
-  /** How long a run collects events for one commit. Default: 0, until the event loop has handled what is ready. */
+  /**
+   * How long a run collects events for one commit, from the commit before. Default: 0, until the event loop has handled
+   * what is ready.
+   */
   readonly flushWindowMs?: number;
   /** Whether other processes work on its runs too: one that ends hands them over soon. Default: false. */
   readonly isShared?: boolean;

@@ -51,12 +51,10 @@ export const movedTables: readonly MovedTable[] = [
       title: "text",
       source: "name",
       thread_id: "name",
-      opens_conversation: "boolean",
     },
     order: ["key"],
     from: `(SELECT *, coalesce(
-      (SELECT max(sequence) FROM events WHERE events.response_key = responses.key), -1) AS last_sequence,
-      is_root AND conversation_id IS NOT NULL AS opens_conversation
+      (SELECT max(sequence) FROM events WHERE events.response_key = responses.key), -1) AS last_sequence
       FROM responses)`,
   },
   {

@@ -85,7 +85,7 @@ test("responses of older nodes get their threads, and older nodes go on", async 
       "r6 r2", // an older node does not know the thread
       "r7 r0",
     ]);
-    expect((await list({ onlyRoots: true })).map(({ id }) => id)).toEqual(["r0", "r3"]);
+    expect((await list({ onlyRoots: true })).map(({ id }) => id)).toEqual(["r0", "r3", "r5"]);
 
     const lease = await store.create(newResponse("r8"), "new", 30_000);
     const trace = { first: 0, last: 0, lines: "{}" };

@@ -15,8 +15,16 @@ interface RunRow extends Omit<ResponseRow, "owner" | "request" | "incomplete_rea
 
 // Older nodes do not name threads.
 const columns = `r.id, r.status, r.is_background, r.model, r.created_at_ms, r.completed_at_ms, r.previous_response_id,
-  r.error, r.usage, r.title, r.source, coalesce(r.thread_id, r.conversation_id, r.previous_response_id, r.id) AS thread_id,
-  r.opens_conversation OR (r.conversation_id IS NULL AND r.previous_response_id IS NULL) AS is_root`;
+  r.error, r.usage, r.title, r.source, coalesce(r.thread_id, r.conversation_id, r.previous_response_id, r.id) AS thread_id`;
+
+/**
+ * Whether it is the oldest of its thread that is kept: the one that began it may have been removed. Not with EXISTS, which
+ * may be planned as a join with all responses. `$1` is the owner.
+ */
+const isFirst = (s: string) => `(r.thread_id = r.id OR (
+  (SELECT 1 FROM ${s}.responses f WHERE f.id = r.thread_id AND f.owner = $1 LIMIT 1) IS NULL
+  AND (SELECT 1 FROM ${s}.responses o WHERE o.owner = $1 AND o.thread_id = r.thread_id
+    AND (o.created_at_ms, o.id) < (r.created_at_ms, r.id) LIMIT 1) IS NULL))`;
 
 type AddValue = (value: unknown) => string;
 
@@ -38,7 +46,7 @@ export async function listRuns(
   const scanned = [...values];
   const page = scan.isFiltered
     ? `SELECT * FROM (SELECT ${columns} ${from} LIMIT ${maxScanned}) r
-        WHERE ${checkConditions(options, scan, value).join(" AND ")} LIMIT ${value(limit + 1)}`
+        WHERE ${checkConditions(db.schema, options, scan, value).join(" AND ")} LIMIT ${value(limit + 1)}`
     : `SELECT ${columns} ${from} LIMIT ${value(limit + 1)}`;
   const rows = await db.read<RunRow>(page, values);
   const data = rows.slice(0, limit).map(toSummary);
@@ -72,10 +80,15 @@ function threadCondition(thread: string): string {
 }
 
 /** What is checked of each row. */
-function checkConditions(options: ListRunsOptions, { checked, title }: RunScan, value: AddValue): string[] {
+function checkConditions(
+  schema: string,
+  options: ListRunsOptions,
+  { checked, title }: RunScan,
+  value: AddValue,
+): string[] {
   return [
     ...checked.map((name) => equals(name, options, value)),
-    ...(options.onlyRoots ? ["r.is_root"] : []),
+    ...(options.onlyRoots ? [isFirst(schema)] : []),
     ...(title ? [`r.title ~ ${value(patternOf(title))}`] : []),
   ];
 }

@@ -1,5 +1,5 @@
 import { DatabaseSync } from "node:sqlite";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { afterEach, beforeEach, expect, onTestFinished, test, vi } from "vitest";
 import { StoreError } from "../store-error.ts";
 import { GroupWriter } from "./group-writer.ts";
 
@@ -80,4 +80,36 @@ test("a refused write rejects for its caller alone, and the others are committed
     { status: "fulfilled" },
   ]);
   expect(notes()).toEqual(["a", "b"]);
+});
+
+test("writes that may wait share a transaction with those of later ticks, and with one that does not wait", async () => {
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+  onTestFinished(() => void vi.useRealTimers());
+  const log = executed();
+  const waiting = (text: string) =>
+    writer.write(() => database.prepare("INSERT INTO notes VALUES (?)").run(text), {
+      isDurable: false,
+      mayWait: true,
+    });
+  const first = waiting("a");
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(notes()).toEqual([]);
+  const second = waiting("b");
+  await note("c");
+  await Promise.all([first, second]);
+  expect(log.filter((sql) => sql === "BEGIN IMMEDIATE")).toHaveLength(1);
+  const last = waiting("d");
+  vi.runAllTimers();
+  await last;
+  expect(notes()).toEqual(["a", "b", "c", "d"]);
+});
+
+test("what waits is written when the store is closed", async () => {
+  const write = writer.write(() => database.prepare("INSERT INTO notes VALUES ('a')").run(), {
+    isDurable: false,
+    mayWait: true,
+  });
+  writer.close();
+  await write;
+  expect(notes()).toEqual(["a"]);
 });

@@ -1,5 +1,5 @@
 // Groups the writes of one tick of the event loop into one transaction, so that they share the cost of a commit. A write
-// is acknowledged after the commit.
+// is acknowledged after the commit. Pieces of text can wait a moment for those of other runs.
 
 import type { DatabaseSync } from "node:sqlite";
 import { storeClosed } from "../rules.ts";
@@ -13,11 +13,21 @@ interface PendingWrite {
   readonly reject: (error: unknown) => void;
 }
 
+export interface WriteOptions {
+  readonly isDurable: boolean;
+  /** Whether it may be committed together with what comes within the next milliseconds. Default: false. */
+  readonly mayWait?: boolean;
+}
+
+/** How long such writes wait. Nobody sees a token so much later, and the commits of many runs become one. */
+const waitMs = 2;
+
 export class GroupWriter {
   readonly #database: DatabaseSync;
   readonly #path: string;
   #pending: PendingWrite[] = [];
   #timer: NodeJS.Immediate | undefined;
+  #waiting: NodeJS.Timeout | undefined;
   #isDurable: boolean | undefined;
   #isClosed = false;
 
@@ -30,27 +40,30 @@ export class GroupWriter {
    * Runs `run` in the next transaction. It must throw `StoreError`s before it writes anything: they do not roll back the
    * other writes. It may run again, if another write of its group fails.
    */
-  write<T>(run: () => T, { isDurable }: { isDurable: boolean }): Promise<T> {
+  write<T>(run: () => T, { isDurable, mayWait = false }: WriteOptions): Promise<T> {
     if (this.#isClosed) return Promise.reject(storeClosed());
     const { promise, resolve, reject } = Promise.withResolvers<T>();
     this.#pending.push({ run, isDurable, resolve: resolve as PendingWrite["resolve"], reject });
-    this.#timer ??= setImmediate(() => this.#flush());
+    if (mayWait) this.#waiting ??= setTimeout(this.#flush, waitMs);
+    else this.#timer ??= setImmediate(this.#flush);
     return promise;
   }
 
   /** Writes what is pending, and accepts no more. */
   close(): void {
     this.#isClosed = true;
-    clearImmediate(this.#timer);
     this.#flush();
   }
 
-  #flush(): void {
+  readonly #flush = (): void => {
+    clearImmediate(this.#timer);
+    clearTimeout(this.#waiting);
     this.#timer = undefined;
+    this.#waiting = undefined;
     let writes: readonly PendingWrite[] = this.#pending;
     this.#pending = [];
     while (writes.length > 0) writes = this.#commit(writes);
-  }
+  };
 
   /** Tries once. Returns the writes to retry: all but one that failed by itself. */
   #commit(writes: readonly PendingWrite[]): readonly PendingWrite[] {

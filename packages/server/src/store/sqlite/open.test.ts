@@ -28,7 +28,7 @@ afterEach(() => folder[Symbol.dispose]());
 
 /** Takes away what was added after the version 3. */
 const undoTraces = `DROP TABLE traces; DROP INDEX responses_by_source; DROP INDEX responses_by_thread;
-  ${["title", "source", "thread_id", "is_root"].map((name) => `ALTER TABLE responses DROP COLUMN ${name}`).join(";")};`;
+  ${["title", "source", "thread_id"].map((name) => `ALTER TABLE responses DROP COLUMN ${name}`).join(";")};`;
 const undoLatest = `${undoTraces} DROP TABLE file_chunks; DROP TABLE files; DROP TABLE idempotency_keys; ALTER TABLE responses DROP COLUMN suspicion; ALTER TABLE responses DROP COLUMN is_apart;`;
 
 /** The error of a start that must fail. */
@@ -229,7 +229,7 @@ test("a database from before lists of runs is migrated, with titles and threads"
     ["r5", "gone", null],
   ]);
   const roots = await store.listRuns("ann", { limit: 100, order: "asc", onlyRoots: true });
-  expect(roots.data.map(({ id }) => id)).toEqual(["r0", "r3"]);
+  expect(roots.data.map(({ id }) => id)).toEqual(["r0", "r3", "r5"]);
   await store.close();
 });
 

@@ -14,7 +14,13 @@ interface RunRow extends Omit<ResponseRow, "key" | "owner" | "request" | "incomp
 }
 
 const columns = `r.id, r.status, r.is_background, r.model, r.created_at_ms, r.completed_at_ms, r.previous_response_id,
-  r.error, r.usage, r.title, r.source, coalesce(r.thread_id, r.id) AS thread_id, r.is_root`;
+  r.error, r.usage, r.title, r.source, coalesce(r.thread_id, r.id) AS thread_id`;
+
+/** Whether it is the oldest of its thread that is kept: the one that began it may have been removed. */
+const isFirst = `(r.thread_id = r.id OR (
+  NOT EXISTS (SELECT 1 FROM responses f WHERE f.id = r.thread_id AND f.owner = ?)
+  AND NOT EXISTS (SELECT 1 FROM responses o WHERE o.owner = ? AND o.thread_id = r.thread_id
+    AND (o.created_at_ms, o.id) < (r.created_at_ms, r.id))))`;
 
 type Condition = readonly [sql: string, ...values: SQLInputValue[]];
 
@@ -30,7 +36,7 @@ export function listRuns(
   const read = [...readConditions(owner, options, scan), ...cursors(db, owner, options)];
   const { sql, values } = readFrom(read, owner, scan.by === "thread" ? options.thread : undefined);
   const from = `FROM ${sql} ORDER BY r.created_at_ms ${direction}, r.id ${direction}`;
-  const checks = joined(checkConditions(options, scan));
+  const checks = joined(checkConditions(owner, options, scan));
   // One more row than requested shows whether there are more.
   const rows = scan.isFiltered
     ? db.all<RunRow>(
@@ -87,10 +93,10 @@ function readConditions(owner: string, options: ListRunsOptions, { by, idRange }
 }
 
 /** What is checked of each row. */
-function checkConditions(options: ListRunsOptions, { checked, title }: RunScan): Condition[] {
+function checkConditions(owner: string, options: ListRunsOptions, { checked, title }: RunScan): Condition[] {
   return [
     ...checked.map((name) => equals(name, options)),
-    ...(options.onlyRoots ? [["r.is_root"] as const] : []),
+    ...(options.onlyRoots ? [[isFirst, owner, owner] as const] : []),
     ...(title ? [["r.title GLOB ?", globOf(title)] as const] : []),
   ];
 }

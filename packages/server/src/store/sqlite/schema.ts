@@ -187,7 +187,6 @@ const migrations: readonly string[] = [
   ALTER TABLE responses ADD COLUMN title TEXT;
   ALTER TABLE responses ADD COLUMN source TEXT;
   ALTER TABLE responses ADD COLUMN thread_id TEXT;
-  ALTER TABLE responses ADD COLUMN is_root INTEGER NOT NULL DEFAULT 0;
   CREATE INDEX responses_followers ON responses (previous_response_id) WHERE previous_response_id IS NOT NULL;
   UPDATE responses SET thread_id = conversation_id WHERE conversation_id IS NOT NULL;
   WITH RECURSIVE chained (key, id, root) AS (
@@ -199,8 +198,6 @@ const migrations: readonly string[] = [
       WHERE responses.key = chained.key AND responses.id <> chained.root;
   UPDATE responses SET thread_id = previous_response_id WHERE thread_id IS NULL AND previous_response_id IS NOT NULL;
   DROP INDEX responses_followers;
-  UPDATE responses SET is_root = 1 WHERE thread_id IS NULL
-    OR key IN (SELECT min(key) FROM responses WHERE conversation_id IS NOT NULL GROUP BY owner, conversation_id);
   UPDATE responses SET title = (
     SELECT replace(replace(substr(CASE json_type(i.data, '$.content') WHEN 'text' THEN i.data ->> '$.content' ELSE
           (SELECT part.value ->> '$.text' FROM json_each(i.data, '$.content') part

@@ -30,7 +30,7 @@ import {
 } from "./conversations.ts";
 import { toStoreError } from "./faults.ts";
 import { SqliteFiles } from "./files.ts";
-import { GroupWriter } from "./group-writer.ts";
+import { GroupWriter, type WriteOptions } from "./group-writer.ts";
 import { findKey } from "./keys.ts";
 import { listConversationItems, listInput, listResponses } from "./lists.ts";
 import { lockForProcess } from "./process-lock.ts";
@@ -97,6 +97,8 @@ export function sqliteInMemory({
 const expireBatch = 100;
 
 export class SqliteStore implements Store {
+  /** Each run writes to a page of its own: the tokens of a fast model share a commit. */
+  readonly flushWindowMs = 15;
   readonly keepsNothing: boolean;
   readonly queue: RunQueue;
   readonly files: FileStore;
@@ -236,7 +238,11 @@ export class SqliteStore implements Store {
 
   async commit({ responseId, fence }: Lease, write: RunWrite): Promise<void> {
     const encoded = encodeWrite(write);
-    await this.#write(() => addToRun(this.#db, { responseId, fence }, encoded, this.#now()), write);
+    // Pieces of text: the run goes on meanwhile.
+    const mayWait =
+      !write.isDurable && !write.update && encoded.output.length === 0 && encoded.steps.length === 0;
+    const add = () => addToRun(this.#db, { responseId, fence }, encoded, this.#now());
+    await this.#write(add, { isDurable: write.isDurable ?? false, mayWait });
   }
 
   async resume(lease: Lease) {
@@ -291,7 +297,7 @@ export class SqliteStore implements Store {
     }
   }
 
-  #write<T>(run: () => T, { isDurable }: { isDurable: boolean } = { isDurable: true }): Promise<T> {
-    return this.#writer.write(run, { isDurable });
+  #write<T>(run: () => T, options: WriteOptions = { isDurable: true }): Promise<T> {
+    return this.#writer.write(run, options);
   }
 }

@@ -49,11 +49,10 @@ export function insertResponse(
   checkPlace(response, conversation && readState(db, owner, conversation.id));
   const isLeased = response.status === "in_progress";
   const fence = isLeased ? 1 : 0;
-  const { threadId, isRoot } = threadOf(db, response);
   const key = db.insert(
     `INSERT INTO responses (id, owner, status, is_background, model, created_at_ms, previous_response_id,
-        conversation_id, is_closed, worker, lease_until_ms, fence, title, source, thread_id, is_root)
-      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+        conversation_id, is_closed, worker, lease_until_ms, fence, title, source, thread_id)
+      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     id,
     owner,
     response.status,
@@ -68,8 +67,7 @@ export function insertResponse(
     fence,
     response.title ?? null,
     response.source ?? null,
-    threadId,
-    Number(isRoot),
+    threadOf(db, response),
   );
   db.change("INSERT INTO requests (response_key, data) VALUES (?, ?)", key, response.request);
   if (response.credentials !== undefined)
@@ -90,26 +88,19 @@ export function insertResponse(
   return fence;
 }
 
-/** The thread of a new response, and whether it is the first of it. Null for a response that is a thread itself. */
+/** The thread of a new response; null for one that is a thread itself. */
 function threadOf(
   db: SqliteConnection,
   { owner, conversation, previousResponseId }: EncodedNew,
-): { threadId: string | null; isRoot: boolean } {
-  if (conversation !== undefined) {
-    const isKnown = db.all(
-      "SELECT 1 FROM responses WHERE owner = ? AND thread_id = ? LIMIT 1",
-      owner,
-      conversation.id,
-    );
-    return { threadId: conversation.id, isRoot: isKnown.length === 0 };
-  }
-  if (previousResponseId === null) return { threadId: null, isRoot: true };
+): string | null {
+  if (conversation !== undefined) return conversation.id;
+  if (previousResponseId === null) return null;
   const [previous] = db.all<{ thread: string }>(
     "SELECT coalesce(thread_id, id) AS thread FROM responses WHERE id = ? AND owner = ?",
     previousResponseId,
     owner,
   );
-  return { threadId: previous?.thread ?? previousResponseId, isRoot: false };
+  return previous?.thread ?? previousResponseId;
 }
 
 /** The run of a lease. Throws a `StoreError` (`lost_lease`) if it is not held. */

@@ -37,7 +37,6 @@ export interface ResponseRecord {
   readonly title: string | null;
   readonly source: string | null;
   readonly threadId: string;
-  readonly isRoot: boolean;
   worker: string | undefined;
   leaseUntilMs: number;
   fence: number;
@@ -95,7 +94,7 @@ export function newRecord(response: EncodedNew, owner: OwnerRecord, serial: numb
     trace: [],
     title,
     source,
-    ...threadOf(response, owner),
+    threadId: threadOf(response, owner),
     worker: undefined,
     leaseUntilMs: 0,
     fence: 0,
@@ -104,14 +103,8 @@ export function newRecord(response: EncodedNew, owner: OwnerRecord, serial: numb
 }
 
 function threadOf({ id, conversation, previousResponseId: previous }: EncodedNew, owner: OwnerRecord) {
-  const known = [...owner.responses.values()];
-  if (conversation !== undefined)
-    return {
-      threadId: conversation.id,
-      isRoot: !known.some(({ threadId }) => threadId === conversation.id),
-    };
-  if (previous === null) return { threadId: id, isRoot: true };
-  return { threadId: owner.responses.get(previous)?.threadId ?? previous, isRoot: false };
+  if (conversation !== undefined) return conversation.id;
+  return previous === null ? id : (owner.responses.get(previous)?.threadId ?? previous);
 }
 
 export function toSummary({ head, error, usage, title, source, threadId }: ResponseRecord): RunSummary {

@@ -341,7 +341,8 @@ class MemoryStore implements Store {
   }
 }
 
-function isListed({ head, source, threadId, isRoot }: ResponseRecord, wanted: ListRunsOptions): boolean {
+function isListed(record: ResponseRecord, wanted: ListRunsOptions): boolean {
+  const { head, source, threadId } = record;
   const { createdAfterMs = -Infinity, createdBeforeMs = Infinity } = wanted;
   return (
     (wanted.status ?? head.status) === head.status &&
@@ -349,8 +350,20 @@ function isListed({ head, source, threadId, isRoot }: ResponseRecord, wanted: Li
     (wanted.background ?? head.background) === head.background &&
     (wanted.source ?? source) === source &&
     (wanted.thread ?? threadId) === threadId &&
-    (isRoot || !wanted.onlyRoots) &&
+    (!wanted.onlyRoots || isFirst(record)) &&
     head.createdAtMs > createdAfterMs &&
     head.createdAtMs < createdBeforeMs
+  );
+}
+
+/** Whether it is the oldest of its thread that is kept. */
+function isFirst({ head, threadId, owner }: ResponseRecord): boolean {
+  if (threadId === head.id) return true;
+  const others = [...owner.responses.values()].filter((other) => other.threadId === threadId);
+  return !others.some(
+    (other) =>
+      other.head.id === threadId ||
+      other.head.createdAtMs < head.createdAtMs ||
+      (other.head.createdAtMs === head.createdAtMs && other.head.id < head.id),
   );
 }

@@ -6,8 +6,7 @@ ALTER TABLE ${s}.responses
   ADD COLUMN title text COLLATE "C",
   ADD COLUMN source text COLLATE "C",
   -- Null for a response that is a thread itself.
-  ADD COLUMN thread_id text COLLATE "C",
-  ADD COLUMN opens_conversation boolean NOT NULL DEFAULT false;
+  ADD COLUMN thread_id text COLLATE "C";
 UPDATE ${s}.responses SET thread_id = conversation_id WHERE conversation_id IS NOT NULL;
 WITH RECURSIVE chained (key, id, root) AS (
   SELECT key, id, coalesce(thread_id, id) FROM ${s}.responses WHERE previous_response_id IS NULL
@@ -16,8 +15,6 @@ WITH RECURSIVE chained (key, id, root) AS (
     JOIN ${s}.responses r ON r.previous_response_id = c.id)
 UPDATE ${s}.responses r SET thread_id = c.root FROM chained c
   WHERE r.key = c.key AND r.previous_response_id IS NOT NULL AND r.thread_id IS DISTINCT FROM c.root;
-UPDATE ${s}.responses SET opens_conversation = true WHERE key IN (
-  SELECT min(key) FROM ${s}.responses WHERE conversation_id IS NOT NULL GROUP BY owner, conversation_id);
 CREATE INDEX responses_by_source ON ${s}.responses (owner, source, created_at_ms, id) WHERE source IS NOT NULL;
 CREATE INDEX responses_by_thread ON ${s}.responses (owner, thread_id) WHERE thread_id IS NOT NULL;
 

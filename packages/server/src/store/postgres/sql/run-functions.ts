@@ -12,9 +12,7 @@ const listed = (s: string): string => `,
       new ->> 'title', new ->> 'source',
       CASE WHEN place IS NOT NULL THEN place ->> 'id' WHEN new ->> 'previousResponseId' IS NOT NULL THEN coalesce(
         (SELECT coalesce(p.thread_id, p.id) FROM ${s}.responses p
-          WHERE p.id = new ->> 'previousResponseId' AND p.owner = owner_), new ->> 'previousResponseId') END,
-      place IS NOT NULL AND NOT EXISTS (SELECT 1 FROM ${s}.responses t
-        WHERE t.owner = owner_ AND t.thread_id = place ->> 'id')`;
+          WHERE p.id = new ->> 'previousResponseId' AND p.owner = owner_), new ->> 'previousResponseId') END`;
 
 /** The second version also keeps what lists show. */
 const create = (s: string, version: 1 | 2): string => `
@@ -68,7 +66,7 @@ BEGIN
       'isKeyTaken', is_key_taken, 'place', found_place));
   END IF;
   INSERT INTO ${s}.responses (id, owner, model, previous_response_id, conversation_id, status, is_background,
-      is_closed, created_at_ms, worker, node, fence, lease_until_ms, priority, last_sequence, last_write${version === 1 ? "" : ",\n      title, source, thread_id, opens_conversation"})
+      is_closed, created_at_ms, worker, node, fence, lease_until_ms, priority, last_sequence, last_write${version === 1 ? "" : ",\n      title, source, thread_id"})
     VALUES (new ->> 'id', owner_, new ->> 'model', new ->> 'previousResponseId', place ->> 'id', new ->> 'status',
       (new -> 'background')::boolean, (new -> 'isClosed')::boolean, (new -> 'createdAtMs')::bigint,
       CASE WHEN is_leased THEN op ->> 'worker' END, CASE WHEN is_leased THEN (op ->> 'node')::integer END,

@@ -98,11 +98,29 @@ export function runListTests(context: SuiteContext): void {
       expect(await idsOf({ thread: "r1" })).toBe("");
       expect(await idsOf({ thread: "conv_1", order: "desc", limit: 1 })).toBe("r4");
       expect(await idsOf({ thread: "nul\u0000" })).toBe("");
-      expect(await idsOf({ onlyRoots: true })).toBe("r0 r3 resp_abcd1");
+      expect(await idsOf({ onlyRoots: true })).toBe("r0 r3 r5 resp_abcd1");
       expect(await idsOf({ onlyRoots: true, source: "console", order: "desc" })).toBe("r0");
       expect(await idsOf({ status: "queued", model: "small", background: true })).toBe("r3 r4");
       expect(await idsOf({ createdAfterMs: 1000, createdBeforeMs: 1002 })).toBe("r2 r3");
       expect(await idsOf({ status: "completed" })).toBe("");
+    });
+
+    test("has each thread once, also after its first response was removed", async () => {
+      const source = "console";
+      await create("r6", { previousResponseId: "r0", source, createdAtMs: 999 }); // a clock that was set back
+      const roots = () => idsOf({ onlyRoots: true });
+      expect(await roots()).toBe("r0 r3 r5 resp_abcd1");
+      for (const id of ["r0", "r3", "r5"]) await context.store.remove("ann", id);
+      expect(await roots()).toBe("r6 r4 resp_abcd1");
+      await context.store.remove("ann", "r6");
+      await create("r7", { previousResponseId: "r2", source, createdAtMs: 1009 });
+      expect(await roots()).toBe("r1 r4 resp_abcd1");
+      await context.store.remove("ann", "r1");
+      expect(await roots()).toBe("r2 r4 resp_abcd1");
+      expect(await idsOf({ onlyRoots: true, source })).toBe("r2");
+      expect(await idsOf({ thread: "r0" })).toBe("r2 r7");
+      // Those of another owner make no difference.
+      expect((await listed({ onlyRoots: true }, "bob")).data.map(({ id }) => id)).toEqual(["other"]);
     });
 
     test.each([
