@@ -79,7 +79,7 @@ export class AnswerTrace implements Tracer {
       answer: 0,
       attempt,
       url,
-      bytes: new TextEncoder().encode(body).length,
+      bytes: byteLength(body),
       isStream,
       body: () => body,
     });
@@ -127,4 +127,10 @@ export class AnswerTrace implements Tracer {
     if (type === "model.started") this.#hasStarted = true;
     return true;
   }
+}
+
+/** Of a text in UTF-8. Where the runtime can tell, nothing is encoded for it: a body may have megabytes. */
+function byteLength(text: string): number {
+  const { Buffer: buffer } = globalThis as { Buffer?: { byteLength(text: string): number } };
+  return buffer?.byteLength(text) ?? new TextEncoder().encode(text).length;
 }

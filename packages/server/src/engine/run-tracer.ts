@@ -1,5 +1,5 @@
-// The trace of one run on the server: collects what happens as lines, until a commit takes them. No commit is made for
-// them alone.
+// The trace of one run on the server: collects what happens as lines, until a commit takes them. Only a long one has
+// commits of its own.
 
 import type { Tracer } from "rondo";
 import type { TraceLevel } from "../protocol/trace-object.ts";
@@ -65,6 +65,8 @@ const contentLimits = {
 const { timeOrigin } = performance;
 /** Room for the event that says that the rest is left out. */
 const cutRoom = 100;
+/** So much is kept in memory until a commit is made for it. */
+const maxPendingBytes = 256_000;
 /** A tool that yields all the time is seen this often. */
 const progressPauseMs = 100;
 
@@ -78,6 +80,8 @@ export class RunTracer implements Tracer {
   #first: number;
   #lines: string[] = [];
   #bytes: number;
+  /** How much of it no commit took. */
+  #pendingBytes = 0;
   /** What the last commit took: it may not be stored yet. */
   #taken: TracePiece | undefined;
   #isCut: boolean;
@@ -90,7 +94,7 @@ export class RunTracer implements Tracer {
   #answerOffset = 0;
   #lastMs = 0;
   /** When each turn that yields was seen last. */
-  readonly #progressAtMs = new Map<string, number>();
+  #progressAtMs: Map<string, number> | undefined;
 
   constructor({ level, createdAtMs, written, hidesAddresses = false, onEvent }: RunTracerOptions) {
     this.level = level;
@@ -117,9 +121,10 @@ export class RunTracer implements Tracer {
       if (this.#hidden !== undefined) this.#hidden = event.endpoint;
     }
     if (event.type === "turn.progress" && event.count > 10) {
+      this.#progressAtMs ??= new Map();
       if (event.atMs - (this.#progressAtMs.get(event.turnId) ?? 0) < progressPauseMs) return;
       this.#progressAtMs.set(event.turnId, event.atMs);
-    } else if (event.type === "turn.finished") this.#progressAtMs.delete(event.turnId);
+    } else if (event.type === "turn.finished") this.#progressAtMs?.delete(event.turnId);
     if (event.type === "model.chunk" && !this.#isFull) return;
     const line = this.#lineOf(event);
     if (!this.#isFull || this.#hasRoomFor(line)) {
@@ -142,8 +147,14 @@ export class RunTracer implements Tracer {
     if (this.#lines.length === 0) return undefined;
     this.#taken = this.#pending();
     this.#lines = [];
+    this.#pendingBytes = 0;
     this.#first = this.#next;
     return this.#taken;
+  }
+
+  /** Whether so much is pending that it should be written, even if nothing else has to be. */
+  get isLarge(): boolean {
+    return this.#pendingBytes > maxPendingBytes;
   }
 
   /** What the store may not have yet. */
@@ -178,6 +189,7 @@ export class RunTracer implements Tracer {
     this.#isCut = this.#next >= events - 1 || this.#bytes + size + cutRoom > bytes;
     this.#lines.push(this.#isCut ? this.#lineOf({ type: "trace.cut", atMs: this.#lastMs }) : line);
     this.#bytes += size + 1;
+    this.#pendingBytes += size + 1;
     this.#next += 1;
   }
 }

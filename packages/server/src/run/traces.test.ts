@@ -125,7 +125,7 @@ test("a run is seen while it waits and works, before anything is written", async
     next: 1,
     events: [{ n: 0, at: 0, type: "run.queued" }],
   });
-  const { data } = await service.listRuns("ada", { limit: 10, order: "asc", roots: false });
+  const { data } = await service.listRuns("ada", { limit: 10, order: "asc", roots: false, include: [] });
   const working = await traceOf(service, data[0]?.id ?? "");
   expect(working.is_over).toBe(false);
   expect(typesOf(working).at(-1)).toBe("turn.started");
@@ -181,6 +181,27 @@ test("a full trace has what was sent and said, on demand only", async () => {
   expect(JSON.stringify(short)).not.toContain("1 + 2");
   expect(JSON.stringify(short)).not.toMatch(/"(?:body|text|input|output)":/);
   expect(typesOf(short)).not.toContain("model.chunk");
+});
+
+test("a full trace of a long answer is written in parts, so that a run holds little of it", async () => {
+  const text = Array.from({ length: 400 }, () => "word ".repeat(1_000));
+  await using server = await startModelServer([{ text }]);
+  const pieces: number[] = [];
+  const store = storeAround(memoryStore(), async (method, run, [, write]) => {
+    const { trace } = Object(write) as { trace?: { lines: string } };
+    if (method === "commit" && trace) pieces.push(trace.lines.length);
+    return run();
+  });
+  const model = openaiCompatible({ baseURL: server.url, model: "test", server: "vllm" });
+  const service = await startService({ model, store, traces: "full" });
+  const { response } = await stream(service, { input: "Hi." });
+  expect(response.status).toBe("completed");
+  expect(pieces.length).toBeGreaterThan(4);
+  expect(Math.max(...pieces)).toBeLessThan(600_000);
+  const { events } = await traceOf(service, response.id, everything);
+  expect(events.map(({ n }) => n)).toEqual([...events.keys()]);
+  const chunks = events.flatMap((event) => (event.type === "model.chunk" ? [event["text"]] : []));
+  expect(chunks.join("").length).toBeGreaterThan(2_000_000);
 });
 
 test("a run that goes on after a crash has both processes in its trace", async () => {

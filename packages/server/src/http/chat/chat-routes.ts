@@ -1,7 +1,6 @@
 // Chat completions, completions and embeddings: passed through to the model's server, so that one base URL serves every
 // client. For chat, a model without a server replies through its provider.
 
-import type { ModelProvider } from "rondo";
 import type { ForwardRequest } from "rondo/models";
 import { z } from "zod";
 import type { Models } from "../../config/models.ts";
@@ -17,15 +16,16 @@ import type { Telemetry } from "../../run/telemetry.ts";
 import { modelErrors, type Route, type RouteRequest, route } from "../route.ts";
 import type { StreamOptions } from "../stream.ts";
 import { traceHeadersOf } from "../trace-headers.ts";
+import { ChatSpan } from "./chat-span.ts";
 import { passThrough } from "./pass-through.ts";
-import { replyFromProvider } from "./provider-reply.ts";
+import { type ProviderReplyOptions, replyFromProvider } from "./provider-reply.ts";
 
 export interface ChatRoutesOptions extends StreamOptions {
   models: Pick<Models, "resolve">;
   /** The URLs that a request may have. Default: those of public hosts. */
   urls?: UrlRules;
   /** Knows which trace a request belongs to. Default: none. */
-  telemetry?: Pick<Telemetry, "callerOf"> | undefined;
+  telemetry?: Pick<Telemetry, "callerOf" | "requestTracer"> | undefined;
 }
 
 /**
@@ -34,23 +34,31 @@ export interface ChatRoutesOptions extends StreamOptions {
  */
 const mayHideUrl = /_url|(?:https?|file|ftp):|\\u00[2-7]/i;
 
+/** A model without a server. */
+type ProviderModel = Omit<ProviderReplyOptions, "body">;
+
 export function chatRoutes(options: ChatRoutesOptions): Route[] {
   /** Forwards a request to the model's server; `orElse` replies for a model without one. */
   const forward = async (
     { exchange, body: { text, value } }: Pick<RouteRequest, "exchange" | "body">,
     path: ForwardRequest["path"],
-    orElse: (found: { name: string; provider: ModelProvider; stream: boolean }) => Promise<void>,
+    orElse: (found: ProviderModel) => Promise<void>,
   ) => {
     const { model: wanted, stream } = parseChatFrame(value, options.urls);
     const { name, provider, forwarder } = await options.models.resolve(wanted);
     exchange.model = name;
-    if (forwarder === undefined) return orElse({ name, provider, stream });
+    const headers = options.telemetry && traceHeadersOf(exchange.incoming);
+    const tracer =
+      headers && path === "/chat/completions" ? options.telemetry?.requestTracer(headers) : undefined;
+    if (forwarder === undefined) return orElse({ name, provider, stream, tracer });
     // As it came, to the last digit, unless the model has another name there, or another parser may read it otherwise.
     const isSame = wanted === forwarder.model && !mayHideUrl.test(text);
     const sent = isSame ? text : JSON.stringify({ ...Object(value), model: forwarder.model });
-    const caller = options.telemetry?.callerOf(traceHeadersOf(exchange.incoming));
-    const traceHeaders = caller && { ...caller };
-    return passThrough(exchange, options, { forwarder, path, body: sent, stream, traceHeaders });
+    const { model, endpoint } = forwarder;
+    const span = tracer && new ChatSpan(tracer, { model, endpoint, body: value });
+    const caller = headers && options.telemetry?.callerOf(headers);
+    const traceHeaders = span?.sent(endpoint, sent, stream) ?? (caller && { ...caller });
+    return passThrough(exchange, options, { forwarder, path, body: sent, stream, traceHeaders, span });
   };
 
   return [

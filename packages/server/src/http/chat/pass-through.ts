@@ -4,6 +4,7 @@ import type { ChatForwarder, ForwardRequest } from "rondo/models";
 import { toApiError } from "../../engine/failure.ts";
 import type { Exchange } from "../exchange.ts";
 import type { StreamOptions } from "../stream.ts";
+import type { ChatSpan } from "./chat-span.ts";
 
 export interface PassThroughOptions {
   readonly forwarder: ChatForwarder;
@@ -15,13 +16,15 @@ export interface PassThroughOptions {
   readonly stream: boolean;
   /** Headers that connect it to a trace. Default: none. */
   readonly traceHeaders?: ForwardRequest["traceHeaders"];
+  /** Called when the reply begins, and when it ends. Default: not at all. */
+  readonly span?: ChatSpan | undefined;
 }
 
 /** Throws an `ApiError` as long as the reply has not begun; one that breaks off later is cut for the client too. */
 export async function passThrough(
   exchange: Exchange,
   { metrics, logger }: Pick<StreamOptions, "metrics" | "logger">,
-  { forwarder, path, body, stream, traceHeaders }: PassThroughOptions,
+  { forwarder, path, body, stream, traceHeaders, span }: PassThroughOptions,
 ): Promise<void> {
   const { outgoing, headers, signal } = exchange;
   // A write to a client that has just left fails; the signal is aborted anyway.
@@ -35,6 +38,7 @@ export async function passThrough(
       traceHeaders,
       signal,
       onHead: ({ status, contentType = "application/json" }) => {
+        span?.accepted(status);
         outgoing.writeHead(status, {
           ...headers,
           "content-type": contentType,
@@ -43,10 +47,15 @@ export async function passThrough(
           "x-accel-buffering": "no",
         });
       },
-      onBytes: (bytes) => (outgoing.write(bytes) ? undefined : drained(exchange)),
+      onBytes: (bytes) => {
+        span?.started();
+        return outgoing.write(bytes) ? undefined : drained(exchange);
+      },
     });
+    span?.finished();
     outgoing.end();
   } catch (error) {
+    span?.failed(signal.aborted ? undefined : error);
     if (signal.aborted) throw error;
     if (!outgoing.headersSent) throw toApiError(error, exchange.owner);
     logger.warn("The reply of a model server broke off.", { requestId: exchange.id, error: String(error) });
