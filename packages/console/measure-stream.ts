@@ -1,4 +1,5 @@
-// Measures what a stream costs the browser: how much of a core it takes to show 200 tokens a second for some seconds.
+// Measures what a stream costs the browser: how much of a core it takes to show 200 tokens a second for some seconds, in
+// all of its processes but the one that only has the window. Chromium renders without a GPU here.
 // `node --conditions=rondo-source packages/console/measure-stream.ts`
 
 import { scriptedModel } from "rondo/testing";
@@ -11,7 +12,7 @@ const seconds = 12;
 const fromSecond = 2;
 const measuredSeconds = 8;
 
-const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, Math.max(0, ms)));
 
 /** Texts as models write them: paragraphs, lists, tables and code. */
 const kinds: Readonly<Record<string, (token: number) => string>> = {
@@ -26,10 +27,7 @@ for (const [kind, tokenAt] of Object.entries(kinds)) {
   const total = tokensPerSecond * seconds;
   const startedAt = Promise.withResolvers<number>();
   const pieces = Array.from({ length: total }, (_, token) => [
-    // Five tokens every 25 ms: timers are not more exact than that.
-    ...(token % 5 === 0
-      ? [startedAt.promise.then((start) => sleep(start + token * 5 - performance.now()))]
-      : []),
+    startedAt.promise.then((start) => sleep(start + (token * 1_000) / tokensPerSecond - performance.now())),
     tokenAt(token),
   ]).flat();
   using model = scriptedModel([{ text: pieces }]);
@@ -49,24 +47,25 @@ for (const [kind, tokenAt] of Object.entries(kinds)) {
       const { metrics } = await session.send("Performance.getMetrics");
       const { processInfo } = await (await browser.newBrowserCDPSession()).send("SystemInfo.getProcessInfo");
       const get = (name: string) => metrics.find((it) => it.name === name)?.value ?? 0;
-      const cpu = processInfo
-        .filter(({ type }) => type === "renderer")
-        .reduce((sum, it) => sum + it.cpuTime, 0);
+      const cpuOf = (isWanted: (type: string) => boolean) =>
+        processInfo.filter(({ type }) => isWanted(type)).reduce((sum, it) => sum + it.cpuTime, 0);
       return {
         at: performance.now(),
         tasks: get("TaskDuration"),
         script: get("ScriptDuration"),
         layout: get("LayoutDuration") + get("RecalcStyleDuration"),
-        cpu,
+        renderer: cpuOf((type) => type === "renderer"),
+        drawing: cpuOf((type) => type === "GPU"),
+        all: cpuOf((type) => type !== "browser"),
       };
     };
     const before = await read();
     await sleep(measuredSeconds * 1_000);
     const after = await read();
-    const share = (name: "tasks" | "script" | "layout" | "cpu") =>
+    const share = (name: Exclude<keyof typeof before, "at">) =>
       `${(((after[name] - before[name]) * 100_000) / (after.at - before.at)).toFixed(1)} %`;
     console.log(
-      `${kind}: main thread ${share("tasks")} (script ${share("script")}, layout ${share("layout")}), renderer processes ${share("cpu")} of a core`,
+      `${kind}: ${share("all")} of a core: renderer ${share("renderer")} (main thread ${share("tasks")}, script ${share("script")}, layout ${share("layout")}), drawing ${share("drawing")}`,
     );
   } finally {
     await browser.close();

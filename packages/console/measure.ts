@@ -105,6 +105,8 @@ try {
     await page.goto(`${server.url}/#/runs/${id}`);
     await page.getByText("Item 0.").waitFor();
   });
+  // How many frames the machine drops by itself.
+  await scroll(page, "no scrolling", ".item-rows", 0);
   await scroll(page, "scrolling items", ".item-rows", 100);
   await scroll(page, "scrolling items fast", ".item-rows", 2_000);
   await scroll(page, "scrolling lanes", ".waterfall", 60);

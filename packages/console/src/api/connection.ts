@@ -8,21 +8,27 @@ export const isConnected = signal(true);
 /** Counts how often the connection came back: whoever reads it in an effect loads again then. */
 export const reconnects = signal(0);
 
-const retryMs = 1_500;
+/** It is asked again soon, and then less often. */
+const firstRetryMs = 200;
+const maxRetryMs = 1_500;
 
 export function connectionLost(): void {
   if (!isConnected.peek()) return;
   isConnected.value = false;
-  setTimeout(retry, retryMs);
+  retryIn(firstRetryMs);
 }
 
-async function retry(): Promise<void> {
+function retryIn(ms: number): void {
+  setTimeout(() => void retry(Math.min(2 * ms, maxRetryMs)), ms);
+}
+
+async function retry(nextMs: number): Promise<void> {
   try {
     const reply = await fetch("healthz", { cache: "no-store" });
     if (!reply.ok) throw new Error(`The server answers with ${reply.status}.`);
     isConnected.value = true;
     reconnects.value += 1;
   } catch {
-    setTimeout(retry, retryMs);
+    retryIn(nextMs);
   }
 }

@@ -1,6 +1,6 @@
 // What a person can do about an answer that failed or ended early.
 
-import type { ResponseObject } from "./wire.ts";
+import type { ResponseObject } from "../api/response.ts";
 
 const advice: Readonly<Record<string, string>> = {
   model_not_found: "Choose another model below. The home page lists those that answer.",

@@ -11,15 +11,17 @@ export interface AnswerItemProps {
   readonly item: AnswerItem;
   /** Whether the text is JSON, because the request has a schema for it. */
   readonly isJson: boolean;
+  /** Whether its text is rendered when it comes near to what is in view. */
+  readonly isLazy: boolean;
 }
 
-export function AnswerItemView({ item, isJson }: AnswerItemProps) {
+export function AnswerItemView({ item, isJson, isLazy }: AnswerItemProps) {
   const { item: content, text } = item;
   const shown = useComputed(() => (isJson && text.value !== "" ? `\`\`\`json\n${text.value}` : text.value));
   const { type } = content.value;
   switch (type) {
     case "message":
-      return <Markdown text={shown} />;
+      return <Markdown text={shown} isLazy={isLazy} />;
     case "reasoning":
       return <Thinking item={item} />;
     case "mcp_list_tools":

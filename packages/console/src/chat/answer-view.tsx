@@ -2,6 +2,7 @@
 
 import { linkTo } from "../shell/router.ts";
 import { CopyButton } from "../ui/copy-button.tsx";
+import { ErrorNotice } from "../ui/error-notice.tsx";
 import { formatNumber } from "../ui/format.ts";
 import { Icon } from "../ui/icon.tsx";
 import { Spinner } from "../ui/spinner.tsx";
@@ -9,20 +10,22 @@ import { StatusBadge } from "../ui/status-badge.tsx";
 import { adviceFor, endingOf } from "./advice.ts";
 import type { Answer } from "./answer.ts";
 import "./answer.css";
+import type { Item } from "../api/response.ts";
 import { AnswerItemView } from "./answer-item.tsx";
 import { OpenRequests } from "./open-requests.tsx";
-import type { Item } from "./wire.ts";
 
 export interface AnswerViewProps {
   readonly answer: Answer;
   readonly isLast: boolean;
+  /** Whether it is so far up that it is rendered later. */
+  readonly isFar: boolean;
   /** Sends the same again, as a branch. */
   readonly onRetry: (() => void) | undefined;
   /** Sends results or decisions. */
   readonly onReply: (items: readonly Item[]) => void;
 }
 
-export function AnswerView({ answer, isLast, onRetry, onReply }: AnswerViewProps) {
+export function AnswerView({ answer, isLast, isFar, onRetry, onReply }: AnswerViewProps) {
   const items = answer.items.value;
   const response = answer.response.value;
   const isOver = answer.isOver.value;
@@ -33,7 +36,7 @@ export function AnswerView({ answer, isLast, onRetry, onReply }: AnswerViewProps
     <div class="chat-answer">
       <h2 class="visually-hidden">{response ? `Answer of ${response.model}` : "Answer"}</h2>
       {items.map((item) => (
-        <AnswerItemView key={item.key} item={item} isJson={isJson} />
+        <AnswerItemView key={item.key} item={item} isJson={isJson} isLazy={isFar} />
       ))}
       <div class="answer-state" role="status">
         {!isOver && (
@@ -62,18 +65,12 @@ function Ending({ answer, onRetry }: EndingProps) {
   const response = answer.response.value;
   if (problem)
     return (
-      <div class="notice bad stack" role="alert">
-        <strong>There is no complete answer.</strong>
-        <p class="message-text">{problem.message}</p>
-        <p>{adviceFor(problem.code)}</p>
-        {onRetry && (
-          <div>
-            <button class="button" type="button" onClick={onRetry}>
-              Try again
-            </button>
-          </div>
-        )}
-      </div>
+      <ErrorNotice
+        title="There is no complete answer."
+        message={problem.message}
+        advice={adviceFor(problem.code)}
+        onRetry={onRetry}
+      />
     );
   const ending = response && endingOf(response);
   return (
@@ -96,6 +93,9 @@ function Footer({ answer, onRetry }: EndingProps) {
       .flatMap(({ item, text: said }) => (item.peek().type === "message" ? [said.peek()] : []))
       .join("\n\n");
   if (!response) return null;
+  const hasText = answer.items.value.some(
+    ({ item, text: said }) => item.value.type === "message" && said.value !== "",
+  );
   const { id, model, status, usage, store } = response;
   return (
     <div class="answer-foot small-actions">
@@ -104,7 +104,7 @@ function Footer({ answer, onRetry }: EndingProps) {
         {model}
         {usage && ` · ${formatNumber(usage.output_tokens)} tokens`}
       </span>
-      <CopyButton text={text} />
+      {hasText && <CopyButton text={text} />}
       {onRetry && !answer.problem.value && (
         <button class="button" type="button" onClick={onRetry}>
           <Icon name="branch" />

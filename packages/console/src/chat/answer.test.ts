@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
+import type { Item, ResponseObject } from "../api/response.ts";
 import { Answer } from "./answer.ts";
-import type { Item, ResponseObject } from "./wire.ts";
 
 const response = (status: string, more: object = {}) =>
   ({ id: "resp_1", status, output: [], error: null, ...more }) as unknown as ResponseObject;

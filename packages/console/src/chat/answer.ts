@@ -1,8 +1,9 @@
 // An answer while it comes: the items of a response, from its events or from what is stored.
 
 import { computed, type Signal, signal } from "@preact/signals";
+import { type Item, isRunning, type ResponseObject, type ResponseProblem } from "../api/response.ts";
 import type { ServerEvent } from "../api/sse.ts";
-import { type Item, isRunning, type ResponseObject, type ResponseProblem, textOf } from "./wire.ts";
+import { textOf } from "./item-text.ts";
 
 /** An item of an answer. Its text grows on its own, so that only what shows the text is rendered again. */
 export interface AnswerItem {
@@ -29,7 +30,7 @@ export class Answer {
   readonly problem = signal<ResponseProblem | undefined>(undefined);
   readonly isOver = computed(() => {
     const response = this.response.value;
-    return this.problem.value !== undefined || (response !== undefined && !isRunning(response.status));
+    return this.problem.value !== undefined || (response !== undefined && !isRunning(response));
   });
   /** The number of the last event, for following on from there. */
   sequence = -1;
@@ -64,7 +65,7 @@ export class Answer {
   #update(response: ResponseObject): void {
     this.response.value = response;
     if (response.error) this.problem.value = response.error;
-    if (isRunning(response.status)) return;
+    if (isRunning(response)) return;
     for (const { isDone } of this.items.peek()) isDone.value = true;
   }
 

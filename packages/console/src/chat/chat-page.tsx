@@ -10,6 +10,7 @@ import { useLoaded } from "../api/load.ts";
 import type { SystemState } from "../api/types.ts";
 import type { PageProps } from "../shell/page-entry.ts";
 import { linkTo, place, replacePlace } from "../shell/router.ts";
+import { useTitle } from "../shell/title.ts";
 import { ErrorNotice } from "../ui/error-notice.tsx";
 import { Icon } from "../ui/icon.tsx";
 import { Chat } from "./chat.ts";
@@ -53,6 +54,7 @@ export function ChatPage({ place: here }: PageProps) {
     void chat.send([userMessage(text, images)], last?.id ?? null, server);
   };
   const title = useMemo(() => titleOf(chat), [path[0]?.input]);
+  useTitle(title === noTitle ? "" : title);
   return (
     <div class={`chat ${isListOpen.value ? "shows-list" : ""}`}>
       <ChatList
@@ -121,7 +123,7 @@ function useChat(id: string | undefined, query: URLSearchParams): Chat {
   useEffect(() => {
     const known = chat.peek();
     if (known.root.peek() === id && (from === undefined || known.nodes.peek().has(from))) {
-      if (from !== undefined) known.select(newestLeaf(known.nodes.peek(), from));
+      if (from !== undefined) void known.select(newestLeaf(known.nodes.peek(), from));
       return;
     }
     known.leave();
@@ -144,10 +146,13 @@ function useChat(id: string | undefined, query: URLSearchParams): Chat {
   return chat.value;
 }
 
+/** The heading of a chat that has no text yet. */
+const noTitle = "Chat";
+
 function titleOf(chat: Chat): string {
   const message = chat.path.peek()[0]?.input?.find(({ role }) => role === "user");
-  if (!message) return "Chat";
+  if (!message) return noTitle;
   const { content } = message;
   const text = typeof content === "string" ? content : (content?.find((part) => part.text)?.text ?? "");
-  return text.trim().slice(0, 120) || "Chat";
+  return text.trim().slice(0, 120) || noTitle;
 }

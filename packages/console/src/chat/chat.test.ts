@@ -7,7 +7,14 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { startNotebook } from "../../../server/src/executor/mcp/testkit/notebook-server.ts";
 import { axeProblems } from "../testkit/axe.ts";
 import { startLine } from "../testkit/breakable-line.ts";
-import { browserPath, openConsole, skipReason, startBrowser, takeScreenshot } from "../testkit/browser.ts";
+import {
+  type BrowserUse,
+  browserPath,
+  openConsole,
+  skipReason,
+  takeScreenshot,
+  useBrowser,
+} from "../testkit/browser.ts";
 import { startConsole } from "../testkit/console-server.ts";
 
 const add = tool("add", "Add two numbers.", { a: Number, b: Number }, ({ a, b }) => a + b);
@@ -35,10 +42,12 @@ async function post(server: RunningServer, body: object): Promise<{ id: string }
 
 describe.skipIf(browserPath === undefined)(`the chat${skipReason}`, () => {
   let browser: Browser;
+  let use: BrowserUse;
   beforeAll(async () => {
-    browser = await startBrowser();
+    use = await useBrowser();
+    ({ browser } = use);
   });
-  afterAll(() => browser.close());
+  afterAll(() => use[Symbol.asyncDispose]());
 
   test("shows thoughts, calls and Markdown, keeps the chat, and finds it again", async () => {
     using model = scriptedModel([

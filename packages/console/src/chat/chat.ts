@@ -1,21 +1,23 @@
 // A chat: its tree of responses, the branch that is shown, and what a person can do with it.
 
-import { computed, signal } from "@preact/signals";
+import { batch, computed, effect, signal } from "@preact/signals";
 import { get, isAbort, messageOf, post } from "../api/api.ts";
 import type { ToolInfo } from "../api/inspect-types.ts";
+import { type Item, isRunning, type ResponseObject } from "../api/response.ts";
 import type { RunSummary } from "../api/types.ts";
 import { Answer } from "./answer.ts";
 import { create, follow } from "./follow.ts";
 import { toRequest } from "./request.ts";
 import { changeSettings, settings, settingsOf } from "./settings.ts";
-import { branchSource, consoleSource, loadInput, loadThread } from "./thread.ts";
+import { branchSource, consoleSource, type FullRun, loadInput, loadThread, readContents } from "./thread.ts";
 import { newestLeaf, pathTo, type TreeNode } from "./tree.ts";
-import { type Item, isRunning, type ResponseObject } from "./wire.ts";
 
 /** A request and its answer. */
 export interface ChatNode extends TreeNode {
   /** Stays when the response gets its id. */
   readonly key: string;
+  /** The first response of its chain, or its conversation; undefined for one that was sent from this page. */
+  readonly thread?: string;
   /** Undefined until it is loaded. */
   readonly input: readonly Item[] | undefined;
   readonly answer: Answer;
@@ -28,6 +30,9 @@ export interface ChatServer {
 
 let keys = 0;
 
+/** So many nodes are loaded one by one. */
+const fewNodes = 2;
+
 export class Chat {
   /** Another for each chat, also before it has an id. */
   readonly key = ++keys;
@@ -39,7 +44,9 @@ export class Chat {
   /** Why the chat could not be loaded. */
   readonly problem = signal<string | undefined>(undefined);
   readonly isLoading = signal(false);
-  readonly isBusy = computed(() => this.path.value.some(({ answer }) => !answer.isOver.value));
+  readonly isBusy = computed(() =>
+    this.path.value.some(({ input, answer }) => input && !answer.isOver.value),
+  );
   /** The branch that a person switched to last. */
   switchedTo: string | undefined;
   readonly #left = new AbortController();
@@ -59,12 +66,11 @@ export class Chat {
       // Its own address shows the newest branch; that of another response the branch with it.
       const wanted = at ?? (id === root ? undefined : id);
       const isThere = wanted !== undefined && this.nodes.peek().has(wanted);
-      this.select(newestLeaf(this.nodes.peek(), isThere ? wanted : undefined));
+      const isShown = this.select(newestLeaf(this.nodes.peek(), isThere ? wanted : undefined));
       if (runs.length === 0)
         this.problem.value = "This chat does not exist any more, or belongs to another key.";
-      const last = this.path.peek().at(-1);
-      if (last) await this.#load(last);
-      const response = last?.answer.response.peek();
+      await isShown;
+      const response = this.path.peek().at(-1)?.answer.response.peek();
       if (response) changeSettings(settingsOf(response));
     } catch (error) {
       if (!isAbort(error)) this.problem.value = messageOf(error);
@@ -75,14 +81,22 @@ export class Chat {
 
   /** Loads what could not be loaded before. */
   retry(id: string | undefined, at?: string): void {
-    if (this.problem.peek() === undefined) this.select(this.leaf.peek());
+    if (this.problem.peek() === undefined) void this.select(this.leaf.peek());
     else if (id !== undefined) void this.load(id, at);
   }
 
-  /** Shows the branch that ends with a response. */
-  select(leaf: string | undefined): void {
+  /** Shows the branch that ends with a response. Resolves when the end of it is loaded; the rest follows. */
+  async select(leaf: string | undefined): Promise<void> {
     this.leaf.value = leaf;
-    for (const node of this.path.peek().toReversed()) void this.#load(node);
+    const missing = this.path.peek().filter((node) => this.#isMissing(node));
+    const last = missing.at(-1);
+    if (!last) return;
+    if (missing.length <= fewNodes || last.thread === undefined) {
+      await Promise.all(missing.map((node) => this.#load(node)));
+      return;
+    }
+    const reading = this.#read(missing, last.thread);
+    await Promise.race([reading, this.#isLoaded(last.id)]);
   }
 
   /** Sends a request that follows the response `after`, and shows its answer as it comes. */
@@ -170,9 +184,70 @@ export class Chat {
     this.nodes.value = nodes.set(node.id, node);
   }
 
+  #isMissing({ id, input }: ChatNode): boolean {
+    return input === undefined && !this.#loads.has(id);
+  }
+
+  /** Resolves when what a node says is there. */
+  async #isLoaded(id: string): Promise<void> {
+    await new Promise<void>((resolve) => {
+      const stop = effect(() => {
+        if (this.nodes.value.get(id)?.input === undefined) return;
+        resolve();
+        queueMicrotask(() => stop());
+      });
+    });
+  }
+
+  /** Loads what many nodes of a thread say, with a few requests. */
+  async #read(nodes: readonly ChatNode[], thread: string): Promise<void> {
+    const left = new Map(nodes.map((node) => [node.id, node]));
+    for (const id of left.keys()) this.#loads.add(id);
+    try {
+      for await (const runs of readContents(thread, this.#left.signal)) {
+        this.#putAll(runs);
+        for (const { id } of runs) left.delete(id);
+        if (left.size === 0) return;
+        await drawn();
+      }
+    } catch (error) {
+      for (const { answer } of left.values()) this.#fail(answer, error);
+      for (const id of left.keys()) this.#loads.delete(id);
+      return;
+    }
+    // Those of other threads, and those that were removed.
+    for (const id of left.keys()) this.#loads.delete(id);
+    await Promise.all([...left.values()].map((node) => this.#load(node)));
+  }
+
+  #putAll(runs: readonly FullRun[]): void {
+    const nodes = new Map(this.nodes.peek());
+    batch(() => {
+      for (const { id, response, input } of runs) {
+        const node = nodes.get(id);
+        if (!node || node.input !== undefined) continue;
+        if (input.has_more) {
+          this.#loads.delete(id);
+          void this.#load(node);
+          continue;
+        }
+        this.#loads.add(id);
+        nodes.set(id, { ...node, input: input.data });
+        this.#show(node, response);
+      }
+      this.nodes.value = nodes;
+    });
+  }
+
+  /** Shows an answer, and follows it if it is not over. */
+  #show({ id, answer }: ChatNode, response: ResponseObject): void {
+    if (!isRunning(response)) answer.show(response);
+    else void follow(id, answer, this.#left.signal).catch((error: unknown) => this.#fail(answer, error));
+  }
+
   /** Loads what a node says, once, and follows it if it is not over. */
   async #load(node: ChatNode): Promise<void> {
-    if (node.input !== undefined || this.#loads.has(node.id)) return;
+    if (!this.#isMissing(node)) return;
     this.#loads.add(node.id);
     const { signal } = this.#left;
     const path = `v1/responses/${encodeURIComponent(node.id)}`;
@@ -182,9 +257,7 @@ export class Chat {
         loadInput(path, signal),
       ]);
       this.#put({ ...node, input });
-      if (!isRunning(response.status)) node.answer.show(response);
-      else
-        void follow(node.id, node.answer, signal).catch((error: unknown) => this.#fail(node.answer, error));
+      this.#show(node, response);
     } catch (error) {
       this.#loads.delete(node.id);
       this.#fail(node.answer, error);
@@ -202,6 +275,12 @@ export class Chat {
   }
 }
 
+/** Lets the browser show what came before more comes. */
+async function drawn(): Promise<void> {
+  if (document.visibilityState !== "visible") return;
+  await new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve)));
+}
+
 /** The items of a turn as input of a later one. */
 function itemsOf({ input = [], answer }: ChatNode): readonly Item[] {
   return [...input, ...answer.items.peek().map(({ item }) => item.peek())];
@@ -214,6 +293,7 @@ function toNodes(runs: readonly RunSummary[], root: string): ChatNode[] {
   return sorted.map((run, index) => ({
     id: run.id,
     key: run.id,
+    thread: run.thread_id,
     previous: isConversation ? (sorted[index - 1]?.id ?? null) : run.previous_response_id,
     createdAtMs: run.created_at_ms,
     input: undefined,

@@ -1,6 +1,6 @@
 // What is shown of a call, for all kinds of them: functions, MCP, code, and those of executors.
 
-import type { Item } from "./wire.ts";
+import type { Item } from "../api/response.ts";
 
 export interface CallDescription {
   readonly title: string;

@@ -3,8 +3,8 @@
 import { effect } from "@preact/signals";
 import { ApiError, get, stream } from "../api/api.ts";
 import { isConnected } from "../api/connection.ts";
+import type { ResponseObject } from "../api/response.ts";
 import type { Answer } from "./answer.ts";
-import type { ResponseObject } from "./wire.ts";
 
 const pollMs = 1_500;
 

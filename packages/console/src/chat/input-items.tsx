@@ -2,11 +2,12 @@
 
 import { useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
+import type { Item } from "../api/response.ts";
 import { Icon } from "../ui/icon.tsx";
 import { BranchSwitch, type BranchSwitchProps } from "./branch-switch.tsx";
 import { ItemDetails } from "./item-details.tsx";
+import { imagesOf, otherPartsOf, textOf } from "./item-text.ts";
 import { MessageEditor } from "./message-editor.tsx";
-import { type Item, imagesOf, otherPartsOf, textOf } from "./wire.ts";
 
 export interface InputItemsProps {
   readonly input: readonly Item[] | undefined;

@@ -6,14 +6,17 @@ import { AnswerView } from "./answer-view.tsx";
 import type { Chat, ChatNode, ChatServer } from "./chat.ts";
 import { InputItems } from "./input-items.tsx";
 import "./messages.css";
+import { otherPartsOf } from "./item-text.ts";
 import { userMessage } from "./request.ts";
 import { branchesOf, newestLeaf } from "./tree.ts";
-import { otherPartsOf } from "./wire.ts";
 
 export interface MessagesProps {
   readonly chat: Chat;
   readonly server: ChatServer;
 }
+
+/** A chat opens at its end: so many turns are there at once. */
+const eagerMessages = 6;
 
 export function Messages({ chat, server }: MessagesProps) {
   const path = chat.path.value;
@@ -29,6 +32,7 @@ export function Messages({ chat, server }: MessagesProps) {
             server={server}
             node={node}
             isLast={index === path.length - 1}
+            isFar={index < path.length - eagerMessages}
             startsEditing={node.id === edited}
           />
         </li>
@@ -40,16 +44,17 @@ export function Messages({ chat, server }: MessagesProps) {
 interface TurnProps extends MessagesProps {
   readonly node: ChatNode;
   readonly isLast: boolean;
+  readonly isFar: boolean;
   readonly startsEditing: boolean;
 }
 
-function Turn({ chat, server, node, isLast, startsEditing }: TurnProps) {
+function Turn({ chat, server, node, isLast, isFar, startsEditing }: TurnProps) {
   const { input, answer, previous } = node;
   const branches = branchesOf(chat.nodes.value, node);
   const show = (branch: ChatNode | undefined) => {
     if (!branch) return;
     chat.switchedTo = branch.id;
-    chat.select(newestLeaf(chat.nodes.peek(), branch.id));
+    void chat.select(newestLeaf(chat.nodes.peek(), branch.id));
   };
   const position = branches.findIndex(({ id }) => id === node.id);
   return (
@@ -75,6 +80,7 @@ function Turn({ chat, server, node, isLast, startsEditing }: TurnProps) {
       <AnswerView
         answer={answer}
         isLast={isLast}
+        isFar={isFar}
         onRetry={input && (() => void chat.send(input, previous, server))}
         onReply={(items) => void chat.send(items, node.id, server)}
       />

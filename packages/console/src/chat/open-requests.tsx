@@ -1,10 +1,10 @@
 // What an answer asks of a person: to approve calls, or to give the results of calls that no client is there for.
 
 import { useSignal } from "@preact/signals";
+import type { Item } from "../api/response.ts";
 import type { Answer } from "./answer.ts";
 import { pretty } from "./describe-call.ts";
 import { CallText } from "./item-details.tsx";
-import type { Item } from "./wire.ts";
 
 export interface OpenRequestsProps {
   readonly answer: Answer;

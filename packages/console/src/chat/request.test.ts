@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import type { ToolInfo } from "../api/inspect-types.ts";
+import { imagesOf, otherPartsOf } from "./item-text.ts";
 import { type RequestParts, schemaProblem, toRequest, userMessage } from "./request.ts";
 import type { ChatSettings } from "./settings.ts";
-import { imagesOf, otherPartsOf } from "./wire.ts";
 
 const plain: ChatSettings = {
   model: "demo",

@@ -1,9 +1,9 @@
 // The body of a request, from the settings and what a person wrote.
 
 import type { ToolInfo } from "../api/inspect-types.ts";
+import type { ContentPart, Item } from "../api/response.ts";
 import type { ChatSettings } from "./settings.ts";
 import { toolEntries } from "./tool-choice.ts";
-import type { ContentPart, Item } from "./wire.ts";
 
 export interface RequestParts {
   readonly settings: ChatSettings;

@@ -2,7 +2,7 @@
 
 import { effect, signal } from "@preact/signals";
 import { key } from "../api/key.ts";
-import type { ResponseObject } from "./wire.ts";
+import type { ResponseObject } from "../api/response.ts";
 
 export interface ChatSettings {
   /** Empty: the first model that can chat. */

@@ -1,8 +1,8 @@
-// The runs of a chat, from the list of runs.
+// The runs of a chat, from the list of runs, and what was said in them.
 
 import { get } from "../api/api.ts";
+import type { Item, ResponseObject } from "../api/response.ts";
 import type { Page, RunSummary } from "../api/types.ts";
-import type { Item } from "./wire.ts";
 
 /** What chats of the console have as `metadata.source`. */
 export const consoleSource = "console";
@@ -43,6 +43,29 @@ export async function loadThread(id: string, signal: AbortSignal): Promise<Threa
   const others = await Promise.all(branches.map((branch) => runsOf({ thread: branch.id }, signal)));
   const all = [own, main, branches, ...others].flat();
   return { root, runs: [...new Map(all.map((run) => [run.id, run])).values()] };
+}
+
+/** A run with what was said in it. */
+export interface FullRun extends RunSummary {
+  readonly response: ResponseObject;
+  readonly input: { readonly data: readonly Item[]; readonly has_more: boolean };
+}
+
+/** So many are shown soon; the others come in larger pages. */
+const firstPage = 12;
+const laterPage = 50;
+
+/** What was said in a thread, the newest first, page by page. */
+export async function* readContents(thread: string, signal: AbortSignal): AsyncGenerator<readonly FullRun[]> {
+  for (let after = ""; ; ) {
+    const limit = `${after === "" ? firstPage : laterPage}`;
+    const query = new URLSearchParams({ thread, limit, include: "response,input", ...(after && { after }) });
+    const page = await get<Page<FullRun>>(`v1/runs?${query}`, { signal });
+    // One that was removed meanwhile has no response.
+    yield page.data.filter(({ response }) => response !== undefined);
+    if (!page.has_more || page.last_id === null) return;
+    after = page.last_id;
+  }
 }
 
 /** The input of a response. That of another client may be a long history. */

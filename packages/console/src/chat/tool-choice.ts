@@ -1,7 +1,7 @@
 // Which tools a chat has: what the server offers, less what a person turned off, and more what they turned on.
 
 import type { ToolInfo } from "../api/inspect-types.ts";
-import type { Item } from "./wire.ts";
+import type { Item } from "../api/response.ts";
 
 type Choices = Readonly<Record<string, boolean>>;
 

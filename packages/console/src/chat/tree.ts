@@ -22,7 +22,7 @@ export function pathTo<T extends TreeNode>(tree: Tree<T>, leaf: string | undefin
 }
 
 /** The node and those beside it, the oldest first. */
-export function branchesOf<T extends TreeNode>(tree: Tree<T>, node: T): T[] {
+export function branchesOf<T extends TreeNode>(tree: Tree<T>, node: T): readonly T[] {
   return childrenOf(tree, parentOf(tree, node));
 }
 
@@ -44,8 +44,13 @@ export function newestLeaf<T extends TreeNode>(tree: Tree<T>, from?: string): st
   return leaf;
 }
 
-function childrenOf<T extends TreeNode>(tree: Tree<T>, parent: string | null): T[] {
-  const children = [...tree.values()].filter((node) => parentOf(tree, node) === parent);
+/** The children of all nodes, by their parent: long chats ask for each of them. */
+const families = new WeakMap<Tree<TreeNode>, Map<string | null, readonly TreeNode[]>>();
+
+function childrenOf<T extends TreeNode>(tree: Tree<T>, parent: string | null): readonly T[] {
+  const known = families.get(tree) ?? Map.groupBy(tree.values(), (node) => parentOf(tree, node));
+  families.set(tree, known);
+  const children = (known.get(parent) ?? []) as readonly T[];
   return children.toSorted((a, b) => a.createdAtMs - b.createdAtMs || (a.id < b.id ? -1 : 1));
 }
 

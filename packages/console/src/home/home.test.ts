@@ -5,15 +5,24 @@ import type { Browser } from "playwright-core";
 import { demoModel } from "rondo/demo";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { axeProblems } from "../testkit/axe.ts";
-import { browserPath, openConsole, skipReason, startBrowser, takeScreenshot } from "../testkit/browser.ts";
+import {
+  type BrowserUse,
+  browserPath,
+  openConsole,
+  skipReason,
+  takeScreenshot,
+  useBrowser,
+} from "../testkit/browser.ts";
 import { startConsole } from "../testkit/console-server.ts";
 
 describe.skipIf(browserPath === undefined)(`the home page${skipReason}`, () => {
   let browser: Browser;
+  let use: BrowserUse;
   beforeAll(async () => {
-    browser = await startBrowser();
+    use = await useBrowser();
+    ({ browser } = use);
   });
-  afterAll(() => browser.close());
+  afterAll(() => use[Symbol.asyncDispose]());
 
   test("says what runs and what to do next, and copies programs", async () => {
     await using server = await startConsole();

@@ -5,6 +5,7 @@ import type { ModelInfo, ModelList } from "../api/inspect-types.ts";
 import { useLoaded } from "../api/load.ts";
 import type { PageProps } from "../shell/page-entry.ts";
 import { linkTo } from "../shell/router.ts";
+import { useTitle } from "../shell/title.ts";
 import { ErrorNotice } from "../ui/error-notice.tsx";
 import { PageFrame } from "../ui/page.tsx";
 import { Split } from "../ui/split.tsx";
@@ -19,6 +20,7 @@ export function ModelsPage({ place }: PageProps) {
     everyMs,
   });
   const models = value.value?.data;
+  useTitle(place.rest[0] ?? "");
   if (!models)
     return (
       <PageFrame title="Models">

@@ -5,8 +5,10 @@ import { get } from "../api/api.ts";
 import { useLoaded } from "../api/load.ts";
 import type { PageProps } from "../shell/page-entry.ts";
 import { linkTo } from "../shell/router.ts";
+import { useTitle } from "../shell/title.ts";
 import { ErrorNotice } from "../ui/error-notice.tsx";
 import { PageFrame } from "../ui/page.tsx";
+import { SearchList } from "../ui/search-list.tsx";
 import { Split } from "../ui/split.tsx";
 import { OperationDetail } from "./operation-detail.tsx";
 import { fitsSearch, groupOperations, type Operation, operationsOf } from "./operations.ts";
@@ -15,6 +17,7 @@ import "./reference.css";
 export function ReferencePage({ place }: PageProps) {
   const { value, error, reload } = useLoaded(loadDocument, []);
   const search = useSignal("");
+  useTitle(place.rest[0] ?? "");
   const loaded = value.value;
   if (!loaded)
     return (
@@ -47,17 +50,11 @@ export function ReferencePage({ place }: PageProps) {
         isChosen={id !== undefined}
         listLink={linkTo("reference")}
         list={
-          <>
-            <input
-              class="input"
-              type="search"
-              aria-label="Search operations"
-              placeholder="Search operations"
-              value={search}
-              onInput={(event) => {
-                search.value = event.currentTarget.value;
-              }}
-            />
+          <SearchList
+            name="operations"
+            search={search}
+            none={found.length === 0 ? "No operation fits." : undefined}
+          >
             {groupOperations(found).map(([group, list]) => (
               <section key={group}>
                 <h2>{group}</h2>
@@ -68,8 +65,7 @@ export function ReferencePage({ place }: PageProps) {
                 </ul>
               </section>
             ))}
-            {found.length === 0 && <p class="soft">No operation fits.</p>}
-          </>
+          </SearchList>
         }
       >
         {shown ? (

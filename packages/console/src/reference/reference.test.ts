@@ -1,17 +1,19 @@
 // The reference in a real browser, from the document of a real server.
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { browserPath, openConsole, skipReason, startBrowser } from "../testkit/browser.ts";
+import { type BrowserUse, browserPath, openConsole, skipReason, useBrowser } from "../testkit/browser.ts";
 import { startConsole } from "../testkit/console-server.ts";
 import { curlOf, quote } from "./curl.ts";
 import { fitsSearch, groupOperations, operationsOf } from "./operations.ts";
 
 describe.skipIf(browserPath === undefined)(`the reference${skipReason}`, () => {
   let browser: Browser;
+  let use: BrowserUse;
   beforeAll(async () => {
-    browser = await startBrowser();
+    use = await useBrowser();
+    ({ browser } = use);
   });
-  afterAll(() => browser.close());
+  afterAll(() => use[Symbol.asyncDispose]());
 
   test("finds an operation, shows what it takes and replies, and its curl works", async () => {
     await using server = await startConsole();

@@ -1,9 +1,9 @@
 // How long a run took; while it runs, how long it has taken.
 
+import { isRunning } from "../api/response.ts";
 import type { RunStatus } from "../api/types.ts";
 import { formatDuration } from "../ui/format.ts";
 import { now } from "./clock.ts";
-import { isActive } from "./run/response.ts";
 
 export interface DurationProps {
   readonly fromMs: number;
@@ -13,7 +13,7 @@ export interface DurationProps {
 
 export function Duration({ fromMs, toMs, status }: DurationProps) {
   if (toMs !== null) return <>{formatDuration(Math.max(0, toMs - fromMs))}</>;
-  if (!isActive({ status })) return <>–</>;
+  if (!isRunning({ status })) return <>–</>;
   return <Ticking fromMs={fromMs} />;
 }
 

@@ -8,10 +8,18 @@ import { scriptedModel, startModelServer } from "rondo/testing";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { startNotebook } from "../../../server/src/executor/mcp/testkit/notebook-server.ts";
 import { axeProblems } from "../testkit/axe.ts";
-import { browserPath, openConsole, skipReason, startBrowser, takeScreenshot } from "../testkit/browser.ts";
+import {
+  type BrowserUse,
+  browserPath,
+  openConsole,
+  skipReason,
+  takeScreenshot,
+  useBrowser,
+} from "../testkit/browser.ts";
 import { startConsole } from "../testkit/console-server.ts";
-import { copyRuns } from "../testkit/many-runs.ts";
+import { addItems, copyRuns } from "../testkit/many-runs.ts";
 
+const runCount = 100_000;
 const folder = mkdtempSync(join(tmpdir(), "rondo-runs-"));
 const hostile = `<img src=x onerror="document.title='x'"><script>alert(1)</script> "quoted" 'text' & \${x}`;
 
@@ -39,11 +47,13 @@ const weather = tool(
 
 describe.skipIf(browserPath === undefined)(`runs${skipReason}`, { timeout: 90_000 }, () => {
   let browser: Browser;
+  let use: BrowserUse;
   beforeAll(async () => {
-    browser = await startBrowser();
+    use = await useBrowser();
+    ({ browser } = use);
   });
   afterAll(async () => {
-    await browser.close();
+    await use[Symbol.asyncDispose]();
     rmSync(folder, { recursive: true, force: true });
   });
 
@@ -53,7 +63,7 @@ describe.skipIf(browserPath === undefined)(`runs${skipReason}`, { timeout: 90_00
       await using first = await startConsole({ store: `sqlite:${file}` });
       await create(first.url, { input: "Hello, who are you?", metadata: { source: "tests" } });
     }
-    copyRuns(file, 3_000);
+    copyRuns(file, runCount);
     await using server = await startConsole({ store: `sqlite:${file}` });
     await using opened = await openConsole(browser, server.url, "#/runs");
     const { page, problems } = opened;
@@ -84,16 +94,16 @@ describe.skipIf(browserPath === undefined)(`runs${skipReason}`, { timeout: 90_00
 
     // The oldest, upwards from there, and reloaded there.
     await page.getByRole("button", { name: "Oldest" }).click();
-    await rows.filter({ hasText: "part 3000 of" }).waitFor();
+    await rows.filter({ hasText: `part ${runCount} of` }).waitFor();
     await grid.evaluate((element) => element.scrollTo(0, 0));
     await rows
-      .filter({ hasText: /part 28[0-9]{2} of/ })
+      .filter({ hasText: /part 998[0-9]{2} of/ })
       .first()
       .waitFor();
-    await page.waitForURL(/at=resp_copy00002\d{3}/);
+    await page.waitForURL(/at=resp_copy00099\d{3}/);
     await page.reload();
     await rows
-      .filter({ hasText: /part 2[0-9]{3} of/ })
+      .filter({ hasText: /part 99[0-9]{3} of/ })
       .first()
       .waitFor();
     await page.getByRole("button", { name: "Newest" }).click();
@@ -106,8 +116,8 @@ describe.skipIf(browserPath === undefined)(`runs${skipReason}`, { timeout: 90_00
     expect(await rows.filter({ hasText: "Completed" }).count()).toBe(0);
     await page.getByRole("combobox", { name: "Status" }).selectOption("");
     const search = page.getByRole("searchbox", { name: "Search titles and ids" });
-    await search.fill("TRANSLATE, part 2998 ");
-    await rows.filter({ hasText: "part 2998 of" }).waitFor();
+    await search.fill("TRANSLATE, part 99997 ");
+    await rows.filter({ hasText: "part 99997 of" }).waitFor();
     await expect.poll(() => rows.count()).toBe(2);
     await search.fill("no such run");
     await page.getByText("No run matches these filters.").waitFor();
@@ -116,6 +126,50 @@ describe.skipIf(browserPath === undefined)(`runs${skipReason}`, { timeout: 90_00
     await page.setViewportSize({ width: 360, height: 740 });
     await takeScreenshot(page, "runs-light-360");
     expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(360);
+    expect(problems).toEqual([]);
+  });
+
+  test("of 5,000 items are scrolled through without a gap, with few rows in the page", async () => {
+    const file = join(folder, "items.db");
+    {
+      await using first = await startConsole({ store: `sqlite:${file}` });
+      await create(first.url, { input: "Read all pages." });
+    }
+    const id = addItems(file, 5_000);
+    await using server = await startConsole({ store: `sqlite:${file}` });
+    await using opened = await openConsole(browser, server.url, `#/runs/${id}`);
+    const { page, problems } = opened;
+    await page.getByText("Item 0.").waitFor();
+    const seen = await page.evaluate(async () => {
+      const list = document.querySelector<HTMLElement>(".item-rows");
+      const drawn = () => {
+        const rows = [...(list?.querySelectorAll(":scope > * > .virtual-list-row") ?? [])];
+        return rows.map((row) => row.getBoundingClientRect()).toSorted((a, b) => a.top - b.top);
+      };
+      let most = 0;
+      const gaps: number[] = [];
+      for (const step of [...Array<number>(12).fill(100), ...Array<number>(15).fill(2_000)]) {
+        list?.scrollBy(0, step);
+        // Drawn in this frame or in the next.
+        await new Promise(requestAnimationFrame);
+        await new Promise(requestAnimationFrame);
+        const rows = drawn();
+        const { top = 0, bottom = 0 } = list?.getBoundingClientRect() ?? {};
+        most = Math.max(most, rows.length);
+        const covered = (rows[0]?.top ?? Infinity) <= top + 1 && (rows.at(-1)?.bottom ?? 0) >= bottom - 1;
+        const isWhole = rows.every(
+          (row, index) => index === 0 || Math.abs(row.top - (rows[index - 1]?.bottom ?? 0)) < 1,
+        );
+        if (!covered || !isWhole) gaps.push(list?.scrollTop ?? 0);
+      }
+      return { most, gaps };
+    });
+    expect(seen.gaps).toEqual([]);
+    expect(seen.most).toBeLessThan(60);
+    const items = page.getByRole("grid", { name: "Items" });
+    await items.focus();
+    await page.keyboard.press("End");
+    await items.getByText("Page 4999:").waitFor();
     expect(problems).toEqual([]);
   });
 

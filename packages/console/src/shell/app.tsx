@@ -16,12 +16,16 @@ import type { PageEntry, PageProps } from "./page-entry.ts";
 import { openPalette, Palette } from "./palette.tsx";
 import { linkTo, place } from "./router.ts";
 import { openShortcuts, Shortcuts } from "./shortcuts.tsx";
+import { documentTitle } from "./title.ts";
 
 export function App({ pages }: { readonly pages: readonly PageEntry[] }) {
   const current = pages.find(({ path }) => path === place.value.page);
   const main = useRef<HTMLElement>(null);
+  const title = documentTitle(current?.title);
   useEffect(() => {
-    document.title = current ? `${current.title} – Rondo` : "Rondo";
+    document.title = title;
+  }, [title]);
+  useEffect(() => {
     // Where there is little room, the links scroll.
     document.querySelector(".nav [aria-current]")?.scrollIntoView({ block: "nearest", inline: "nearest" });
   }, [current]);

@@ -3,16 +3,18 @@ import type { Browser, Page } from "playwright-core";
 import { scriptedModel } from "rondo/testing";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { startLine } from "../testkit/breakable-line.ts";
-import { browserPath, openConsole, skipReason, startBrowser } from "../testkit/browser.ts";
+import { type BrowserUse, browserPath, openConsole, skipReason, useBrowser } from "../testkit/browser.ts";
 import { startConsole } from "../testkit/console-server.ts";
 import { respond } from "../testkit/pages.ts";
 
 describe.skipIf(browserPath === undefined)(`habits${skipReason}`, () => {
   let browser: Browser;
+  let use: BrowserUse;
   beforeAll(async () => {
-    browser = await startBrowser();
+    use = await useBrowser();
+    ({ browser } = use);
   });
-  afterAll(() => browser.close());
+  afterAll(() => use[Symbol.asyncDispose]());
 
   test("the focus goes on from where it was", async () => {
     using model = scriptedModel(["One.", "Two."]);
@@ -117,20 +119,37 @@ describe.skipIf(browserPath === undefined)(`habits${skipReason}`, () => {
     expect(problems).toEqual([]);
   });
 
-  test("a long chat opens at its end", async () => {
-    using model = scriptedModel(
-      Array.from({ length: 25 }, (_, n) => `Answer ${n}.\n\n`.padEnd(300, "- a\n")),
+  test("a long chat opens at its end with a few requests, and a long answer in parts", async () => {
+    const long = Array.from({ length: 2_500 }, (_, n) => `## Part ${n}\n\n${"word ".repeat(15)}`).join(
+      "\n\n",
     );
+    using model = scriptedModel([
+      ...Array.from({ length: 70 }, (_, n) => `Answer ${n}.\n\n`.padEnd(300, "- a\n")),
+      "Well.",
+      long,
+    ]);
     await using server = await startConsole({ models: { scripted: model } });
     let id: string | undefined;
-    for (let n = 0; n < 24; n += 1)
+    for (let n = 0; n < 70; n += 1)
       id = await respond(server.url, { model: "scripted", input: `Question ${n}`, previous_response_id: id });
-    await using opened = await openConsole(browser, server.url, `#/chat/${id}`);
+    await using opened = await openConsole(browser, server.url);
     const { page } = opened;
-    await page.waitForFunction(() => document.querySelectorAll(".markdown ul").length === 24);
+    const asked: string[] = [];
+    page.on("request", (request) => asked.push(request.url()));
+    await page.goto(`${server.url}/#/chat/${id}`);
+    const messages = page.getByRole("list", { name: "Messages" });
+    await messages.getByText("Answer 69.").waitFor();
+    await messages.getByText("Answer 0.").waitFor({ state: "attached" });
+    expect(asked.filter((url) => url.includes("include=response")).length).toBe(3);
+    expect(asked.filter((url) => url.includes("/v1/responses"))).toEqual([]);
     const leftBelow = () =>
       page.evaluate(() => document.documentElement.scrollHeight - scrollY - innerHeight);
     await expect.poll(leftBelow).toBeLessThan(2);
+    // What is far away is text, and becomes Markdown on the way there.
+    const first = messages.getByRole("listitem").filter({ hasText: "Answer 0." }).first();
+    expect(await first.locator("ul").count()).toBe(0);
+    await page.evaluate(() => scrollTo(0, 0));
+    await first.locator("ul").waitFor();
 
     // So does one whose history another client sent.
     const input = Array.from({ length: 121 }, (_, n) => ({
@@ -140,6 +159,16 @@ describe.skipIf(browserPath === undefined)(`habits${skipReason}`, () => {
     const other = await respond(server.url, { model: "scripted", input });
     await page.goto(`${server.url}/#/chat/${other}`);
     await page.getByText("Line 120", { exact: true }).waitFor();
+
+    const much = await respond(server.url, { model: "scripted", input: "Much, please." });
+    await page.goto(`${server.url}/#/chat/${much}`);
+    const parts = page.locator(".markdown h2");
+    await page.getByText(/^The first 99[.,]\d{3} of/).waitFor();
+    await page.waitForFunction(() => document.querySelectorAll(".markdown h2").length > 1_000);
+    expect(await parts.count()).toBeLessThan(1_300);
+    await page.getByRole("button", { name: "Show more" }).click();
+    await page.waitForFunction(() => document.querySelectorAll(".markdown h2").length === 2_500);
+    expect(await page.getByRole("button", { name: "Show more" }).count()).toBe(0);
   });
 });
 

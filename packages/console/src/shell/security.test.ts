@@ -7,7 +7,14 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { startNotebook } from "../../../server/src/executor/mcp/testkit/notebook-server.ts";
 import { twoOwners } from "../../../server/src/http/system/testkit/start.ts";
 import { axeProblems } from "../testkit/axe.ts";
-import { browserPath, openConsole, skipReason, startBrowser, takeScreenshot } from "../testkit/browser.ts";
+import {
+  type BrowserUse,
+  browserPath,
+  openConsole,
+  skipReason,
+  takeScreenshot,
+  useBrowser,
+} from "../testkit/browser.ts";
 import { startConsole } from "../testkit/console-server.ts";
 import { placesWith, respond, startFullConsole, visit } from "../testkit/pages.ts";
 
@@ -55,10 +62,12 @@ test("`console: false` leaves an index for all, and none of the console's routes
 
 describe.skipIf(browserPath === undefined)(`the console${skipReason}`, () => {
   let browser: Browser;
+  let use: BrowserUse;
   beforeAll(async () => {
-    browser = await startBrowser();
+    use = await useBrowser();
+    ({ browser } = use);
   });
-  afterAll(() => browser.close());
+  afterAll(() => use[Symbol.asyncDispose]());
 
   test("cannot be framed, and runs no inline code", async () => {
     await using server = await startConsole();
@@ -231,6 +240,8 @@ describe.skipIf(browserPath === undefined)(`the console${skipReason}`, () => {
       await visit(page, "#/tools/add");
       await page.getByLabel("a number").fill("25");
       await server.close();
+      await searchPalette(page, "anything"); // so that it asks the server
+      await page.keyboard.press("Escape");
       const banner = page.getByText("The server does not answer. Trying again");
       await banner.waitFor();
       server = await startFullConsole({ port: Number(port) });

@@ -1,15 +1,24 @@
 // The frame of the console, in a real browser.
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { browserPath, openConsole, skipReason, startBrowser, takeScreenshot } from "../testkit/browser.ts";
+import {
+  type BrowserUse,
+  browserPath,
+  openConsole,
+  skipReason,
+  takeScreenshot,
+  useBrowser,
+} from "../testkit/browser.ts";
 import { startConsole } from "../testkit/console-server.ts";
 
 describe.skipIf(browserPath === undefined)(`the frame of the console${skipReason}`, () => {
   let browser: Browser;
+  let use: BrowserUse;
   beforeAll(async () => {
-    browser = await startBrowser();
+    use = await useBrowser();
+    ({ browser } = use);
   });
-  afterAll(() => browser.close());
+  afterAll(() => use[Symbol.asyncDispose]());
 
   test("shows every page, without an error or a request to another origin", async () => {
     await using server = await startConsole();
@@ -17,8 +26,8 @@ describe.skipIf(browserPath === undefined)(`the frame of the console${skipReason
     const { page, problems } = opened;
     for (const title of ["Chat", "Runs", "Tools", "Models", "System", "API", "Home"]) {
       await page.getByRole("navigation").getByRole("link", { name: title, exact: true }).click();
+      await expect.poll(() => page.title(), { timeout: 10_000 }).toBe(`${title} – Rondo`);
       await page.getByRole("heading", { level: 1 }).waitFor();
-      expect(await page.title()).toBe(`${title} – Rondo`);
     }
     expect(problems).toEqual([]);
   });
@@ -49,7 +58,8 @@ describe.skipIf(browserPath === undefined)(`the frame of the console${skipReason
     expect(await search.evaluate((element) => element === document.activeElement)).toBe(true);
 
     await page.keyboard.press("Control+k");
-    await page.keyboard.type("no such thing");
+    await field.waitFor();
+    await field.pressSequentially("no such thing");
     await page.getByText("Nothing fits.").waitFor();
     await field.fill("syst");
     await page.keyboard.press("Enter");

@@ -4,17 +4,19 @@ import { demoModel } from "rondo/demo";
 import { startModelServer } from "rondo/testing";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { LogLine, SystemSample } from "../api/inspect-types.ts";
-import { browserPath, openConsole, skipReason, startBrowser } from "../testkit/browser.ts";
+import { type BrowserUse, browserPath, openConsole, skipReason, useBrowser } from "../testkit/browser.ts";
 import { startConsole } from "../testkit/console-server.ts";
 import { columnsOf, figures, joinSamples } from "./figures.ts";
 import { joinLines, shownLines } from "./log-lines.ts";
 
 describe.skipIf(browserPath === undefined)(`models and the system${skipReason}`, () => {
   let browser: Browser;
+  let use: BrowserUse;
   beforeAll(async () => {
-    browser = await startBrowser();
+    use = await useBrowser();
+    ({ browser } = use);
   });
-  afterAll(() => browser.close());
+  afterAll(() => use[Symbol.asyncDispose]());
 
   test("shows the facts of a model with their sources, and checks whether it works", async () => {
     await using modelServer = await startModelServer(

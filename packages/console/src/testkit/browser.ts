@@ -3,7 +3,7 @@
 import { existsSync, mkdirSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { type Browser, type BrowserContextOptions, chromium, type Page } from "playwright-core";
+import { type Browser, type BrowserContextOptions, chromium, type Page, type Request } from "playwright-core";
 
 const names = ["chromium", "chromium-browser", "google-chrome"];
 
@@ -27,6 +27,46 @@ export async function startBrowser(): Promise<Browser> {
     // Chromium's own sandbox does not work as root. The pages are our own.
     args: process.getuid?.() === 0 ? ["--no-sandbox"] : [],
   });
+}
+
+/** The browser of this process: test files share it, as a start takes longer than many tests. */
+interface SharedBrowser {
+  readonly browser: Promise<Browser>;
+  users: number;
+  closing: ReturnType<typeof setTimeout> | undefined;
+}
+
+// Test files of one process do not share modules.
+const shared = globalThis as { rondoBrowser?: SharedBrowser | undefined };
+/** How long it waits for the next test file. */
+const idleMs = 3_000;
+
+export interface BrowserUse extends AsyncDisposable {
+  readonly browser: Browser;
+}
+
+/** The shared browser, until it is disposed of. What is opened in it has to be closed before. */
+export async function useBrowser(): Promise<BrowserUse> {
+  const known = await shared.rondoBrowser?.browser.catch(() => undefined);
+  const use = (known?.isConnected() && shared.rondoBrowser) || {
+    browser: startBrowser(),
+    users: 0,
+    closing: undefined,
+  };
+  shared.rondoBrowser = use;
+  use.users += 1;
+  clearTimeout(use.closing);
+  const close = async () => {
+    if (shared.rondoBrowser === use) shared.rondoBrowser = undefined;
+    await (await use.browser).close();
+  };
+  return {
+    browser: await use.browser,
+    async [Symbol.asyncDispose]() {
+      use.users -= 1;
+      if (use.users === 0) use.closing = setTimeout(() => void close().catch(() => {}), idleMs).unref();
+    },
+  };
 }
 
 export interface ConsolePage extends AsyncDisposable {
@@ -55,8 +95,32 @@ export async function openConsole(
     if (origin !== new URL(url).origin && protocol !== "data:" && protocol !== "blob:")
       problems.push(`request to another origin: ${request.url()}`);
   });
+  followRequests(page);
   await page.goto(`${url}/${place}`);
   return { page, problems, [Symbol.asyncDispose]: () => context.close() };
+}
+
+const underWay = new WeakMap<Page, Set<Request>>();
+
+function followRequests(page: Page): void {
+  const requests = new Set<Request>();
+  underWay.set(page, requests);
+  page.on("request", (request) => requests.add(request));
+  for (const end of ["requestfinished", "requestfailed"] as const)
+    page.on(end as "requestfinished", (request) => requests.delete(request));
+}
+
+/** How many requests of the page are under way. */
+export function openRequests(page: Page): number {
+  return underWay.get(page)?.size ?? 0;
+}
+
+/** Waits for the replies to the requests that the page makes now. */
+export async function waitForReplies(page: Page): Promise<void> {
+  // What the page does at once, and in its next frame.
+  await page.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve, 10))));
+  while (openRequests(page) > 0)
+    await Promise.race([page.waitForEvent("requestfinished"), page.waitForEvent("requestfailed")]);
 }
 
 /** Writes a screenshot of the page at a width, light or dark. */

@@ -24,8 +24,11 @@ export function copyRuns(path: string, count: number): void {
       ended_at_ms: `r.created_at_ms + ${hourMs}`,
       thread_id: "NULL",
     };
-    const numbers = `WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < ${Math.trunc(count)})`;
+    // The oldest first: indexes then grow at their ends.
+    const numbers = `WITH RECURSIVE numbers (n) AS (SELECT ${Math.trunc(count)} UNION ALL SELECT n - 1 FROM numbers WHERE n > 1)`;
     db.exec(`
+      PRAGMA synchronous = OFF;
+      PRAGMA cache_size = -200000;
       BEGIN;
       ${numbers} INSERT INTO responses (${columns.join(", ")})
         SELECT ${columns.map((name) => values[name] ?? `r.${name}`).join(", ")}

@@ -4,6 +4,7 @@ import type { ConfigInput, RunningServer } from "@rondo/server";
 import type { Page } from "playwright-core";
 import { tool } from "rondo";
 import { demoModel } from "rondo/demo";
+import { openRequests, waitForReplies } from "./browser.ts";
 import { startConsole } from "./console-server.ts";
 
 const add = tool(
@@ -46,11 +47,14 @@ export function placesWith(id: string): readonly (readonly [name: string, place:
 
 /** Goes to a place, and waits until the page has loaded what it shows. */
 export async function visit(page: Page, place: string): Promise<void> {
-  const isQuiet = page.waitForLoadState("networkidle");
   await page.evaluate((hash) => {
     location.hash = hash;
   }, place);
-  await isQuiet;
   await page.locator("main h1, main h2, main textarea, main .notice").first().waitFor();
-  await page.waitForFunction(() => document.querySelector("main .spinner") === null);
+  // No request of it is under way, and none followed the last one.
+  for (let isQuiet = false; !isQuiet; ) {
+    await waitForReplies(page);
+    await page.waitForFunction(() => document.querySelector("main .spinner") === null);
+    isQuiet = openRequests(page) === 0;
+  }
 }

@@ -6,8 +6,10 @@ import type { ToolInfo, ToolList, ToolServer } from "../api/inspect-types.ts";
 import { useLoaded } from "../api/load.ts";
 import type { PageProps } from "../shell/page-entry.ts";
 import { linkTo } from "../shell/router.ts";
+import { useTitle } from "../shell/title.ts";
 import { ErrorNotice } from "../ui/error-notice.tsx";
 import { PageFrame } from "../ui/page.tsx";
+import { SearchList } from "../ui/search-list.tsx";
 import { Split } from "../ui/split.tsx";
 import { ToolDetail } from "./tool-detail.tsx";
 import "./tools.css";
@@ -20,6 +22,7 @@ export function ToolsPage({ place }: PageProps) {
     everyMs,
   });
   const search = useSignal("");
+  useTitle(place.rest[0] ?? "");
   const list = value.value;
   if (!list)
     return (
@@ -47,22 +50,11 @@ export function ToolsPage({ place }: PageProps) {
         isChosen={name !== undefined}
         listLink={linkTo("tools")}
         list={
-          <>
-            <input
-              class="input"
-              type="search"
-              aria-label="Search tools"
-              placeholder="Search tools"
-              value={search}
-              onInput={(event) => {
-                search.value = event.currentTarget.value;
-              }}
-            />
+          <SearchList name="tools" search={search} none={found.length === 0 ? "No tool fits." : undefined}>
             {groupsOf(list, found).map((group) => (
               <ToolGroup key={group.key} group={group} shown={shown} />
             ))}
-            {found.length === 0 && <p class="soft">No tool fits.</p>}
-          </>
+          </SearchList>
         }
       >
         {shown ? (

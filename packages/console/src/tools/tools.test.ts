@@ -3,7 +3,7 @@ import type { Browser } from "playwright-core";
 import { tool } from "rondo";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { startNotebook } from "../../../server/src/executor/mcp/testkit/notebook-server.ts";
-import { browserPath, openConsole, skipReason, startBrowser } from "../testkit/browser.ts";
+import { type BrowserUse, browserPath, openConsole, skipReason, useBrowser } from "../testkit/browser.ts";
 import { startConsole } from "../testkit/console-server.ts";
 
 const report = tool(
@@ -37,10 +37,12 @@ const nested = tool(
 
 describe.skipIf(browserPath === undefined)(`the tools${skipReason}`, () => {
   let browser: Browser;
+  let use: BrowserUse;
   beforeAll(async () => {
-    browser = await startBrowser();
+    use = await useBrowser();
+    ({ browser } = use);
   });
-  afterAll(() => browser.close());
+  afterAll(() => use[Symbol.asyncDispose]());
 
   test("runs a local tool by a form, shows a failure, and runs one of an MCP server", async () => {
     const notebook = await startNotebook();

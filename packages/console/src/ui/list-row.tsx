@@ -42,7 +42,7 @@ export class ListRow extends Component<ListRowProps> {
         ref={(element) => {
           if (element) this.#element = element;
         }}
-        style={{ transform: `translateY(${top}px)`, ...(height !== undefined && { height: `${height}px` }) }}
+        style={{ top: `${top}px`, ...(height !== undefined && { height: `${height}px` }) }}
         onClick={onClick}
       >
         {children}

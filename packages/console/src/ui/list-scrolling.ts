@@ -28,8 +28,9 @@ export interface ListScrolling {
   readonly show: (index: number) => void;
 }
 
-/** Rows that are drawn beyond those in view. */
+/** Rows that are drawn beyond those in view; fewer where a jump leads, as the next one may lead on. */
 const overscan = 8;
+const overscanOfJumps = 1;
 
 export function useListScrolling(options: ListScrollingOptions): ListScrolling {
   const { box, head, offsets, count } = options;
@@ -39,6 +40,8 @@ export function useListScrolling(options: ListScrollingOptions): ListScrolling {
   /** The first row in view, and how far it is scrolled out of it. */
   const anchor = useRef<{ key: string; by: number } | undefined>(undefined);
   const isAtEnd = useRef(true);
+  const lastTop = useRef(0);
+  const isJump = useRef(false);
 
   const look = () => {
     const element = box.current;
@@ -60,8 +63,9 @@ export function useListScrolling(options: ListScrollingOptions): ListScrolling {
     const { first: drawnFirst, last: drawnLast } = range.peek();
     const isDrawn =
       first >= drawnFirst && last <= drawnLast && drawnLast - drawnFirst <= last - first + 3 * overscan;
+    const more = isJump.current ? overscanOfJumps : overscan;
     if (!isDrawn)
-      range.value = { first: Math.max(0, first - overscan), last: Math.min(now.count - 1, last + overscan) };
+      range.value = { first: Math.max(0, first - more), last: Math.min(now.count - 1, last + more) };
     now.onRange?.(first, last);
   };
 
@@ -95,6 +99,9 @@ export function useListScrolling(options: ListScrollingOptions): ListScrolling {
   return {
     range,
     scrolled: () => {
+      const { scrollTop = 0, clientHeight = 0 } = box.current ?? {};
+      isJump.current = Math.abs(scrollTop - lastTop.current) > clientHeight;
+      lastTop.current = scrollTop;
       look();
       options.onScrolled?.(box.current?.scrollTop ?? 0);
     },

@@ -8,7 +8,7 @@ import { gridRoles } from "./list-cell.tsx";
 import { rowForKey } from "./list-keys.ts";
 import { ListRow, RowObserver } from "./list-row.tsx";
 import { useListScrolling } from "./list-scrolling.ts";
-import { equalOffsets, measuredOffsets } from "./row-offsets.ts";
+import { equalOffsets, MeasuredRows } from "./row-offsets.ts";
 import "./virtual-list.css";
 
 export interface VirtualListProps<T> {
@@ -68,21 +68,29 @@ export function VirtualList<T>(props: VirtualListProps<T>) {
   const head = useRef<HTMLDivElement>(null);
   const measurements = useSignal(0);
   const heights = useRef(new Map<string, number>()).current;
-  const offsets = useMemo(
+  const indexes = useMemo(() => new Map(rows.map((row, index) => [keyOf(row), index])), [rows]);
+  const measured = useMemo(
     () =>
       isMeasured
-        ? measuredOffsets(rows.length, rowHeight, (index) => heights.get(keyOf(rows[index] as T)))
-        : equalOffsets(rows.length, rowHeight),
-    [rows, rowHeight, isMeasured, measurements.value],
+        ? new MeasuredRows(rows.length, rowHeight, (index) => heights.get(keyOf(rows[index] as T)))
+        : undefined,
+    [rows, rowHeight, isMeasured],
   );
+  const offsets = useMemo(
+    () => measured?.offsets() ?? equalOffsets(rows.length, rowHeight),
+    [measured, rows, rowHeight, measurements.value],
+  );
+  const known = useRef({ indexes, measured });
+  known.current = { indexes, measured };
   const observer = useMemo(
     () =>
       isMeasured
-        ? new RowObserver((measured) => {
+        ? new RowObserver((found) => {
             let hasChanged = false;
-            for (const [key, height] of measured) {
-              hasChanged ||= Math.abs((heights.get(key) ?? rowHeight) - height) >= 0.5;
+            for (const [key, height] of found) {
               heights.set(key, height);
+              const index = known.current.indexes.get(key) ?? -1;
+              if (known.current.measured?.set(index, height)) hasChanged = true;
             }
             if (hasChanged) measurements.value += 1;
           })
@@ -90,7 +98,6 @@ export function VirtualList<T>(props: VirtualListProps<T>) {
     [isMeasured],
   );
   useEffect(() => () => observer?.disconnect(), [observer]);
-  const indexes = useMemo(() => new Map(rows.map((row, index) => [keyOf(row), index])), [rows]);
   const scrolling = useListScrolling({
     box,
     head,
@@ -125,8 +132,8 @@ export function VirtualList<T>(props: VirtualListProps<T>) {
     const row = rows[index] as T;
     const key = keyOf(row);
     const place = { row, index, top: offsets.top(index), isActive: key === activeKey };
-    const known = drawn.current.get(key);
-    if (known && isSame(known, place)) next.set(key, known);
+    const before = drawn.current.get(key);
+    if (before && isSame(before, place)) next.set(key, before);
     else
       next.set(key, {
         ...place,

@@ -207,7 +207,12 @@ export function responseRoutes(options: ResponseRoutesOptions): Route[] {
       summary: "List stored responses in short, with filters and search.",
       query: runsQuerySchema,
       reply: runListSchema,
-      handle: ({ owner, query }) => responses.listRuns(owner, query),
+      handle: async ({ exchange, owner, query }) => {
+        const page = await responses.listRuns(owner, query);
+        const { response: show } = viewOf(exchange);
+        const shown = page.data.map((run) => (run.response ? { ...run, response: show(run.response) } : run));
+        return { ...page, data: shown };
+      },
     }),
   ];
 }

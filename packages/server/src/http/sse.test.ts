@@ -2,7 +2,7 @@ import { once } from "node:events";
 import type { ServerResponse } from "node:http";
 import { setImmediate as nextTick } from "node:timers/promises";
 import fc from "fast-check";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { type SseOptions, SseWriter } from "./sse.ts";
 import { RawClient, serveNode } from "./testkit/raw-http.ts";
 
@@ -68,6 +68,28 @@ test("events have the API's format, and the stream ends with [DONE]", async () =
   expect(chunksOf(stream.client.received).join("")).toBe(
     'event: response.created\ndata: {"type":"response.created"}\n\nevent: response.completed\ndata: {"type":"response.completed"}\n\ndata: [DONE]\n\n',
   );
+});
+
+test("for a client that asks for it, events are collected, but not after a silence, nor at the end", async () => {
+  const collectMs = 400;
+  await using stream = await open({ keepAliveMs: 0, collectMs });
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+  onTestFinished(() => void vi.useRealTimers());
+  stream.writer.send("a", "1");
+  await stream.client.until(/event: a\ndata: 1\n/);
+  for (let i = 0; i < 5; i++) {
+    stream.writer.send("b", String(i));
+    await nextTick();
+  }
+  vi.advanceTimersByTime(collectMs - 1);
+  await nextTick();
+  expect(stream.client.received).not.toContain("event: b");
+  vi.advanceTimersByTime(1);
+  await stream.client.until(/event: b\ndata: 4\n/);
+  expect(chunksOf(stream.client.received)).toHaveLength(2);
+  stream.writer.send("c", "1");
+  stream.writer.end();
+  await stream.client.until(/event: c\ndata: 1\n[^]*\r\n0\r\n/);
 });
 
 test("the frames of one tick are one write, and those of the next tick another", async () => {

@@ -9,6 +9,8 @@ export interface SseOptions {
   keepAliveMs: number;
   /** Headers of the reply besides its own. Default: none. */
   headers?: Readonly<Record<string, string>>;
+  /** How long events are collected after a write, for a client to which each piece is costly. Default: 0. */
+  collectMs?: number;
 }
 
 // Above this, frames are written before the end of the tick, so that the socket can apply back-pressure.
@@ -26,10 +28,14 @@ export class SseWriter implements EventSink {
   #count = 0;
   #isOver: boolean;
   #flushing: NodeJS.Immediate | undefined;
+  readonly #collectMs: number;
+  /** Set while events are collected. */
+  #collecting: NodeJS.Timeout | undefined;
   #drain: PromiseWithResolvers<void> | undefined;
 
-  constructor(outgoing: ServerResponse, { keepAliveMs, headers = {} }: SseOptions) {
+  constructor(outgoing: ServerResponse, { keepAliveMs, headers = {}, collectMs = 0 }: SseOptions) {
     this.#outgoing = outgoing;
+    this.#collectMs = collectMs;
     this.#headers = headers;
     this.#isOver = outgoing.destroyed || outgoing.closed;
     if (this.#isOver) return;
@@ -63,7 +69,7 @@ export class SseWriter implements EventSink {
     // One data line is enough: compact JSON has no line breaks.
     this.#pending += type === "" ? `data: ${json}\n\n` : `event: ${type}\ndata: ${json}\n\n`;
     if (this.#pending.length >= maxPendingChars) this.#flush();
-    else this.#flushing ??= setImmediate(this.#flush);
+    else if (this.#collecting === undefined) this.#flushing ??= setImmediate(this.#flush);
   }
 
   /** Ends the stream with `data: [DONE]`. */
@@ -91,6 +97,12 @@ export class SseWriter implements EventSink {
     this.#outgoing.write(this.#pending);
     this.#pending = "";
     this.#keepAlive?.refresh();
+    if (this.#collectMs > 0) this.#collecting ??= setTimeout(this.#collected, this.#collectMs);
+  };
+
+  readonly #collected = (): void => {
+    this.#collecting = undefined;
+    this.#flush();
   };
 
   #writeHead(): void {
@@ -122,6 +134,7 @@ export class SseWriter implements EventSink {
     this.#isOver = true;
     this.#pending = "";
     clearTimeout(this.#keepAlive);
+    clearTimeout(this.#collecting);
     clearImmediate(this.#flushing);
     this.#flushing = undefined;
     this.#release();

@@ -25,7 +25,7 @@ export async function replyWithStream(
   sendError: (writer: SseWriter, error: ApiError) => void = sendErrorEvent,
 ): Promise<void> {
   const { outgoing, headers, signal } = exchange;
-  const writer = new SseWriter(outgoing, { keepAliveMs, headers });
+  const writer = new SseWriter(outgoing, { keepAliveMs, headers, collectMs: collectMsOf(exchange) });
   metrics.streamOpened();
   try {
     await run(writer, signal);
@@ -48,6 +48,16 @@ export async function replyWithStream(
   } finally {
     metrics.streamClosed();
   }
+}
+
+const collectHeader = "rondo-collect-events-ms";
+const maxCollectMs = 1_000;
+
+/** How long the client wants events to be collected; 0 if it does not say so. */
+function collectMsOf({ incoming }: Exchange): number {
+  const given = incoming.headers[collectHeader];
+  if (typeof given !== "string" || !/^\d{1,9}$/.test(given)) return 0;
+  return Math.min(Number(given), maxCollectMs);
 }
 
 /** `firstSequence` is the number of the first event of the stream. */

@@ -1,6 +1,7 @@
 // Items of the API as messages for the library.
 
-import { type Item, textOfParts } from "../trace/items.ts";
+import type { Item } from "../../api/response.ts";
+import { textOfParts } from "../trace/items.ts";
 
 export type Message =
   | { role: "system"; content: string }

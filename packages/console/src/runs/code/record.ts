@@ -1,7 +1,7 @@
 // What is known of a run, for programs that repeat it.
 
-import type { ResponseObject } from "../run/response.ts";
-import { type Item, isCall, outputRows, textOfParts } from "../trace/items.ts";
+import type { Item, ResponseObject } from "../../api/response.ts";
+import { isCall, outputRows, textOfParts } from "../trace/items.ts";
 import type { Round } from "../trace/rounds.ts";
 
 export interface RunRecord {

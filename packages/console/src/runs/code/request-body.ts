@@ -1,7 +1,6 @@
 // The request that a response came from, as far as the response tells.
 
-import type { ResponseObject } from "../run/response.ts";
-import type { Item } from "../trace/items.ts";
+import type { Item, ResponseObject } from "../../api/response.ts";
 
 /** Settings that are sent again unless they have their default. */
 const defaults: Readonly<Record<string, unknown>> = {

@@ -2,8 +2,8 @@
 
 import { signal } from "@preact/signals";
 import { get, isAbort } from "../../api/api.ts";
+import { isRunning } from "../../api/response.ts";
 import type { Page, RunSummary } from "../../api/types.ts";
-import { isActive } from "../run/response.ts";
 import { type RunFilters, toRequestQuery } from "./filters.ts";
 import {
   addNewer,
@@ -121,7 +121,7 @@ export class RunList {
     const [first, last] = this.#inView;
     const { rows } = this.window.peek();
     const before = rows[first - 1];
-    const isStale = rows.slice(first, last + 1).some((row) => isActive(row) && !known.has(row.id));
+    const isStale = rows.slice(first, last + 1).some((row) => isRunning(row) && !known.has(row.id));
     if (!before || !isStale) return;
     const page = await this.#page({ limit: Math.min(pageSize, last - first + 1), after: before.id });
     this.window.value = mergeRange(this.window.peek(), page.data);

@@ -2,13 +2,13 @@
 
 import { useSignal } from "@preact/signals";
 import { messageOf, post } from "../../api/api.ts";
+import type { Item } from "../../api/response.ts";
+import { isRunning, type ResponseObject } from "../../api/response.ts";
 import type { RunSummary } from "../../api/types.ts";
 import { goTo, linkTo } from "../../shell/router.ts";
 import { CodeBlock } from "../../ui/code-block.tsx";
 import { ErrorNotice } from "../../ui/error-notice.tsx";
 import { sameRequest } from "../code/request-body.ts";
-import type { Item } from "../trace/items.ts";
-import { isActive, type ResponseObject } from "./response.ts";
 
 export interface ApprovalsProps {
   readonly response: ResponseObject;
@@ -20,7 +20,7 @@ export function Approvals({ response, thread }: ApprovalsProps) {
   const isSending = useSignal(false);
   const error = useSignal<string | undefined>(undefined);
   const requests = response.output.filter(({ type }) => type === "mcp_approval_request");
-  if (requests.length === 0 || isActive(response)) return null;
+  if (requests.length === 0 || isRunning(response)) return null;
   const answer = thread.find(({ previous_response_id: before }) => before === response.id);
   if (answer)
     return (

@@ -3,6 +3,7 @@
 import { serverAddress } from "../../api/address.ts";
 import { key } from "../../api/key.ts";
 import { useLoaded } from "../../api/load.ts";
+import type { ResponseObject } from "../../api/response.ts";
 import { CodeBlock } from "../../ui/code-block.tsx";
 import { CopyButton } from "../../ui/copy-button.tsx";
 import { ErrorNotice } from "../../ui/error-notice.tsx";
@@ -14,7 +15,6 @@ import { toLibraryCode } from "../code/library-code.ts";
 import type { RunRecord } from "../code/record.ts";
 import { toScriptedTest } from "../code/scripted-test.ts";
 import { loadRecord } from "./load-record.ts";
-import type { ResponseObject } from "./response.ts";
 import type { RunState } from "./run-state.ts";
 
 export interface CodeDialogProps {

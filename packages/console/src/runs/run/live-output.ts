@@ -1,7 +1,7 @@
 // The output of a run while it grows, from the events of its stream.
 
+import type { Item } from "../../api/response.ts";
 import type { ServerEvent } from "../../api/sse.ts";
-import type { Item } from "../trace/items.ts";
 
 /** Where the text of an event goes, by its type. */
 const grows: Readonly<Record<string, string>> = {

@@ -2,11 +2,10 @@
 
 import { get } from "../../api/api.ts";
 import type { ToolList } from "../../api/inspect-types.ts";
+import type { Item, ResponseObject } from "../../api/response.ts";
 import type { Page, RunSummary } from "../../api/types.ts";
 import type { RunRecord } from "../code/record.ts";
-import type { Item } from "../trace/items.ts";
 import { readRounds } from "../trace/rounds.ts";
-import type { ResponseObject } from "./response.ts";
 import type { RunState } from "./run-state.ts";
 
 /** How many runs before it are read. */

@@ -1,8 +1,9 @@
 // What went wrong in a run, and what to do about it.
 
+import type { ResponseObject } from "../../api/response.ts";
+import { ErrorNotice } from "../../ui/error-notice.tsx";
 import { adviceFor, adviceForIncomplete } from "../trace/advice.ts";
 import type { Trace } from "../trace/events.ts";
-import type { ResponseObject } from "./response.ts";
 
 export interface NoticesProps {
   readonly response: ResponseObject;
@@ -13,14 +14,7 @@ export function Notices({ response, trace }: NoticesProps) {
   const { error, incomplete_details: incomplete, warnings = [] } = response;
   return (
     <>
-      {error && (
-        <div class="notice bad stack" role="alert">
-          <p>
-            <strong>{error.message}</strong> <code>{error.code}</code>
-          </p>
-          <p>{adviceFor(error.code)}</p>
-        </div>
-      )}
+      {error && <ErrorNotice title={error.message} code={error.code} advice={adviceFor(error.code)} />}
       {incomplete && !error && (
         <p class={incomplete.reason === "cancelled" ? "notice" : "notice warn"}>
           {adviceForIncomplete(incomplete.reason)}

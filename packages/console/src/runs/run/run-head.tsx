@@ -3,8 +3,10 @@
 import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import { messageOf, post, remove } from "../../api/api.ts";
+import { isRunning, type ResponseObject } from "../../api/response.ts";
 import type { RunSummary } from "../../api/types.ts";
 import { goTo, linkTo } from "../../shell/router.ts";
+import { useTitle } from "../../shell/title.ts";
 import { ErrorNotice } from "../../ui/error-notice.tsx";
 import { formatNumber, formatTime } from "../../ui/format.ts";
 import { Icon } from "../../ui/icon.tsx";
@@ -13,7 +15,6 @@ import { StatusBadge } from "../../ui/status-badge.tsx";
 import { Duration } from "../duration.tsx";
 import { forgetList } from "../list/shown-list.ts";
 import { CodeDialog } from "./code-dialog.tsx";
-import { isActive, type ResponseObject } from "./response.ts";
 import type { RunState } from "./run-state.ts";
 
 export interface RunHeadProps {
@@ -23,6 +24,8 @@ export interface RunHeadProps {
 
 export function RunHead({ state, response }: RunHeadProps) {
   const summary = state.summary.value;
+  const title = summary?.title || response.id;
+  useTitle(title);
   const dialog = useSignal<"code" | "delete" | undefined>(undefined);
   const error = useSignal<string | undefined>(undefined);
   const close = () => {
@@ -36,12 +39,12 @@ export function RunHead({ state, response }: RunHeadProps) {
       error.value = messageOf(caught);
     }
   };
-  const isRunning = isActive(response);
+  const isActive = isRunning(response);
   useEffect(() => {
     // The button to cancel is gone, perhaps with the focus.
-    if (!isRunning && document.activeElement === document.body)
+    if (!isActive && document.activeElement === document.body)
       document.getElementById("main")?.focus({ preventScroll: true });
-  }, [isRunning]);
+  }, [isActive]);
   const path = `v1/responses/${encodeURIComponent(response.id)}`;
   const thread = summary?.thread_id;
   return (
@@ -50,10 +53,10 @@ export function RunHead({ state, response }: RunHeadProps) {
         <a class="button quiet" href={linkTo("runs")} aria-label="All runs">
           <Icon name="runs" />
         </a>
-        <h1 class="one-line run-page-title">{summary?.title || response.id}</h1>
+        <h1 class="one-line run-page-title">{title}</h1>
         <StatusBadge status={response.status} />
         <span class="grow" />
-        {isRunning && (
+        {isActive && (
           <button class="button" type="button" onClick={() => attempt(() => post(`${path}/cancel`))}>
             <Icon name="stop" /> Cancel
           </button>
@@ -125,7 +128,7 @@ interface RunFactsProps {
 function RunFacts({ response, summary }: RunFactsProps) {
   const { usage, model, background, metadata, created_at: created, completed_at: completed } = response;
   const fromMs = summary?.created_at_ms ?? created * 1_000;
-  const toMs = isActive(response)
+  const toMs = isRunning(response)
     ? null
     : (summary?.completed_at_ms ?? (completed === null ? null : completed * 1_000));
   const cached = usage?.input_tokens_details?.cached_tokens ?? 0;

@@ -4,6 +4,7 @@ import { useComputed, useSignal } from "@preact/signals";
 import { useEffect, useMemo } from "preact/hooks";
 import { ApiError } from "../../api/api.ts";
 import { reconnects } from "../../api/connection.ts";
+import { isRunning, type ResponseObject } from "../../api/response.ts";
 import { linkTo, type Place, replacePlace } from "../../shell/router.ts";
 import { ErrorNotice } from "../../ui/error-notice.tsx";
 import { Spinner } from "../../ui/spinner.tsx";
@@ -12,7 +13,6 @@ import { readRounds } from "../trace/rounds.ts";
 import { Approvals } from "./approvals.tsx";
 import { ItemList } from "./item-list.tsx";
 import { Notices } from "./notices.tsx";
-import { isActive, type ResponseObject } from "./response.ts";
 import { RunHead } from "./run-head.tsx";
 import { RunState } from "./run-state.ts";
 import { RunTabs } from "./run-tabs.tsx";
@@ -91,7 +91,7 @@ function Run({ state, response, place }: RunProps) {
     lane.value = (found && laneFor(found, state.events.peek())) ?? lane.peek();
     go({ lane: lane.value, item: key });
   };
-  const live = isActive(response);
+  const live = isRunning(response);
   return (
     <div class="page run-page">
       <RunHead state={state} response={response} />

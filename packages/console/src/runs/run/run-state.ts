@@ -2,11 +2,11 @@
 
 import { batch, signal } from "@preact/signals";
 import { ApiError, get, isAbort, stream } from "../../api/api.ts";
+import type { Item } from "../../api/response.ts";
+import { isRunning, type ResponseObject } from "../../api/response.ts";
 import type { Page, RunSummary } from "../../api/types.ts";
 import type { Trace, TraceEvent } from "../trace/events.ts";
-import type { Item } from "../trace/items.ts";
 import { LiveOutput } from "./live-output.ts";
-import { isActive, type ResponseObject } from "./response.ts";
 
 const inputPage = 100;
 const threadPage = 50;
@@ -72,7 +72,7 @@ export class RunState {
       this.error.value = undefined;
       await rest;
       this.isLoaded.value = true;
-      if (isActive(response)) await Promise.all([this.#followTrace(), this.#followOutput(response)]);
+      if (isRunning(response)) await Promise.all([this.#followTrace(), this.#followOutput(response)]);
     } catch (caught) {
       if (this.#leaving.signal.aborted || isAbort(caught)) return;
       this.error.value = caught instanceof Error ? caught : new Error(String(caught));
@@ -87,17 +87,17 @@ export class RunState {
   }
 
   async #followTrace(): Promise<void> {
-    while (!this.trace.peek()?.is_over || this.#isActive()) {
+    while (!this.trace.peek()?.is_over || this.#isRunning()) {
       await this.#pause(traceMs);
       await this.#readTrace("new");
-      if (!this.#isActive()) break;
+      if (!this.#isRunning()) break;
     }
     await this.#readTrace("whole");
   }
 
   async #followOutput({ background }: ResponseObject): Promise<void> {
     let live = background ? new LiveOutput() : undefined;
-    while (this.#isActive()) {
+    while (this.#isRunning()) {
       // Only the events of background runs are kept for everyone.
       if (live && !(await this.#readStream(live))) live = undefined;
       if (!live?.isOver) await this.#pause(responseMs);
@@ -191,9 +191,9 @@ export class RunState {
     this.thread.value = [...(before?.data ?? []), summary, ...(after?.data ?? [])];
   }
 
-  #isActive(): boolean {
+  #isRunning(): boolean {
     const response = this.response.peek();
-    return response !== undefined && isActive(response) && !this.#leaving.signal.aborted;
+    return response !== undefined && isRunning(response) && !this.#leaving.signal.aborted;
   }
 
   #path(rest: string): string {

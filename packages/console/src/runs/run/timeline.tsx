@@ -1,6 +1,7 @@
 // The timeline of a run: the waterfall, and the details of the lane that is selected in it.
 
 import { useComputed, useSignal } from "@preact/signals";
+import { isRunning } from "../../api/response.ts";
 import { linkTo } from "../../shell/router.ts";
 import { Spinner } from "../../ui/spinner.tsx";
 import { now } from "../clock.ts";
@@ -10,7 +11,6 @@ import { pan, type Span, zoom } from "../trace/scale.ts";
 import { LaneDetails } from "./lane-details.tsx";
 import { Legend } from "./legend.tsx";
 import { MarkList } from "./mark-list.tsx";
-import { isActive } from "./response.ts";
 import type { RunState } from "./run-state.ts";
 import { Waterfall } from "./waterfall.tsx";
 import "./waterfall.css";
@@ -29,7 +29,7 @@ export function Timeline({ state, rounds, selected, onSelect, onRaw, isLive }: T
   const timeline = useComputed(() => {
     const trace = state.trace.value;
     const response = state.response.value;
-    const isOver = !response || !isActive(response) || (trace?.is_over ?? true);
+    const isOver = !response || !isRunning(response) || (trace?.is_over ?? true);
     // The clock is only looked at while something goes on.
     return layOut(state.events.value, { now: isOver ? 0 : now.value - (trace?.started_at_ms ?? 0), isOver });
   });

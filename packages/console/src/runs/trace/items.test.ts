@@ -1,9 +1,10 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import type { Item } from "../../api/response.ts";
 import { LiveOutput } from "../run/live-output.ts";
 import { itemFor, laneFor } from "../run/selection.ts";
 import type { TraceEvent } from "./events.ts";
-import { type Item, inputRows, outputRows } from "./items.ts";
+import { inputRows, outputRows } from "./items.ts";
 import { readRounds } from "./rounds.ts";
 
 const call = (id: string, more: object = {}): Item => ({

@@ -1,13 +1,7 @@
 // The items of a run, in words for a list, and which answer of the model each belongs to.
 
+import type { Item } from "../../api/response.ts";
 import type { Round } from "./rounds.ts";
-
-/** An item of a response's input or output, as the API gives it. */
-export interface Item {
-  readonly type: string;
-  readonly id?: string;
-  readonly [field: string]: unknown;
-}
 
 export type ItemLook =
   | "user"

@@ -1,6 +1,7 @@
-// Shows a Markdown text that grows. Blocks that are complete stay as they are; only the last is rendered again, and of
-// code that is still being written only the new part is appended.
+// Shows a Markdown text that grows. Blocks that are complete stay as they are; only the last is rendered again. Of a list
+// or a table, it is only what changed of it, and of code that is still being written, the new part is appended.
 
+import { type BlockParts, partNodes, partsOf, unchangedParts, withoutParts } from "./block-parts.ts";
 import { decorate } from "./decorate.ts";
 import { morph } from "./morph.ts";
 import { type Block, parseBlocks, plainBlock, toHtml } from "./parse-blocks.ts";
@@ -29,6 +30,8 @@ export class MarkdownView {
   /** What is shown of these. */
   #open: readonly Node[] = [];
   #code: OpenCode | undefined;
+  /** Of the last block, if it is all that can still change. */
+  #parts: BlockParts | undefined;
 
   constructor(root: HTMLElement) {
     this.#root = root;
@@ -46,23 +49,34 @@ export class MarkdownView {
     this.#text = text;
     if (this.#code && this.#appendCode(this.#code)) return;
     const { complete, open } = parseBlocks(text.slice(this.#start));
+    const [last] = open;
+    const isAlone = complete.length === 0 && open.length === 1;
+    const parts = open.length === 1 && last && !isTooLong(last) ? partsOf(last) : undefined;
+    if (isAlone && last && parts && this.#updateParts(last, parts)) return;
+    this.#parts = parts;
     const changeable = nodesOf(open);
     this.#replaceOpen([...nodesOf(complete), ...changeable], changeable.length);
     for (const { raw } of complete) this.#start += raw.length;
-    const [last] = open;
     if (open.length === 1 && last) this.#code = this.#openCode(last);
     if (open.length === 1 && last && isTooLong(last)) this.#finish();
   }
 
   /** Shows nodes in the place of those that could still change. The last `openCount` of them still can. */
   #replaceOpen(fresh: readonly Node[], openCount: number): void {
-    for (const node of this.#open.slice(fresh.length)) node.parentNode?.removeChild(node);
-    const shown = fresh.map((node, index) => {
-      const old = this.#open[index];
-      return old ? morph(old, node) : node;
-    });
-    this.#root.append(...shown.slice(this.#open.length));
+    const shown = replaceNodes(this.#root, this.#open, fresh);
     this.#open = shown.slice(shown.length - openCount);
+  }
+
+  /** Renders the parts of the last block that changed; false if all did. */
+  #updateParts(block: Block, parts: BlockParts): boolean {
+    const same = this.#parts ? unchangedParts(this.#parts, parts) : 0;
+    const shown = same > 0 && partNodes(this.#open);
+    if (!shown) return false;
+    const fresh = partNodes(nodesOf([withoutParts(block, same)]))?.nodes ?? [];
+    // A part is an element and the line break after it.
+    replaceNodes(shown.parent, shown.nodes.slice(2 * same), fresh);
+    this.#parts = parts;
+    return true;
   }
 
   /** What comes begins a new block. */
@@ -70,6 +84,7 @@ export class MarkdownView {
     this.#start = this.#text.length;
     this.#open = [];
     this.#code = undefined;
+    this.#parts = undefined;
   }
 
   /** The last block, if it is code that begins at the start of a line and has no end yet. */
@@ -108,7 +123,19 @@ export class MarkdownView {
     this.#start = 0;
     this.#open = [];
     this.#code = undefined;
+    this.#parts = undefined;
   }
+}
+
+/** Shows nodes in the place of the last ones of `parent`. Returns those that are now there. */
+function replaceNodes(parent: Element, old: readonly Node[], fresh: readonly Node[]): Node[] {
+  for (const node of old.slice(fresh.length)) node.parentNode?.removeChild(node);
+  const shown = fresh.map((node, index) => {
+    const before = old[index];
+    return before ? morph(before, node) : node;
+  });
+  parent.append(...shown.slice(old.length));
+  return shown;
 }
 
 /** Together: sanitizing takes as long for one block as for many. */

@@ -2,59 +2,16 @@
 import type { Browser, Page } from "playwright-core";
 import { scriptedModel } from "rondo/testing";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { browserPath, openConsole, skipReason, startBrowser } from "../../testkit/browser.ts";
+import { type BrowserUse, browserPath, openConsole, skipReason, useBrowser } from "../../testkit/browser.ts";
 import { startConsole } from "../../testkit/console-server.ts";
 import { hostileTexts } from "../../testkit/hostile-texts.ts";
+import { sampleText } from "../../testkit/sample-text.ts";
 
 /** What may be below the text of a model, with the parts that the console itself adds. */
 const allowed =
   "P BR HR H1 H2 H3 H4 H5 H6 BLOCKQUOTE UL OL LI STRONG EM DEL CODE PRE A TABLE THEAD TBODY TR TH TD";
 const own = "DIV.code-block DIV.code-head DIV.wide-table SPAN BUTTON.button quiet";
 const attributes = "href rel target start align data-language data-long tabindex class type aria-live";
-
-const sampleText = `# Heading
-
-Some **bold**, *thin* and \`code\`, [a link](https://good.example), https://good.example
-and a line that goes on.
-
-Setext
-------
-
-- one
-- two
-
-  with more
-  1. nested
-  2. twice
-- [ ] three
-
-> quoted
-> > deeper
-
-| a | b |
-|:--|--:|
-| 1 | 2 |
-
-\`\`\`ts
-const text = "\`\`";
-
-  ~~~
-\`\`\`
-
-~~~
-tilde
-~~~
-
-    indented
-
-***
-
-Hard\x20\x20
-break
-
-3. third
-4. fourth
-`;
 
 async function ask(page: Page, text: string): Promise<void> {
   await page.getByRole("textbox", { name: "Write a message" }).fill(text);
@@ -63,10 +20,12 @@ async function ask(page: Page, text: string): Promise<void> {
 
 describe.skipIf(browserPath === undefined)(`Markdown of a model${skipReason}`, () => {
   let browser: Browser;
+  let use: BrowserUse;
   beforeAll(async () => {
-    browser = await startBrowser();
+    use = await useBrowser();
+    ({ browser } = use);
   });
-  afterAll(() => browser.close());
+  afterAll(() => use[Symbol.asyncDispose]());
 
   test("stays within a short list of elements, and makes no request, script or dialog", async () => {
     // All at once, each on its own, and cut in pieces as a stream would.
@@ -91,7 +50,13 @@ describe.skipIf(browserPath === undefined)(`Markdown of a model${skipReason}`, (
     await page.getByText("2/2").waitFor();
     await page.getByRole("button", { name: "Again" }).waitFor();
     // What came in pieces looks like what came at once.
-    const html = () => page.locator(".markdown").last().innerHTML();
+    const html = async () => {
+      // The last block is there: rendering may take longer than the answer.
+      await page.waitForFunction(() =>
+        [...document.querySelectorAll(".markdown pre")].at(-1)?.textContent?.startsWith("</code></pre><img"),
+      );
+      return page.locator(".markdown").last().innerHTML();
+    };
     const inPieces = await html();
     expect(await page.locator('.markdown td[align="right"]').allTextContents()).toEqual(["2"]);
     expect(await page.locator(".markdown .code-head span").first().textContent()).toBe("ts");

@@ -3,22 +3,35 @@
 /** The share of the time that rendering may take is one of so many parts. */
 const restFactor = 12;
 /** Ten times a second reads like a stream, and leaves a core nine tenths of its time. */
-const minPauseMs = 100;
+const pauseMs = 100;
+/** What comes faster than anybody reads, in characters a second, is shown in larger steps. */
+const fastRate = 300;
+const fastPauseMs = 180;
+
+export interface Pace {
+  /** There is something new; `length` is how long all of it is. */
+  readonly request: (length: number) => void;
+  readonly stop: () => void;
+}
 
 /**
- * Calls `render` soon after the returned function was called, however often that is, and in the next frames until it
- * returns true: all is shown. `stop` ends it.
+ * Calls `render` soon after `request`, however often that is called, and in the next frames until it returns true: all
+ * is shown. `stop` ends it.
  */
-export function paced(render: () => boolean): { readonly request: () => void; readonly stop: () => void } {
+export function paced(render: () => boolean): Pace {
   let timer: ReturnType<typeof setTimeout> | undefined;
   let frame: number | undefined;
   let restUntil = 0;
+  let length = 0;
+  let before = { at: 0, length: 0 };
   const run = () => {
     frame = undefined;
     const startedAt = performance.now();
+    const isFast = (length - before.length) * 1_000 > (startedAt - before.at) * fastRate;
+    before = { at: startedAt, length };
     const isDone = render();
     const endedAt = performance.now();
-    restUntil = endedAt + Math.max(minPauseMs, (endedAt - startedAt) * restFactor);
+    restUntil = endedAt + Math.max(isFast ? fastPauseMs : pauseMs, (endedAt - startedAt) * restFactor);
     if (!isDone) nextFrame();
   };
   const nextFrame = () => {
@@ -26,10 +39,11 @@ export function paced(render: () => boolean): { readonly request: () => void; re
     frame = requestAnimationFrame(run);
   };
   return {
-    request() {
+    request(now) {
+      length = now;
       if (timer !== undefined || frame !== undefined) return;
-      const pauseMs = restUntil - performance.now();
-      if (pauseMs > 0) timer = setTimeout(nextFrame, pauseMs);
+      const wait = restUntil - performance.now();
+      if (wait > 0) timer = setTimeout(nextFrame, wait);
       else nextFrame();
     },
     stop() {

@@ -1,6 +1,6 @@
-// What the chat reads and sends of the Responses API. The server may send more.
+// What the console reads of a response and of its items. The server may send more.
 
-import type { RunStatus } from "../api/types.ts";
+import type { RunStatus } from "./types.ts";
 
 export interface ContentPart {
   readonly type: string;
@@ -36,6 +36,7 @@ export interface ResponseProblem {
   readonly message: string;
 }
 
+/** `GET /v1/responses/{id}`. */
 export interface ResponseObject {
   readonly id: string;
   readonly created_at: number;
@@ -44,9 +45,12 @@ export interface ResponseObject {
   readonly incomplete_details: { readonly reason: string } | null;
   readonly model: string;
   readonly previous_response_id: string | null;
+  readonly conversation?: { readonly id: string };
   readonly instructions: unknown;
   readonly output: readonly Item[];
   readonly store: boolean;
+  readonly background: boolean;
+  readonly metadata: Readonly<Record<string, string>>;
   readonly error: ResponseProblem | null;
   readonly tools: readonly Item[];
   readonly text: { readonly format: { readonly type: string; readonly schema?: unknown } };
@@ -55,53 +59,16 @@ export interface ResponseObject {
   readonly reasoning: { readonly effort: string | null };
   readonly usage: {
     readonly input_tokens: number;
+    readonly input_tokens_details?: { readonly cached_tokens?: number };
     readonly output_tokens: number;
     readonly total_tokens: number;
   } | null;
   readonly warnings?: readonly ResponseProblem[];
+  /** Other settings, as they were sent or by default. */
+  readonly [setting: string]: unknown;
 }
 
-/** Whether a response can still change. */
-export function isRunning(status: RunStatus): boolean {
+/** Whether a response still waits or runs, so that it can change. */
+export function isRunning({ status }: Pick<ResponseObject, "status">): boolean {
   return status === "queued" || status === "in_progress";
-}
-
-/** The text of a message, of a thought, or of what a tool is called with. */
-export function textOf(item: Item): string {
-  switch (item.type) {
-    case "message":
-      return textOfParts(item.content);
-    case "reasoning":
-      return textOfParts(item.summary?.length ? item.summary : item.content);
-    case "custom_tool_call":
-      return item.input ?? "";
-    case "code_interpreter_call":
-      return item.code ?? "";
-    default:
-      return item.arguments ?? "";
-  }
-}
-
-function textOfParts(content: Item["content"] | readonly ContentPart[]): string {
-  if (typeof content === "string") return content;
-  return (content ?? []).flatMap(({ text }) => text ?? []).join("\n\n");
-}
-
-/** The images of a message that are in the message itself. Others would be requests to elsewhere. */
-export function imagesOf(item: Item): string[] {
-  return partsOf(item).flatMap((part) => imageOf(part) ?? []);
-}
-
-/** What else a message has, such as files: it is named, and sent again when the message is edited. */
-export function otherPartsOf(item: Item): ContentPart[] {
-  return partsOf(item).filter((part) => part.text === undefined && imageOf(part) === undefined);
-}
-
-function imageOf({ image_url: image }: ContentPart): string | undefined {
-  const url = typeof image === "string" ? image : image?.url;
-  return url !== undefined && /^data:image\/(?:png|jpeg|gif|webp);base64,/i.test(url) ? url : undefined;
-}
-
-function partsOf({ content }: Item): readonly ContentPart[] {
-  return Array.isArray(content) ? (content as readonly ContentPart[]) : [];
 }

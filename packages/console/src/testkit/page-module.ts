@@ -1,0 +1,24 @@
+// A module of the console in an empty page, for tests of what has to do with the document but not with a server.
+
+import { fileURLToPath } from "node:url";
+import type { Browser, Page } from "playwright-core";
+import { build, type Rollup } from "vite";
+
+export interface ModulePage extends AsyncDisposable {
+  /** The exports of the module are in the global `tested`. */
+  readonly page: Page;
+}
+
+/** `path`: from the folder of the sources, such as `ui/markdown/pace.ts`. */
+export async function openModule(browser: Browser, path: string): Promise<ModulePage> {
+  const entry = fileURLToPath(new URL(`../${path}`, import.meta.url));
+  const built = (await build({
+    configFile: false,
+    logLevel: "warn",
+    build: { write: false, minify: false, lib: { entry, formats: ["iife"], name: "tested" } },
+  })) as Rollup.RollupOutput[];
+  const page = await browser.newPage();
+  page.setDefaultTimeout(10_000);
+  await page.evaluate(`${built[0]?.output[0].code}; globalThis.tested = tested;`);
+  return { page, [Symbol.asyncDispose]: () => page.close() };
+}
