@@ -79,7 +79,7 @@ export function readAgent(json: unknown, scope: AgentScope): SavedAgent {
   checkScope({ ...(scope.tools && { tools: scope.tools }) });
   const { tools: extra = [], registry: registryOption, ...settings } = scope;
   const { registry } = chooseRegistry(registryOption);
-  const given = [...extra, ...(scope.model ? [thinkingTool] : [])];
+  const given = [...extra, ...(scope.model ? [thinkingTool()] : [])];
   const saved = new SavedObject(json, "agent");
 
   const tools = saved.strings("toolNames").map((name) => findTool(name, { tools: given, registry }));
@@ -99,7 +99,7 @@ export function readAgent(json: unknown, scope: AgentScope): SavedAgent {
     options.contextQueue = ContextQueue.fromJSON(queueJson, within("contextQueue"));
   if (poolJson !== undefined) options.contextPool = ContextPool.fromJSON(poolJson, within("contextPool"));
 
-  const accepted = byName(scope.model ? [...tools, thinkingTool] : tools);
+  const accepted = byName(scope.model ? [...tools, thinkingTool()] : tools);
   const readTurn = (turnJson: unknown, path: string): Turn => {
     const turn = Turn.fromJSON(turnJson, { tools: given, registry, path });
     checkAccepted(turn, accepted, options.name);

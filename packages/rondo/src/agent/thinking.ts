@@ -104,21 +104,27 @@ export function checkModelSetup(
 }
 
 /** The built-in tool behind `ask()`. All agents share it: it asks the model of the agent that runs it. */
-export const thinkingTool: AnyTool = tool(
-  {
-    name: "think",
-    description: "Asks the agent's model, and runs the tools that it calls.",
-    input: { type: "object", properties: { prompt: {} }, required: ["prompt"] },
-    timeoutMs: Number.POSITIVE_INFINITY,
-    registry: false,
-  },
-  async function* ({ prompt }, context) {
-    const setup = context.agent?.modelSetup;
-    if (!setup) throw new SafeExecutionError("Only an agent that has a model can run a turn of 'think'.");
-    if (!think)
-      throw new Error("The loop is not loaded: import Agent from 'rondo', not from its inner files.");
-    return yield* think(setup, prompt as Prompt, context);
-  },
-);
+export function thinkingTool(): AnyTool {
+  if (made) return made;
+  made = tool(
+    {
+      name: "think",
+      description: "Asks the agent's model, and runs the tools that it calls.",
+      input: { type: "object", properties: { prompt: {} }, required: ["prompt"] },
+      timeoutMs: Number.POSITIVE_INFINITY,
+      registry: false,
+    },
+    async function* ({ prompt }, context) {
+      const setup = context.agent?.modelSetup;
+      if (!setup) throw new SafeExecutionError("Only an agent that has a model can run a turn of 'think'.");
+      if (!think)
+        throw new Error("The loop is not loaded: import Agent from 'rondo', not from its inner files.");
+      return yield* think(setup, prompt as Prompt, context);
+    },
+  );
+  tellsItself.add(made);
+  return made;
+}
 
-tellsItself.add(thinkingTool);
+/** Made when an agent with a model needs it: most programs have none. */
+let made: AnyTool | undefined;

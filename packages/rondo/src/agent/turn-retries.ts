@@ -41,7 +41,7 @@ export function checkRetries(given: TurnRetries | undefined): TurnRetryPolicy | 
 
 /** The attempts that a turn has. A model has retries of its own, so a prompt has one. */
 export function attemptsOf(turn: Turn, policy: TurnRetryPolicy | null): number {
-  return policy === null || turn.tool === thinkingTool ? 1 : policy.attempts;
+  return policy === null || turn.tool === thinkingTool() ? 1 : policy.attempts;
 }
 
 /** Whether the turn's failure is one of its tool, and may be retried. */

@@ -19,10 +19,12 @@ function findStorage(): Storage | undefined {
   return hooks && new hooks.AsyncLocalStorage();
 }
 
-const storage = findStorage();
+/** Made with the first lock that is held: most programs have none. */
+let storage: Storage | undefined;
 
 /** Runs `fn` as code that holds `hold`, in addition to what its caller holds. */
 export function runHolding<R>(hold: Hold, fn: () => R): R {
+  storage ??= findStorage();
   return storage ? storage.run([...(storage.getStore() ?? []), hold], fn) : fn();
 }
 

@@ -12,15 +12,16 @@ export interface WatchOptions {
 }
 
 export class Watch {
-  readonly #controller = new AbortController();
   readonly #outside: AbortSignal | undefined;
   readonly #timeoutMs: number;
   readonly #timeoutError: () => Error;
+  /** Made when it is first read. */
+  #controller: AbortController | undefined;
   #usedMs = 0;
   #enteredAt: number | undefined;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #interrupt: ((reason: unknown) => void) | undefined;
-  #stoppedBy: "timeout" | "cancelled" | undefined;
+  #stopped: { readonly by: "timeout" | "cancelled"; readonly reason: unknown } | undefined;
 
   constructor({ signal, timeoutMs, timeoutError }: WatchOptions) {
     this.#outside = signal;
@@ -32,20 +33,28 @@ export class Watch {
 
   /** Aborted when the run is, for any reason. */
   get signal(): AbortSignal {
+    if (!this.#controller) {
+      this.#controller = new AbortController();
+      if (this.#stopped) this.#controller.abort(this.#stopped.reason);
+    }
     return this.#controller.signal;
+  }
+
+  throwIfStopped(): void {
+    if (this.#stopped) throw this.#stopped.reason;
   }
 
   /** What stopped the run, if `error` is the result of that. */
   endedBy(error: unknown): "timeout" | "cancelled" | undefined {
-    return this.#stoppedBy !== undefined && error === this.signal.reason ? this.#stoppedBy : undefined;
+    return this.#stopped && error === this.#stopped.reason ? this.#stopped.by : undefined;
   }
 
   /** Runs a part of the watched code and counts its time. Rejects with the signal's reason on abort. */
   async time<T>(part: () => PromiseLike<T>): Promise<T> {
-    this.signal.throwIfAborted();
+    this.throwIfStopped();
     this.#enter();
     try {
-      this.signal.throwIfAborted();
+      this.throwIfStopped();
       return await this.#untilStopped(part());
     } finally {
       this.#leave();
@@ -73,9 +82,9 @@ export class Watch {
   };
 
   #stop(by: "timeout" | "cancelled", reason: unknown): void {
-    if (this.#stoppedBy) return;
-    this.#stoppedBy = by;
-    this.#controller.abort(reason);
+    if (this.#stopped) return;
+    this.#stopped = { by, reason };
+    this.#controller?.abort(reason);
     // In the same tick: a tool that returns on abort must not win the race.
     this.#interrupt?.(reason);
   }
@@ -84,7 +93,7 @@ export class Watch {
     // Not Promise.race with a promise of the whole run: each value would add a reaction to it.
     return new Promise<T>((resolve, reject) => {
       this.#interrupt = reject;
-      if (this.signal.aborted) reject(this.signal.reason);
+      if (this.#stopped) reject(this.#stopped.reason);
       work.then(resolve, reject);
     });
   }

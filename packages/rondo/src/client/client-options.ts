@@ -180,15 +180,14 @@ export interface CheckedOptions
   readonly output: InputSchema | undefined;
 }
 
+const fields = Object.keys(checks) as (keyof typeof checks)[];
+const optionNames = [...transportKeys, "model", ...fields];
+
 export function checkClientOptions(options: ClientOptions): CheckedOptions {
-  checkOptions("options", options, [...transportKeys, "model", ...Object.keys(checks)]);
-  const entries = Object.entries(checks).map(([field, check]) => [
-    field,
-    check(field, options[field as keyof typeof checks]),
-  ]);
-  const { maxTokens, temperature, allowedTools, disallowedTools, ...checked } = Object.fromEntries(
-    entries,
-  ) as Checked;
+  checkOptions("options", options, optionNames);
+  const all: { [K in keyof typeof checks]?: unknown } = {};
+  for (const field of fields) all[field] = checks[field](field, options[field]);
+  const { maxTokens, temperature, allowedTools, disallowedTools, ...checked } = all as Checked;
   for (const field of ["temperature", "maxTokens"] as const)
     if (options[field] !== undefined && checked.settings[field] !== undefined)
       throw new InvalidArgumentError({

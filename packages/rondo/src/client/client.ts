@@ -137,8 +137,10 @@ export class Client<
    * `estimateTokens(client.history, { calibration: client.calibration })`.
    */
   get calibration(): TokenCalibration {
-    const content = JSON.stringify(this.#offeredTools().map((it) => it.toOpenAI()));
-    return this.#conversation.calibrate([...this.#systemMessages(), { role: "system", content }]);
+    return this.#conversation.calibrate(() => {
+      const content = JSON.stringify(this.#offeredTools().map((it) => it.toOpenAI()));
+      return [...this.#systemMessages(), { role: "system", content }];
+    });
   }
 
   /** The result of the last run; `undefined` before its end. */
@@ -287,10 +289,11 @@ export class Client<
     const isAddedLater = this.#conversation.claimOpenCalls();
     if (message && isAddedLater) options.prompt = message;
     else if (message) sent.push(message);
-    options.onUsage = (usage) => {
+    const onUsage = (usage: Usage) => {
       run.usage = addUsage(run.usage, usage);
       this.#usage = addUsage(this.#usage, usage);
     };
+    options.onUsage = onUsage;
     const run: ClientRun = {
       events: runLoop(sent, options),
       buffer: [],
@@ -349,9 +352,9 @@ export class Client<
             break;
           case "tool.finished": {
             this.#conversation.releaseResults();
-            await this.#save();
+            if (this.#isUnsaved) await this.#save();
             if (event.name === this.#output?.answerTool?.name) break; // not a tool of the user's
-            await this.#hooks.afterCall(event, run.left.signal);
+            if (this.#hooks.hasAfterCall) await this.#hooks.afterCall(event, run.left.signal);
             const result = run.reader.readResult(event);
             if (result && !run.left.signal.aborted) yield result;
             break;

@@ -13,6 +13,14 @@ import { UnknownToolCallError } from "./client-errors.ts";
 
 const roles = ["system", "user", "assistant", "tool"];
 
+/** The open calls of an answer, as of so many messages. */
+interface OpenIds {
+  readonly index: number;
+  readonly answer: Message | undefined;
+  readonly ids: Set<string>;
+  messageCount: number;
+}
+
 export class Conversation {
   messages: Message[] = [];
   readonly promptWatch = new PromptWatch();
@@ -25,6 +33,7 @@ export class Conversation {
   #ours = new Set<string>();
   /** Results of the loop whose errors are shown first. */
   #held: ToolMessage[] = [];
+  #open: OpenIds | undefined;
   readonly #calibration = tokenCalibration();
   /** The last request whose tokens the server reported, and how many of the messages it had. */
   #measured: { readonly messageCount: number; readonly inputTokens: number } | undefined;
@@ -68,9 +77,22 @@ export class Conversation {
 
   /** Adds the held results. A late one, of a tool that was left behind, is dropped: its call is answered. */
   releaseResults(): void {
+    if (this.#held.length === 0) return;
+    const open = this.#openIds();
     for (const message of this.#held.splice(0))
-      if (unansweredCalls(this.messages).some(({ id }) => id === message.tool_call_id))
-        this.messages.push(message);
+      if (open.ids.delete(message.tool_call_id)) open.messageCount = this.messages.push(message);
+  }
+
+  /** The ids of the open calls. Kept from result to result: an answer may have hundreds of calls. */
+  #openIds(): OpenIds {
+    const { messages } = this;
+    const known = this.#open;
+    if (known && known.messageCount === messages.length && messages[known.index] === known.answer)
+      return known;
+    const index = messages.findLastIndex(({ role }) => role !== "tool");
+    const ids = new Set(unansweredCalls(messages).map(({ id }) => id));
+    this.#open = { index, answer: messages[index], ids, messageCount: messages.length };
+    return this.#open;
   }
 
   /** Answers a call of the user's. */
@@ -131,11 +153,11 @@ export class Conversation {
   }
 
   /** How far estimates are off for this model. `preamble` was sent before the messages. */
-  calibrate(preamble: readonly Message[]): TokenCalibration {
+  calibrate(preamble: () => readonly Message[]): TokenCalibration {
     // Lazy: to estimate a long history after each answer would cost more than the answer.
     if (this.#measured) {
       const { messageCount, inputTokens } = this.#measured;
-      const sent = [...preamble, ...this.messages.slice(0, messageCount)];
+      const sent = [...preamble(), ...this.messages.slice(0, messageCount)];
       this.#calibration.learn(estimateTokens(sent), inputTokens);
       this.#measured = undefined;
     }

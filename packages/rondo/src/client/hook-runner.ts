@@ -39,6 +39,10 @@ export class HookRunner {
     return decide(this.#hooks.pre_tool_use, event);
   }
 
+  get hasAfterCall(): boolean {
+    return (this.#hooks.post_tool_use?.length ?? 0) > 0;
+  }
+
   /** Calls all handlers with a result; what they return is ignored. They are not waited for once `left` is aborted. */
   async afterCall({ id, name, input, result }: AnsweredCall, left?: AbortSignal): Promise<void> {
     const event = { toolName: name, toolInput: input, toolUseId: id, toolResult: result };

@@ -237,6 +237,13 @@ describe("for any prompt and tools", () => {
     name: "add",
   });
 
+  test.each(["say it", 'say ""', "repeat it"])(
+    "%s has an answer also where there is nothing to say",
+    (prompt) => {
+      expect(answerTo(requestOf(prompt)).text).not.toBe("");
+    },
+  );
+
   test("it gives the same answer each time, with arguments that fit", () => {
     fc.assert(
       fc.property(prompts, anyTools, choices, (prompt, tools, toolChoice) => {

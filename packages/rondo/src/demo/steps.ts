@@ -59,7 +59,8 @@ export class Steps {
     const [, said] = say.exec(text) ?? [];
     if (said !== undefined) {
       const words = said === "it" ? String(previous) : said.replace(/^"(.*)"$/s, "$1");
-      return [{ sentence: excerpt(words), value: words }];
+      // Nothing was said before that could be said again.
+      return words.trim() === "" ? [] : [{ sentence: excerpt(words), value: words }];
     }
     const sums = findSums(text, numberIn(String(previous)), isNext);
     return sums.length > 0 ? sums.map((sum) => this.#calculate(sum)) : this.#useTool(text);

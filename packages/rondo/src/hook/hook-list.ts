@@ -4,9 +4,12 @@ import { checkOptions, requireType } from "../error/check.ts";
 import type { EventKind, HookEvent } from "./events.ts";
 import { type AttachOptions, Hook, type HookInput, makeHook } from "./hook.ts";
 
+const none: readonly Hook[] = [];
+
 export class HookList {
   readonly #kind: EventKind;
-  readonly #byEvent = new Map<HookEvent, Hook[]>();
+  /** Made with the first hook: each turn has a list, and few have hooks of their own. */
+  #byEvent: Map<HookEvent, Hook[]> | undefined;
 
   constructor(kind: EventKind) {
     this.#kind = kind;
@@ -16,16 +19,17 @@ export class HookList {
   attach<E extends HookEvent>(event: E, fn: HookInput<E>, options: AttachOptions = {}): Hook<E> {
     checkOptions("options", options, ["lock", "fixed", "description"]);
     const made = makeHook([event], fn, options, (hook) => this.#detach(event, hook)) as Hook<E>;
+    this.#byEvent ??= new Map();
     this.#byEvent.set(event, [...this.forEvent(event), made]);
     return made;
   }
 
   forEvent(event: HookEvent): readonly Hook[] {
-    return this.#byEvent.get(event) ?? [];
+    return this.#byEvent?.get(event) ?? none;
   }
 
   all(): Hook[] {
-    return [...this.#byEvent.values()].flat();
+    return [...(this.#byEvent?.values() ?? [])].flat();
   }
 
   /** Also attaches hooks of another object: those chosen, or all for `undefined`, or none for `null`. */
@@ -36,7 +40,7 @@ export class HookList {
 
   #detach(event: HookEvent, hook: Hook): boolean {
     const hooks = this.forEvent(event);
-    this.#byEvent.set(
+    this.#byEvent?.set(
       event,
       hooks.filter((other) => other !== hook),
     );

@@ -1,12 +1,14 @@
 // Deep copies of plain data, so that two owners never share it.
 
 import { isPlainObject } from "../error/check.ts";
+import { isFlat } from "./depth.ts";
 
 /**
  * Copies plain objects and arrays to any depth, without recursion: untrusted data may be deeper than the stack.
  * Everything else (functions, class instances) is kept as it is.
  */
 export function copyData<T>(value: T): T {
+  if (isFlat(value)) return { ...value };
   const copies = new Map<object, object>();
   const open: object[] = [];
   const copyOf = (part: unknown): unknown => {
@@ -39,6 +41,7 @@ export function setOwn(object: Record<string, unknown>, key: string, value: unkn
 
 /** Freezes plain objects and arrays to any depth. Only for copies of our own. */
 export function freezeData<T>(value: T): T {
+  if (isFlat(value)) return Object.freeze(value);
   const open: unknown[] = [value];
   while (open.length > 0) {
     const part = open.pop();

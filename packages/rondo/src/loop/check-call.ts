@@ -8,6 +8,7 @@ import { InvalidInputError } from "../error/input-error.ts";
 import { copyData } from "../json/copy.ts";
 import { objectIn } from "../json/object-in.ts";
 import { parseArguments, quoteArguments } from "../model/parse-arguments.ts";
+import type { InputResult } from "../tool/input-schema.ts";
 import type { AnyTool } from "../tool/tool.ts";
 import type { RejectReason } from "./events.ts";
 import type { OfferedTools } from "./offered-tools.ts";
@@ -72,13 +73,29 @@ export function rejectCall(
   return { raw, decision: "reject", input: objectIn(raw.arguments) ?? {}, reason, error, endsRun };
 }
 
-/** Throws only what `decideCall` throws, and for a decision that is none: that ends the run. */
-export async function checkCall(raw: RawCall, options: CheckOptions): Promise<CheckedCall> {
-  const { tools, decideCall, signal, isOpen = false } = options;
+/**
+ * Throws only what `decideCall` throws, and for a decision that is none: that ends the run. Gives a promise only if
+ * there is something to wait for.
+ */
+export function checkCall(raw: RawCall, options: CheckOptions): CheckedCall | Promise<CheckedCall> {
+  const { tools, doubts } = options;
   const tool = tools.find(raw.name);
-  if (raw.isFromText) options.doubts?.push("read from text");
-  if (tool && tool.wireName !== raw.name) options.doubts?.push("loosely matched name");
-  const call = await validate(raw, tool, options);
+  if (raw.isFromText) doubts?.push("read from text");
+  if (tool && tool.wireName !== raw.name) doubts?.push("loosely matched name");
+  const call = validate(raw, tool, options);
+  return call instanceof Promise
+    ? call.then((validated) => decide(validated, tool, options))
+    : decide(call, tool, options);
+}
+
+/** Asks `decideCall` about a call. */
+function decide(
+  call: CallHere,
+  tool: AnyTool | undefined,
+  options: CheckOptions,
+): CheckedCall | Promise<CheckedCall> {
+  const { tools, decideCall, signal, isOpen = false } = options;
+  const { raw, input } = call;
   // The choice is only a request to the model, which may call in its text all the same.
   const undecided =
     options.toolChoice === "none" && !isOpen
@@ -86,33 +103,49 @@ export async function checkCall(raw: RawCall, options: CheckOptions): Promise<Ch
       : call;
   if (!decideCall || (tool && tools.isBuiltIn(tool))) return undecided;
   const rejection = call.decision === "reject" ? { reason: call.reason, error: call.error } : undefined;
-  const { input } = call;
   const name = tool?.name ?? raw.name;
-  const decided = decideCall({
-    id: raw.id,
-    name,
-    tool,
-    input,
-    ...(rejection && { rejection }),
-    isOpen,
-    signal,
-  });
+  const pending = { id: raw.id, name, tool, input, isOpen, signal };
+  const decided = decideCall(rejection ? { ...pending, rejection } : pending);
+  const apply = (decision: CallDecision | undefined) =>
+    decision === undefined || decision === null ? undecided : applyDecision(decision, call, tool, options);
   // A person who is asked may never answer; that must not hold a run that was aborted.
   const isPromise = typeof decided === "object" && decided !== null && "then" in decided;
-  const decision = isPromise ? await untilAborted(decided, signal) : decided;
-  if (decision === undefined || decision === null) return undecided;
+  return isPromise ? untilAborted(decided, signal).then(apply) : apply(decided);
+}
+
+function applyDecision(
+  decision: CallDecision,
+  call: CallHere,
+  tool: AnyTool | undefined,
+  options: CheckOptions,
+): CheckedCall | Promise<CheckedCall> {
   checkDecision(decision);
+  const { raw, input } = call;
   if (decision.type === "reject")
     return rejectCall(raw, decision.reason ?? "denied", decision.error, decision.endsRun);
   if (decision.type === "ask") return { raw, decision: "ask", tool, input };
-  if (decision.type === "leave" && (rejection || decision.input === undefined))
+  if (decision.type === "leave" && (call.decision === "reject" || decision.input === undefined))
     return { raw, decision: "leave", tool, input: decision.input ?? input };
   const chosen = "tool" in decision && decision.tool ? decision.tool : tool;
+  if (chosen === tool && decision.input === undefined) return call;
+  return useOther(decision, call, tool, chosen, options);
+}
+
+/** A call with the tool or the input of a decision. */
+async function useOther(
+  { type, input }: Extract<CallDecision, { type: "run" | "leave" }>,
+  call: CallHere,
+  tool: AnyTool | undefined,
+  chosen: AnyTool | undefined,
+  options: CheckOptions,
+): Promise<CheckedCall> {
+  const { raw } = call;
   const own = chosen === tool ? call : await validate(raw, chosen, options);
-  if (own.decision === "reject" || !chosen || decision.input === undefined) return own;
-  const problem = await inputProblem(chosen, decision.input);
-  if (problem !== undefined) return rejectCall(raw, "invalid", problem);
-  return { raw, decision: decision.type, tool: chosen, input: decision.input };
+  if (own.decision === "reject" || !chosen || input === undefined) return own;
+  const problem = await inputProblem(chosen, input);
+  return problem === undefined
+    ? { raw, decision: type, tool: chosen, input }
+    : rejectCall(raw, "invalid", problem);
 }
 
 /** A decision in the words of another library must not let a call pass that it means to stop. */
@@ -133,11 +166,12 @@ function checkDecision(decision: CallDecision): void {
  */
 const maxBlockMs = 10;
 
-async function validate(
+function validate(
   raw: RawCall,
   tool: AnyTool | undefined,
-  { tools, repairArguments, model, signal, doubts }: CheckOptions,
-): Promise<CallHere> {
+  options: CheckOptions,
+): CallHere | Promise<CallHere> {
+  const { tools } = options;
   const reject = (reason: RejectReason, error: string) => rejectCall(raw, reason, error);
   if (raw.name === "") return reject("unknown", `The call has no name. The tools are: ${tools.names}.`);
   if (!tool)
@@ -150,32 +184,68 @@ async function validate(
       `The arguments of '${tool.name}' were cut off and not run. Call it again with shorter arguments. They were: ${quoteArguments(raw.arguments)}`,
     );
 
+  const written = objectIn(raw.arguments);
+  if (!written) return validateAtLength(raw, tool, undefined, options);
+  const input = withoutFixed(tool, written);
+  const start = performance.now();
+  const problem = inputProblem(tool, input);
+  const isQuick = !(problem instanceof Promise) && performance.now() - start <= maxBlockMs;
+  // Nearly always it is proper JSON that fits.
+  if (isQuick && problem === undefined) return toRun(raw, tool, input, written, options);
+  return validateAtLength(raw, tool, { written, input, start, problem }, options);
+}
+
+/** What was found about arguments that are JSON. */
+interface FirstLook {
+  readonly written: Input;
+  readonly input: Input;
+  readonly start: number;
+  readonly problem: string | undefined | Promise<string | undefined>;
+}
+
+/** Validates what takes longer, and mends what does not fit, as far as it is clear what the model means. */
+async function validateAtLength(
+  raw: RawCall,
+  tool: AnyTool,
+  first: FirstLook | undefined,
+  options: CheckOptions,
+): Promise<CallHere> {
+  const { repairArguments, model, signal, doubts } = options;
   /** The problems of inputs, by their JSON: repair may come back to one. */
   const problems = new Map<string, string>();
-  const problemOf = async (value: Input) => {
-    const known = problems.size > 0 ? problems.get(JSON.stringify(value)) : undefined;
-    if (known !== undefined) return known;
-    const start = performance.now();
-    const problem = await inputProblem(tool, value);
+  const settle = async (value: Input, start: number, found: FirstLook["problem"]) => {
+    const problem = await found;
     if (problem !== undefined) problems.set(JSON.stringify(value), problem);
     if (performance.now() - start > maxBlockMs) await untilAborted(nextMacrotask(), signal);
     return problem;
   };
+  const problemOf = async (value: Input) => {
+    const known = problems.size > 0 ? problems.get(JSON.stringify(value)) : undefined;
+    return known ?? settle(value, performance.now(), inputProblem(tool, value));
+  };
+  if (first && (await settle(first.input, first.start, first.problem)) === undefined)
+    return toRun(raw, tool, first.input, first.written, options);
 
-  // Nearly always it is proper JSON that fits.
-  const written = objectIn(raw.arguments);
-  let input = written && withoutFixed(tool, written);
-  if (!input || (await problemOf(input)) !== undefined) {
-    const accepts = async (value: Input) => (await problemOf(value)) === undefined;
-    const repair = repairArguments ?? model?.profile.repairArguments;
-    const parsed = await parseArguments(raw.arguments, accepts, tool.metadata.inputSchema, { repair });
-    if ("error" in parsed) return reject("invalid", `${parsed.error}\nCall the tool again with valid JSON.`);
-    input = withoutFixed(tool, parsed.input);
-    const problem = await problemOf(input);
-    if (problem !== undefined) return reject("invalid", problem);
-    if (written) doubts?.push("converted values");
-    else if (raw.arguments.trim() !== "") doubts?.push("repaired arguments");
-  }
+  const accepts = async (value: Input) => (await problemOf(value)) === undefined;
+  const repair = repairArguments ?? model?.profile.repairArguments;
+  const parsed = await parseArguments(raw.arguments, accepts, tool.metadata.inputSchema, { repair });
+  if ("error" in parsed)
+    return rejectCall(raw, "invalid", `${parsed.error}\nCall the tool again with valid JSON.`);
+  const input = withoutFixed(tool, parsed.input);
+  const problem = await problemOf(input);
+  if (problem !== undefined) return rejectCall(raw, "invalid", problem);
+  if (first) doubts?.push("converted values");
+  else if (raw.arguments.trim() !== "") doubts?.push("repaired arguments");
+  return toRun(raw, tool, input, first?.written, options);
+}
+
+function toRun(
+  raw: RawCall,
+  tool: AnyTool,
+  input: Input,
+  written: Input | undefined,
+  { doubts }: CheckOptions,
+): CallHere {
   if (doubts && written && Object.keys(written).some((key) => Object.hasOwn(tool.fixed, key)))
     doubts.push("dropped fixed arguments");
   return { raw, decision: "run", tool, input };
@@ -187,11 +257,16 @@ function nextMacrotask(): Promise<void> {
   });
 }
 
-/** Why an input does not fit, if it does not. The turn validates it again when it runs. */
-export async function inputProblem(tool: AnyTool, input: Input): Promise<string | undefined> {
+/**
+ * Why an input does not fit, if it does not. The turn validates it again when it runs. A promise only if the schema
+ * needs one.
+ */
+export function inputProblem(tool: AnyTool, input: Input): string | undefined | Promise<string | undefined> {
   if (hasLazy(tool.fixed)) return undefined; // asking for those values is only for a call that really runs
-  const result = await tool.parseInput(copyData({ ...input, ...tool.fixed }));
-  return "issues" in result ? new InvalidInputError(tool.name, result.issues).message : undefined;
+  const toProblem = (result: InputResult) =>
+    "issues" in result ? new InvalidInputError(tool.name, result.issues).message : undefined;
+  const result = tool.parseInput(copyData({ ...input, ...tool.fixed }));
+  return result instanceof Promise ? result.then(toProblem) : toProblem(result);
 }
 
 /** A model does not see fixed arguments, so that what it writes for them is dropped. */

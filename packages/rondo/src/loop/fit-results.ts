@@ -1,7 +1,7 @@
 // Long results of tools: the model reads the beginning, the end, and how to get the rest. The conversation keeps them
 // whole, so that what is left out can be read on at any time, also after a crash.
 
-import type { Message, ToolMessage } from "../model/message.ts";
+import type { AssistantMessage, Message, ToolMessage } from "../model/message.ts";
 import { guessTokens } from "../model/text-tokens.ts";
 import { tool } from "../tool/define.ts";
 import type { AnyTool } from "../tool/tool.ts";
@@ -75,16 +75,20 @@ export class ResultFitter {
   }
 }
 
-/** The ids of results, as the model knows them: the numbers of their calls in the conversation. */
-export function resultIds(messages: readonly Message[]): Map<ToolMessage, string> {
-  const numbers = new Map<string, number>();
-  const ids = new Map<ToolMessage, string>();
-  let count = 0;
-  for (const message of messages)
-    if (message.role === "assistant") for (const { id } of message.tool_calls ?? []) numbers.set(id, count++);
-    else if (message.role === "tool")
-      ids.set(message, `result_${numbers.get(message.tool_call_id) ?? ids.size}`);
-  return ids;
+/** The ids of results, as the model knows them: the numbers of their calls. Takes the messages in order. */
+export class ResultIds {
+  readonly #numbers = new Map<string, number>();
+  #calls = 0;
+  #results = 0;
+
+  count({ tool_calls: calls = [] }: AssistantMessage): void {
+    for (const { id } of calls) this.#numbers.set(id, this.#calls++);
+  }
+
+  of({ tool_call_id: id }: ToolMessage): string {
+    const place = this.#results++;
+    return `result_${this.#numbers.get(id) ?? place}`;
+  }
 }
 
 /** The messages with their long results as the model reads them, to count them. */
@@ -111,9 +115,11 @@ export function resultReader(
       registry: false,
     },
     async ({ id, offset }) => {
-      const ids = resultIds(messages());
-      for (const [message, known] of ids)
-        if (known === id) return fitter().read(message.content, known, offset);
+      const ids = new ResultIds();
+      for (const message of messages())
+        if (message.role === "assistant") ids.count(message);
+        else if (message.role === "tool" && ids.of(message) === id)
+          return fitter().read(message.content, id, offset);
       throw new Error(`There is no result with the id '${id}'. Take the id from the shortened result.`);
     },
   );

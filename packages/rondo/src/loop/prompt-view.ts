@@ -5,13 +5,16 @@ import type { Message } from "../model/message.ts";
 import type { AnyTool, OpenAITool } from "../tool/tool.ts";
 import type { RawCall } from "./check-call.ts";
 import { DeferredTools, toDefer } from "./deferred-tools.ts";
-import { ResultFitter, readerName, resultIds, resultLimit, resultReader } from "./fit-results.ts";
+import { ResultFitter, ResultIds, readerName, resultLimit, resultReader } from "./fit-results.ts";
 import type { OfferedTools } from "./offered-tools.ts";
 import type { LoopOptions } from "./options.ts";
 import { callToolName, toolSearchName } from "./tool-search.ts";
 
 export class PromptView {
   readonly #fitter: ResultFitter | undefined;
+  readonly #ids = new ResultIds();
+  /** What was shown so far. */
+  readonly #views: Message[] = [];
   readonly #createReader: () => AnyTool;
   readonly #deferred: DeferredTools | undefined;
   readonly #shown: readonly AnyTool[];
@@ -25,10 +28,11 @@ export class PromptView {
     this.#fitter = Number.isFinite(limit) ? new ResultFitter(limit, reading) : undefined;
     let reader: AnyTool | undefined;
     const fitter = () => this.#fitter ?? new ResultFitter(Number.MAX_SAFE_INTEGER, reading);
-    this.#createReader = () => {
+    const createReader = () => {
       reader ??= resultReader(reading, fitter, messages);
       return reader;
     };
+    this.#createReader = createReader;
     const deferred = toDefer(tools.offered, options);
     const isHidden = new Set(deferred);
     const searches = options.hasToolSearch !== true;
@@ -41,22 +45,27 @@ export class PromptView {
     this.#shown = [...tools.offered.filter((it) => !isHidden.has(it)), ...(this.#deferred?.tools ?? [])];
     // With a limit that somebody chose, the beginning of the prompt never changes.
     this.#hasReader = maxResultTokens !== undefined && this.#fitter !== undefined && this.#shown.length > 0;
-    tools.addBuiltIn(reading, this.#createReader);
+    tools.addBuiltIn(reading, createReader);
     for (const own of this.#deferred?.tools ?? []) tools.addBuiltIn(own.wireName, () => own);
   }
 
-  /** The messages, each as the model reads it. The same object each time, so that they can be compared. */
+  /**
+   * The messages, each as the model reads it. The same objects and the same list each time, so that they can be
+   * compared, and need not be written again: a run only adds messages.
+   */
   messages(messages: readonly Message[]): readonly Message[] {
-    const ids =
-      this.#fitter && messages.some(({ role }) => role === "tool") ? resultIds(messages) : undefined;
-    if (!ids && !this.#deferred) return messages;
-    return messages.map((message) => {
-      const id = message.role === "tool" ? ids?.get(message) : undefined;
-      let view = message;
-      if (message.role === "tool" && id !== undefined && this.#fitter) view = this.#fitter.view(message, id);
-      if (view !== message) this.#hasReader = true;
-      return this.#deferred?.view(view) ?? view;
-    });
+    if (!this.#fitter && !this.#deferred) return messages;
+    for (let index = this.#views.length; index < messages.length; index += 1)
+      this.#views.push(this.#viewOf(messages[index] as Message));
+    return this.#views;
+  }
+
+  #viewOf(message: Message): Message {
+    let view = message;
+    if (message.role === "tool" && this.#fitter) view = this.#fitter.view(message, this.#ids.of(message));
+    else if (message.role === "assistant") this.#ids.count(message);
+    if (view !== message) this.#hasReader = true;
+    return this.#deferred?.view(view) ?? view;
   }
 
   /** What the model is offered, after `messages()`. The reader comes last, once there is something to read on. */

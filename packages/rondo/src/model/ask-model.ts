@@ -65,7 +65,8 @@ export async function askModel(
       hasWaited = true;
       trace.emit({ type: "slot.awaited", answer: 0 });
     });
-  const release = await acquireSlot({ endpoint, limit: maxConcurrency, signal, onWait });
+  const slot = acquireSlot({ endpoint, limit: maxConcurrency, signal, onWait });
+  const release = slot instanceof Promise ? await slot : slot;
   if (hasWaited) trace?.emit({ type: "slot.taken", answer: 0 });
   let toolNames: readonly string[] = [];
   const answer = new ChatAnswer({
@@ -90,11 +91,13 @@ export async function askModel(
   const silence = new SilenceLimit(idleTimeoutMs, () => stop(ModelIdleTimeoutError, idleTimeoutMs));
   const cancelTimeout = after(timeoutMs, () => stop(ModelTimeoutError, timeoutMs));
   try {
-    const ask = async () => {
-      const made = bodyFor(signal);
-      const body = made instanceof Promise ? await made : made;
+    const send = (body: RequestBody) => {
       toolNames = body.toolNames;
-      await attempt(setup, body, { sink, answer, silence, trace });
+      return attempt(setup, body, { sink, answer, silence, trace });
+    };
+    const ask = () => {
+      const body = bodyFor(signal);
+      return body instanceof Promise ? body.then(send) : send(body);
     };
     await withRetry(ask, {
       policy: retry,
@@ -153,7 +156,7 @@ async function attempt(
   }
 }
 
-async function readAnswer(
+function readAnswer(
   response: HttpResponse,
   { sink, answer, silence }: Omit<Attempt, "trace">,
   takeChunk: ((bytes: Uint8Array) => void) | undefined,
@@ -168,7 +171,7 @@ async function readAnswer(
     response.resume();
   };
   sink.onDrained = onDrained;
-  await response.read((bytes) => {
+  return response.read((bytes) => {
     silence.hear();
     if (takeChunk) takeChunk(bytes);
     const isComplete = answer.read(bytes);

@@ -18,6 +18,11 @@ import { parseJson } from "./parse-json.ts";
 import { parseRetryAfter } from "./retry.ts";
 
 const maxFailureBytes = 16_384;
+const headersToGet = { accept: "application/json" };
+const headersToPost = {
+  accept: "text/event-stream, application/json",
+  "content-type": "application/json",
+};
 
 export interface ServerRequest {
   readonly endpoint: Endpoint;
@@ -36,20 +41,22 @@ export interface ServerRequest {
 /** Sends a request and resolves with the head of a successful reply. */
 export async function askServer(request: ServerRequest): Promise<HttpResponse> {
   const { endpoint, path, body, traceHeaders, send, signal } = request;
-  const response = await send({
-    method: body === undefined ? "GET" : "POST",
-    url: endpoint.url(path),
-    headers: {
-      ...traceHeaders, // first: they replace none of the others
-      accept: body === undefined ? "application/json" : "text/event-stream, application/json",
-      ...(body === undefined ? {} : { "content-type": "application/json" }),
-      ...endpoint.headers,
-    },
-    body,
-    signal,
-  }).catch((error: unknown) => {
+  let response: HttpResponse;
+  try {
+    response = await send({
+      method: body === undefined ? "GET" : "POST",
+      url: endpoint.url(path),
+      headers: {
+        ...traceHeaders, // first: they replace none of the others
+        ...(body === undefined ? headersToGet : headersToPost),
+        ...endpoint.headers,
+      },
+      body,
+      signal,
+    });
+  } catch (error) {
     throw signal.aborted ? signal.reason : new ModelConnectionError(endpoint.label, error);
-  });
+  }
   if (response.status >= 200 && response.status < 300) return response;
   const failure = await readFailure(response, request);
   signal.throwIfAborted();

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { ChatAnswer } from "./chat-answer.ts";
+import { type AnswerReader, ChatAnswer } from "./chat-answer.ts";
 import { ChatStreamReader } from "./chat-stream-reader.ts";
 import { commonProfile } from "./profiles.ts";
 import type { ModelDelta } from "./provider.ts";
@@ -11,7 +11,11 @@ const chunk = (delta: object) => JSON.stringify({ choices: [{ index: 0, delta }]
  * What comes out of an answer whose bytes come in the given pieces: deltas in their order, with pieces that follow
  * each other joined, and the error.
  */
-function outcomeOf(pieces: readonly Uint8Array[], startsThinking = false): unknown[] {
+function outcomeOf(
+  pieces: readonly Uint8Array[],
+  startsThinking = false,
+  wrap: (reader: ChatStreamReader) => AnswerReader = (reader) => reader,
+): unknown[] {
   const outcome: unknown[] = [];
   let text = "";
   let last: ModelDelta | undefined;
@@ -26,7 +30,7 @@ function outcomeOf(pieces: readonly Uint8Array[], startsThinking = false): unkno
   };
   const profile = { ...commonProfile, startsThinking };
   const reader = new ChatStreamReader({ profile, toolNames: ["add"] });
-  const answer = new ChatAnswer({ endpoint: "http://localhost/v1", createReader: () => reader, push });
+  const answer = new ChatAnswer({ endpoint: "http://localhost/v1", createReader: () => wrap(reader), push });
   try {
     for (const piece of pieces) if (answer.read(piece)) break;
     answer.end();
@@ -121,4 +125,66 @@ test("cutting off twice, or after the end, emits nothing", () => {
   answer.cutOff();
   answer.cutOff();
   expect(all.map((delta) => "text" in delta && delta.text).join("")).toBe("a <thi");
+});
+
+/** The same reader without its short cut for chunks that only have another text. */
+function withoutShortCut(reader: ChatStreamReader): AnswerReader {
+  return {
+    get hasTooManyCalls() {
+      return reader.hasTooManyCalls;
+    },
+    read: (chunk) => reader.read(chunk),
+    take: () => reader.take(),
+    end: (ending) => reader.end(ending),
+  };
+}
+
+test("a chunk that only has another text is read as any other", () => {
+  const text = fc.constantFrom("a", "b", " word", '"', "\\", "");
+  const delta = fc.oneof(
+    fc.record({ content: text }),
+    fc.record({ reasoning_content: text }),
+    fc.record({ role: fc.constant("assistant"), content: text }),
+    fc.record({ content: text, reasoning_content: fc.constantFrom(null, "", "so") }),
+    fc.record({
+      content: text,
+      tool_calls: fc.constantFrom([], null, [{ index: 0, function: { name: "add", arguments: "{}" } }]),
+    }),
+    fc.record({ content: text, refusal: fc.constantFrom(null, "No.") }),
+  );
+  const choice = fc.record({
+    index: fc.constantFrom(0, 0, 0, 1),
+    delta,
+    finish_reason: fc.constantFrom(null, null, "stop"),
+  });
+  const stream = fc.array(
+    fc.record({ id: fc.constant("c"), choices: fc.array(choice, { minLength: 1, maxLength: 2 }) }),
+    { minLength: 1, maxLength: 12 },
+  );
+  // The same chunk again and again is what the short cut is for.
+  const repeated = fc
+    .tuple(stream, fc.integer({ min: 1, max: 3 }))
+    .map(([chunks, times]) => chunks.flatMap((it) => Array.from({ length: times }, () => it)));
+  fc.assert(
+    fc.property(repeated, (chunks) => {
+      const bytes = new TextEncoder().encode(chunks.map((it) => `data: ${JSON.stringify(it)}\n\n`).join(""));
+      expect(outcomeOf([bytes])).toEqual(outcomeOf([bytes], false, withoutShortCut));
+    }),
+    { numRuns: 500 },
+  );
+});
+
+test("text of another choice is not part of the answer", () => {
+  const of = (index: number, content: string) =>
+    `data: ${JSON.stringify({ choices: [{ index, delta: { content } }] })}\n\n`;
+  const sent = [of(0, "The"), of(0, " end"), of(1, "Not"), of(1, " this"), of(1, " one"), of(0, ".")].join(
+    "",
+  );
+  const outcome = outcomeOf([new TextEncoder().encode(sent)]) as { type: string; text: string }[];
+  expect(
+    outcome
+      .filter(({ type }) => type === "text.delta")
+      .map(({ text }) => text)
+      .join(""),
+  ).toBe("The end.");
 });

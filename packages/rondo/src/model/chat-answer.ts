@@ -22,6 +22,8 @@ import { SseReader } from "./sse.ts";
 export interface AnswerReader extends Pick<ChatStreamReader, "hasTooManyCalls" | "read" | "take" | "end"> {
   /** What it reads, for messages. Default: a chat completion. */
   readonly expected?: string;
+  /** Reads a chunk that is an earlier one with another text in a field of its delta. False if it cannot. */
+  readText?(field: string, text: string): boolean;
   /** Whether anything of an answer came: text, thinking or a call, even if it is held back. Default: not known. */
   readonly hasContent?: boolean;
   /** Whether a chunk has ended the answer. Undefined where the end of the stream may do that too. */
@@ -194,6 +196,9 @@ export class ChatAnswer {
       this.#pushAll([...this.#reader.take(), { type: "warning", message }]);
       return;
     }
+    const { onlyField } = this.#parser;
+    if (onlyField !== undefined && event !== "error" && this.#reader.readText?.(onlyField, this.#parser.text))
+      return;
     this.#throwIfReported(chunk, event === "error");
     this.#hasChunks = true;
     this.#reader.read(chunk);

@@ -40,10 +40,12 @@ const maxWarnings = 20;
  */
 export class ChatStreamReader {
   readonly #reasoningFields: readonly string[];
-  readonly #text: TextReader;
-  readonly #calls: CallCollector;
+  readonly #options: ChatStreamReaderOptions;
+  /** Both are made when they are needed: most answers have text or calls, not both. */
+  #textReader: TextReader | undefined;
+  #collector: CallCollector | undefined;
   readonly #content: ContentSink;
-  readonly #warned = new Set<string>();
+  #warned: Set<string> | undefined;
   /** Text that was not searched for markup yet: many small pieces cost more than a long one. */
   #unread = "";
   #deltas: ModelDelta[] = [];
@@ -51,27 +53,20 @@ export class ChatStreamReader {
   #isCutByReason = false;
   #usage: Usage | undefined;
   #timings: Usage | undefined;
-  readonly #isTraced: boolean;
   #measured: JsonObject | undefined;
   /** Whether any `delta` had content: a `message` then only repeats it. */
   #hasDelta = false;
   #isEnded = false;
   /** What the answer has. */
-  readonly #has = new Set<"text.delta" | "thinking.delta">();
+  #hasText = false;
+  #hasThinking = false;
 
-  constructor({ profile, toolNames, maxCalls, isTraced = false }: ChatStreamReaderOptions) {
+  constructor(options: ChatStreamReaderOptions) {
+    const { profile } = options;
     const isCumulative = profile.text === "cumulative";
+    this.#options = options;
     this.#reasoningFields = profile.reasoningFields;
-    this.#isTraced = isTraced;
-    const emit = (delta: ModelDelta) => this.#deltas.push(delta);
-    this.#calls = new CallCollector({ toolNames, isCumulative, maxCalls, isTraced, emit });
-    const warn = (message: string) => this.#warn(message);
-    this.#text = new TextReader(profile, toolNames, {
-      text: (text) => this.#push("text.delta", text),
-      thinking: (text) => this.#push("thinking.delta", text),
-      call: (call) => this.#calls.addTextCall(call),
-      warn,
-    });
+    if (profile.startsThinking) void this.#text;
     const newText = isCumulative ? new NewText() : undefined;
     const newThinking = isCumulative ? new NewText() : undefined;
     this.#content = {
@@ -79,8 +74,35 @@ export class ChatStreamReader {
         this.#unread += newText ? newText.next(text) : text;
       },
       thinking: (text) => this.#think(newThinking ? newThinking.next(text) : text),
-      skipped: (what) => warn(`Skipped ${what}, which is neither text nor thinking.`),
+      skipped: (what) => this.#warn(`Skipped ${what}, which is neither text nor thinking.`),
     };
+  }
+
+  get #text(): TextReader {
+    const { profile, toolNames } = this.#options;
+    this.#textReader ??= new TextReader(profile, toolNames, {
+      text: (text) => this.#push("text.delta", text),
+      thinking: (text) => this.#push("thinking.delta", text),
+      call: (call) => this.#calls.addTextCall(call),
+      warn: (message) => this.#warn(message),
+    });
+    return this.#textReader;
+  }
+
+  get #calls(): CallCollector {
+    const { profile, toolNames, maxCalls, isTraced = false } = this.#options;
+    this.#collector ??= new CallCollector({
+      toolNames,
+      isCumulative: profile.text === "cumulative",
+      maxCalls,
+      isTraced,
+      emit: (delta) => this.#deltas.push(delta),
+    });
+    return this.#collector;
+  }
+
+  get #callCount(): number {
+    return this.#collector?.count ?? 0;
   }
 
   /** Whether anything of the answer came: text, thinking or a call, even if it is held back. */
@@ -90,7 +112,7 @@ export class ChatStreamReader {
 
   /** Whether the model made more calls than are accepted. */
   get hasTooManyCalls(): boolean {
-    return this.#calls.hasTooMany;
+    return this.#collector?.hasTooMany ?? false;
   }
 
   /** Takes one chunk. */
@@ -103,6 +125,15 @@ export class ChatStreamReader {
         `Skipped a chunk that could not be read: ${error instanceof Error ? error.message : "unknown"}.`,
       );
     }
+  }
+
+  /** Takes a chunk that differs from an earlier one only in the text of a field. False if that field is another. */
+  readText(field: string, text: string): boolean {
+    if (this.#isEnded || (field !== "content" && !this.#reasoningFields.includes(field))) return false;
+    this.#hasDelta ||= text !== "";
+    if (field === "content") this.#content.text(text);
+    else this.#content.thinking(text);
+    return true;
   }
 
   /** The deltas since the last call. */
@@ -118,17 +149,16 @@ export class ChatStreamReader {
     if (this.#isEnded) return [];
     this.#isEnded = true;
     this.#readText();
-    this.#text.end({
-      hasOtherCalls: this.#calls.count > 0,
+    this.#textReader?.end({
+      hasOtherCalls: this.#callCount > 0,
       isCutOff: isCutOff || this.#isCutByReason,
     });
     const hasReason = this.#reason !== undefined;
-    this.#calls.end({ isCutOff: isCutOff || this.#isCutByReason, hasReason, hasEnd });
-    const isSilent =
-      this.#has.has("thinking.delta") && !this.#has.has("text.delta") && this.#calls.count === 0;
+    this.#collector?.end({ isCutOff: isCutOff || this.#isCutByReason, hasReason, hasEnd });
+    const isSilent = this.#hasThinking && !this.#hasText && this.#callCount === 0;
     if (isSilent && !isCutOff && !this.#isCutByReason)
       this.#warn("The answer has only thinking: the model said nothing after it.");
-    const finishReason = settleFinishReason(this.#reason, { hasCalls: this.#calls.count > 0, isCutOff });
+    const finishReason = settleFinishReason(this.#reason, { hasCalls: this.#callCount > 0, isCutOff });
     const usage = this.#usage ?? this.#timings;
     const timings = this.#measured;
     this.#deltas.push({ type: "finished", finishReason, usage, ...(timings && { timings }) });
@@ -153,7 +183,7 @@ export class ChatStreamReader {
     else if (isFields(groq)) this.#usage = readUsage(groq["usage"]) ?? this.#usage;
     if (timings !== undefined) {
       this.#timings = readTimings(timings) ?? this.#timings;
-      if (this.#isTraced) this.#measured = keepTimings(timings) ?? this.#measured;
+      if (this.#options.isTraced) this.#measured = keepTimings(timings) ?? this.#measured;
     }
     if (Array.isArray(choices)) for (const choice of choices as unknown[]) this.#readChoice(choice);
     else if (choices !== undefined && choices !== null)
@@ -220,7 +250,8 @@ export class ChatStreamReader {
   /** Merges text with a preceding delta of the same type. */
   #push(type: "text.delta" | "thinking.delta", text: string): void {
     if (text === "") return;
-    this.#has.add(type);
+    if (type === "text.delta") this.#hasText = true;
+    else this.#hasThinking = true;
     const last = this.#deltas.length - 1;
     const previous = this.#deltas[last];
     if (previous?.type === type) this.#deltas[last] = { type, text: previous.text + text };
@@ -229,6 +260,7 @@ export class ChatStreamReader {
 
   /** Emits each warning once: a server with a fault has it in every chunk. */
   #warn(message: string): void {
+    this.#warned ??= new Set();
     if (this.#warned.has(message) || this.#warned.size >= maxWarnings) return;
     this.#warned.add(message);
     this.#readText();

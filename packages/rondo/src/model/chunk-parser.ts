@@ -11,14 +11,21 @@ interface Frame {
   readonly field: string;
   readonly before: string;
   readonly after: string;
+  /** Whether the text is all that the chunk says: it has no calls, and one choice. */
+  readonly isOnlyText: boolean;
 }
 
+/** From this chunk on a frame is tried: most answers with calls have fewer, and a frame costs as much as two chunks. */
+const firstTried = 4;
 /** After so many chunks in a row without a match, no further frame is tried. */
 const maxMisses = 8;
 
 export class ChunkParser {
   #frame: Frame | undefined;
+  #chunks = 0;
   #misses = 0;
+  /** The text of the last chunk, if it matched the frame. */
+  #text: string | undefined;
 
   /**
    * The value of a chunk; throws if it is not JSON. The same object is returned again with another text, so callers
@@ -26,34 +33,51 @@ export class ChunkParser {
    */
   parse(json: string): unknown {
     const frame = this.#frame;
-    if (frame && setText(frame, json)) {
+    const text = frame && textIn(frame, json);
+    this.#text = text;
+    if (frame && text !== undefined) {
+      frame.delta[frame.field] = text;
       this.#misses = 0;
       return frame.chunk;
     }
     const chunk: unknown = JSON.parse(json);
-    if (this.#misses < maxMisses) {
+    this.#chunks += 1;
+    if (this.#chunks >= firstTried && this.#misses < maxMisses) {
       this.#misses += 1;
       this.#frame = frameOf(chunk, json) ?? frame;
     }
     return chunk;
   }
+
+  /** The field with the text, if the last chunk is an earlier one with another text, and says nothing else. */
+  get onlyField(): string | undefined {
+    return this.#text !== undefined && this.#frame?.isOnlyText ? this.#frame.field : undefined;
+  }
+
+  /** The text of that field. */
+  get text(): string {
+    return this.#text ?? "";
+  }
 }
 
-/** Sets the text of a chunk that differs from the frame in its text only; false for any other. */
-function setText({ delta, field, before, after }: Frame, json: string): boolean {
+/** The text of a chunk that differs from the frame in its text only; undefined for any other. */
+function textIn({ before, after }: Frame, json: string): string | undefined {
   const start = before.length;
   const end = json.length - after.length;
   // Not startsWith() and endsWith(): they compare character by character, as slowly as parsing everything.
-  if (json.slice(0, start) !== before || json.slice(end) !== after) return false;
+  if (json.slice(0, start) !== before || json.slice(end) !== after) return undefined;
+  const literal = json.slice(start, end);
+  if (plainLiteral.test(literal)) return literal.slice(1, -1);
   try {
-    const text: unknown = JSON.parse(json.slice(start, end));
-    if (typeof text !== "string") return false;
-    delta[field] = text;
-    return true;
+    const text: unknown = JSON.parse(literal);
+    return typeof text === "string" ? text : undefined;
   } catch {
-    return false;
+    return undefined;
   }
 }
+
+/** A string without escapes and control characters: parsing it would change nothing. */
+const plainLiteral = /^"[ !#-[\]-\uffff]*"$/;
 
 function frameOf(chunk: unknown, json: string): Frame | undefined {
   const delta = deltaOf(chunk);
@@ -70,7 +94,8 @@ function frameOf(chunk: unknown, json: string): Frame | undefined {
   const other = `${String(delta[field])}.`;
   try {
     const changed: unknown = JSON.parse(before + JSON.stringify(other) + after);
-    return deltaOf(changed)?.[field] === other ? { chunk, delta, field, before, after } : undefined;
+    if (deltaOf(changed)?.[field] !== other) return undefined;
+    return { chunk, delta, field, before, after, isOnlyText: isOnlyText(chunk, delta, field) };
   } catch {
     return undefined; // the match was between two strings of the chunk, such as `","`
   }
@@ -79,6 +104,18 @@ function frameOf(chunk: unknown, json: string): Frame | undefined {
 function deltaOf(chunk: unknown): Fields | undefined {
   const delta = (chunk as { choices?: { delta?: unknown }[] } | null)?.choices?.[0]?.delta;
   return typeof delta === "object" && delta !== null ? (delta as Fields) : undefined;
+}
+
+/** Whether nothing else of the chunk has to be read: its one choice is the first, and says nothing besides the text. */
+function isOnlyText(chunk: unknown, delta: Fields, field: string): boolean {
+  const [choice, ...more] = (chunk as { choices: { index?: unknown }[] }).choices;
+  const isFirst = !(typeof choice?.index === "number" && choice.index > 0);
+  const others = Object.keys(delta).filter((name) => name !== field && name !== "role");
+  return isFirst && more.length === 0 && others.every((name) => isNothing(delta[name]));
+}
+
+function isNothing(value: unknown): boolean {
+  return value === null || value === "" || (Array.isArray(value) && value.length === 0);
 }
 
 function isText(value: unknown): boolean {

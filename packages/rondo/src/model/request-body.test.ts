@@ -169,3 +169,13 @@ test("any JSON object is a shape, too", () => {
   const body = bodyOf({ output: { name: "answer" } }, { outputMode: "native" });
   expect(body).toMatchObject({ response_format: { type: "json_object" } });
 });
+
+test("an extraBody with another model or other messages overrides them", () => {
+  const extraBody = { messages: [{ role: "user", content: "Bye." }], model: "n" };
+  expect(bodyOf({ settings: { extraBody } })).toMatchObject(extraBody);
+});
+
+test("an extraBody that takes everything away leaves the model and the messages", () => {
+  const extraBody = { stream: undefined, stream_options: undefined };
+  expect(bodyOf({ settings: { extraBody } })).toEqual({ model: "m", messages: hello, toolNames: [] });
+});

@@ -5,7 +5,7 @@ import type { OpenAITool } from "../tool/tool.ts";
 import { checkSettings } from "./check-settings.ts";
 import type { ModelProfile } from "./profile.ts";
 import type { ModelRequest, OutputFormat } from "./provider.ts";
-import { wireMessages } from "./wire-messages.ts";
+import { messagesJson } from "./written-messages.ts";
 
 export interface RequestBody {
   /** JSON text. */
@@ -31,9 +31,7 @@ export function requestBody(
   const { stream, stream_options: streamOptions } = settings.extraBody ?? {};
   const isWhole = mayBeWhole && stream !== true && streamOptions === undefined;
   const { tools, choice, instruction } = toolOffer(request, profile);
-  const text = JSON.stringify({
-    model,
-    messages: wireMessages(messages, profile, instruction),
+  const rest = {
     stream: !isWhole,
     stream_options: isWhole ? undefined : { include_usage: true },
     temperature: settings.temperature,
@@ -45,10 +43,19 @@ export function requestBody(
     tool_choice: choice,
     response_format: output && profile.outputMode === "native" ? responseFormat(output) : undefined,
     ...settings.extraBody,
-  });
+  };
+  const text = bodyText(model, messagesJson(messages, profile, instruction), rest);
   // An answer in a shape that looks like a call is not one.
   const isOnlyShape = output !== undefined && request.toolChoice === "none";
   return { text, toolNames: isOnlyShape ? [] : tools.map((tool) => tool.function.name), isWhole };
+}
+
+/** The fields in this order, unless `extraBody` has other messages or another model. */
+function bodyText(model: string, messages: string, rest: Readonly<Record<string, unknown>>): string {
+  if (Object.hasOwn(rest, "model") || Object.hasOwn(rest, "messages"))
+    return JSON.stringify({ model, messages: JSON.parse(messages) as unknown, ...rest });
+  const others = JSON.stringify(rest).slice(1);
+  return `{"model":${JSON.stringify(model)},"messages":${messages}${others === "}" ? "" : ","}${others}`;
 }
 
 function responseFormat({ name, schema }: OutputFormat): object {

@@ -21,8 +21,13 @@ export interface SlotRequest {
 // Only endpoints with requests in flight, so that it does not grow.
 const endpoints = new Map<string, Slots>();
 
-/** Waits in line for a slot of the endpoint. Rejects when aborted. */
-export async function acquireSlot({ endpoint, limit, signal, onWait }: SlotRequest): Promise<ReleaseSlot> {
+/** A slot of the endpoint: at once if one is free, else a promise that waits in line. Throws or rejects when aborted. */
+export function acquireSlot({
+  endpoint,
+  limit,
+  signal,
+  onWait,
+}: SlotRequest): ReleaseSlot | Promise<ReleaseSlot> {
   signal.throwIfAborted();
   const slots = endpoints.get(endpoint) ?? new Slots(() => endpoints.delete(endpoint));
   endpoints.set(endpoint, slots);

@@ -50,9 +50,8 @@ const ranges = Object.entries(kinds)
   .flatMap(([kind, { starts }]) => starts.map((start: number) => ({ start, kind: kind as Kind })))
   .toSorted((one, other) => one.start - other.start);
 
-const ascii: readonly Kind[] = Array.from({ length: 0x80 }, (_, code) =>
-  asciiKind(String.fromCharCode(code)),
-);
+/** The kinds of ASCII characters. Made when something is guessed. */
+let ascii: readonly Kind[] | undefined;
 const lateFrom = 8;
 
 /** Guesses the tokens of a text. Not rounded, so that texts can be added up. */
@@ -60,6 +59,7 @@ export function guessTokens(text: string): number {
   let tokens = 0;
   let runLength = 0;
   let previous: Kind | undefined;
+  ascii ??= Array.from({ length: 0x80 }, (_, code) => asciiKind(String.fromCharCode(code)));
   for (let index = 0; index < text.length; index++) {
     const code = text.codePointAt(index) ?? 0;
     if (code > 0xffff) index++;

@@ -3,6 +3,7 @@ import type { Message } from "./message.ts";
 import type { ModelProfile } from "./profile.ts";
 import { commonProfile } from "./profiles.ts";
 import { wireMessages } from "./wire-messages.ts";
+import { messagesJson } from "./written-messages.ts";
 
 const wire = (messages: Message[], profile: Partial<ModelProfile> = {}) =>
   wireMessages(messages, { ...commonProfile, ...profile });
@@ -127,7 +128,9 @@ test.each<[unknown, string]>([
   [[null], "messages[0]"],
   [[{ role: "user", content: "" }, { role: "robot" }], "messages[1]"],
 ])("refuses the messages %j", (messages, field) => {
-  expect(() => wire(messages as Message[])).toThrow(expect.objectContaining({ field }));
+  expect(() => messagesJson(messages as Message[], commonProfile)).toThrow(
+    expect.objectContaining({ field }),
+  );
 });
 
 test("prompts in a row are sent as one, because many chat templates want the roles to alternate", () => {

@@ -2,22 +2,27 @@
 
 import { InvalidArgumentError, InvalidTypeError } from "../error/argument-errors.ts";
 import { objectIn } from "../json/object-in.ts";
-import type { AssistantMessage, Message, UserMessage } from "./message.ts";
+import type { AssistantMessage, Message, ToolCall, UserMessage } from "./message.ts";
 import type { ModelProfile } from "./profile.ts";
 
 type WireMessage = Readonly<Record<string, unknown>>;
 
 const roles = ["system", "user", "assistant", "tool"];
 
-/** The messages for the wire. An `instruction` becomes part of the system message. */
+interface WireOptions {
+  /** Becomes part of the system message. Default: none. */
+  readonly instruction?: string | undefined;
+  /** Numbers the calls. Default: from the first. */
+  readonly ids?: CallIds;
+}
+
+/** The messages for the wire. */
 export function wireMessages(
   messages: readonly Message[],
   profile: ModelProfile,
-  instruction?: string,
+  { instruction, ids = new CallIds(profile.callIds) }: WireOptions = {},
 ): WireMessage[] {
-  checkMessages(messages);
   const wire: WireMessage[] = [];
-  const ids = new CallIds(profile.callIds);
   for (const message of messages) {
     if (message.role === "assistant") wire.push(wireAssistant(message, profile, ids));
     else if (message.role === "tool") wire.push({ ...message, tool_call_id: ids.of(message.tool_call_id) });
@@ -62,19 +67,31 @@ function wireAssistant(
   // Many chat templates fail on invalid arguments, and would fail on every later request. The result of such a call
   // tells the model what was wrong. Written anew, arguments are the same bytes whoever kept the conversation.
   if (calls.length > 0)
-    message["tool_calls"] = calls.map(({ id, function: { name, arguments: text } }) => ({
-      id: ids.next(id, name),
+    message["tool_calls"] = calls.map((call) => ({
+      id: ids.next(call.id, call.function.name),
       type: "function",
-      function: { name, arguments: JSON.stringify(objectIn(text) ?? {}) },
+      function: { name: call.function.name, arguments: rewritten(call) },
     }));
   return message;
+}
+
+/** The arguments of calls that were sent before: a conversation is sent again with each prompt. */
+const known = new WeakMap<ToolCall, { readonly text: string; readonly rewritten: string }>();
+
+function rewritten(call: ToolCall): string {
+  const { arguments: text } = call.function;
+  const before = known.get(call);
+  if (before?.text === text) return before.rewritten;
+  const now = JSON.stringify(objectIn(text) ?? {});
+  known.set(call, { text, rewritten: now });
+  return now;
 }
 
 /**
  * Numbers the calls of a conversation. Many chat templates write the ids of calls into the prompt, where random ones,
  * and one id in a run and another in the stored conversation, would keep a server from using its cache.
  */
-class CallIds {
+export class CallIds {
   readonly #style: ModelProfile["callIds"];
   /** By the id in the conversation; a later answer may use an id again. */
   readonly #ids = new Map<string, string>();

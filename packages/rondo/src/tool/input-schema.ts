@@ -65,10 +65,11 @@ function toResult(result: StandardResult<unknown>): InputResult {
 function compileJson(schema: JsonSchema): CompiledInput {
   const jsonSchema = checkIsObject(copyData(schema));
   const check = compileOrExplain(jsonSchema);
+  const fit = topLevelFitter(jsonSchema);
   return {
     jsonSchema,
     parse: (input) => {
-      const value = fitTopLevel(jsonSchema, input);
+      const value = fit(input);
       const issues = check(value);
       return issues.length > 0 ? { issues } : { value };
     },
@@ -98,12 +99,14 @@ function compileShortSchema(short: Readonly<Record<string, unknown>>): CompiledI
   // A Standard Schema validates its own parameter, also whether it may be missing.
   const own = parameters.filter((parameter) => !parameter.standard);
   const check = compileOrExplain(objectSchema(own));
-  const shape = objectSchema(parameters.map((it) => (it.standard ? { ...it, schema: {} } : it)));
+  const fit = topLevelFitter(
+    objectSchema(parameters.map((it) => (it.standard ? { ...it, schema: {} } : it))),
+  );
 
   return {
     jsonSchema: objectSchema(parameters),
     parse: (input) => {
-      const value = fitTopLevel(shape, input);
+      const value = fit(input);
       const issues = check(value);
       if (standards.length > 0) return parseStandards(standards, value, issues);
       return issues.length > 0 ? { issues } : { value };
@@ -189,19 +192,20 @@ function compileOrExplain(schema: JsonSchema): SchemaCheck {
 }
 
 /** Drops unknown top-level keys, unless the schema allows them, and fills in top-level defaults. */
-function fitTopLevel(schema: JsonSchema, input: Record<string, unknown>): Record<string, unknown> {
+function topLevelFitter(schema: JsonSchema): (input: Record<string, unknown>) => Record<string, unknown> {
   const properties = schema.properties ?? {};
   const keepsAll = takesOtherKeys(schema);
-  const value: Record<string, unknown> = {};
-  for (const key of Object.keys(input)) {
-    const isKept = input[key] !== undefined && (keepsAll || Object.hasOwn(properties, key));
-    if (isKept) setOwn(value, key, input[key]);
-  }
-  for (const key of Object.keys(properties)) {
-    const fallback = properties[key]?.default;
-    if (fallback !== undefined && !Object.hasOwn(value, key)) setOwn(value, key, copyData(fallback));
-  }
-  return value;
+  const withDefault = Object.keys(properties).filter((key) => properties[key]?.default !== undefined);
+  return (input) => {
+    const value: Record<string, unknown> = {};
+    for (const key of Object.keys(input)) {
+      const isKept = input[key] !== undefined && (keepsAll || Object.hasOwn(properties, key));
+      if (isKept) setOwn(value, key, input[key]);
+    }
+    for (const key of withDefault)
+      if (!Object.hasOwn(value, key)) setOwn(value, key, copyData(properties[key]?.default));
+    return value;
+  };
 }
 
 /** Whether the schema allows keys beside `properties`, which then reach the tool too. */

@@ -94,7 +94,7 @@ export async function* invokeStream(
 
 /** Prepares the input and runs the hooks before the call. A promise only if there is something to wait for. */
 function begin(invocation: Invocation): object | Promise<object> {
-  invocation.watch.signal.throwIfAborted();
+  invocation.watch.throwIfStopped();
   const prepared = prepareInput(invocation);
   const announce = (input: Values) =>
     fireHooks(invocation, "tool.beforeInvoke", input)?.then(() => input) ?? input;

@@ -184,12 +184,16 @@ export class AnyTool {
     this.registry = definition.registry;
     this.isRegistered = definition.isRegistered;
     this.parent = parent;
-    this.parseInput = (values) => (isTooDeep(values) ? tooDeep : input.parse(values));
-    this.subtool = ((options: unknown, fn: unknown) => {
+    const parseInput: typeof this.parseInput = (values) =>
+      isTooDeep(values) ? tooDeep : input.parse(values);
+    const subtool = (options: unknown, fn: unknown) => {
       const child = define(options, fn, this);
       this.#subtools.set(child.metadata.name, child);
       return child;
-    }) as DefineSubtool;
+    };
+    // Functions that are assigned directly live until the next full garbage collection.
+    this.parseInput = parseInput;
+    this.subtool = subtool as DefineSubtool;
     checkWireName(this.wireName);
     Object.freeze(this);
   }

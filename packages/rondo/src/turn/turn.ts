@@ -17,6 +17,7 @@ import type { Registry } from "../registry/registry.ts";
 import { type Invocation, invoke, invokeStream } from "../tool/invoke.ts";
 import { provideTurns } from "../tool/run-as-turn.ts";
 import type { AnyTool, CallArguments, CompletedOutput, Tool } from "../tool/tool.ts";
+import type { ToolContext } from "../tool/tool-context.ts";
 import { RunTrace } from "../trace/run-trace.ts";
 import { toTraceError } from "../trace/trace-error.ts";
 import { TurnHooks } from "./turn-hooks.ts";
@@ -56,7 +57,8 @@ export class Turn<
     isThrownByTool = (turn, error) =>
       turn.#thrownByTool !== undefined && Object.is(turn.#thrownByTool.error, error);
   }
-  readonly #uuid: string;
+  /** Made when it is first read: turns that never run have none. */
+  #uuid: string | undefined;
   readonly #tool: AnyTool;
   readonly #registry: Registry;
   readonly #source: "code" | "model";
@@ -92,7 +94,7 @@ export class Turn<
       options.metadata === undefined ? {} : copyData(checkPlainObject("metadata", options.metadata));
     this.#source = options.source ?? "code";
     this.#callId = options.callId === undefined ? undefined : checkString("callId", options.callId);
-    this.#uuid = options.uuid === undefined ? crypto.randomUUID() : checkString("uuid", options.uuid);
+    this.#uuid = options.uuid === undefined ? undefined : checkString("uuid", options.uuid);
   }
 
   /**
@@ -105,6 +107,7 @@ export class Turn<
 
   /** Its identity, and the tool's idempotency key. */
   get uuid(): string {
+    this.#uuid ??= crypto.randomUUID();
     return this.#uuid;
   }
 
@@ -197,19 +200,20 @@ export class Turn<
   async returning(options: RunTurnOptions = {}): Promise<Output> {
     const run = this.#claim(checkRunOptions(options));
     try {
-      const beforeRun = run.fire("turn.beforeRun", this);
+      const beforeRun = this.#fire(run, "turn.beforeRun", this);
       if (beforeRun) await beforeRun;
       if (this.tool.isStreaming) throw new WrongRunMethodError(this.tool.name, { streaming: true });
-      run.watch.signal.throwIfAborted();
+      run.watch.throwIfStopped();
       const output = await invoke(run.invocation);
       this.#settle("completed", output, true);
-      const afterRun = run.fire("turn.afterRun", this, output);
+      const afterRun = this.#fire(run, "turn.afterRun", this, output);
       if (afterRun) await afterRun;
       return output as Output;
     } catch (error) {
       throw await this.#fail(run, error, undefined);
     } finally {
-      await this.#release(run);
+      const released = this.#release(run);
+      if (released) await released;
     }
   }
 
@@ -253,13 +257,13 @@ export class Turn<
     const values: unknown[] = [];
     let isLeft = true;
     try {
-      await run.fire("turn.beforeRun", this);
+      await this.#fire(run, "turn.beforeRun", this);
       if (!this.tool.isStreaming) throw new WrongRunMethodError(this.tool.name, { streaming: false });
-      run.watch.signal.throwIfAborted();
+      run.watch.throwIfStopped();
       const result = yield* invokeStream(run.invocation, values);
       isLeft = false;
       this.#settle("completed", result === undefined ? values : result, result !== undefined);
-      await run.fire("turn.afterRun", this, this.output);
+      await this.#fire(run, "turn.afterRun", this, this.output);
       return result;
     } catch (error) {
       isLeft = false;
@@ -280,6 +284,7 @@ export class Turn<
     this.#state = { ...notStarted, attempts: this.attempts + 1, startTime: new Date() };
 
     const { tool, timeoutMs, callId } = this;
+    const turn = this as Turn;
     const trace = tracer && RunTrace.of(tracer);
     if (trace) this.#traceStart(trace);
     const watch = new Watch({
@@ -287,26 +292,20 @@ export class Turn<
       timeoutMs,
       timeoutError: () => new TurnTimeoutError(tool.name, timeoutMs),
     });
-    const context = {
+    const context: ToolContext = {
       signal: watch.signal,
-      turn: this as Turn,
+      turn,
       ...(agent && { agent, contextQueue: agent.contextQueue, contextPool: agent.contextPool }),
       ...(callId !== undefined && { callId }),
       idempotencyKey: this.uuid,
       attempt: this.attempts,
       ...(trace && { tracer: trace }),
     };
-    const source = {
-      hooks: agent ? [this.hookList, agent.turnHookList] : [this.hookList],
-      registry: this.#registry,
-      tags: this.#tags,
-      graceMs,
-    };
     // The caller's signal, not that of the watch: a timeout must not abort its own hooks.
     const hookSignal = signal ?? neverAborted();
-    const hookContext = { tool, turn: this as Turn, ...(agent && { agent }), signal: hookSignal };
     return {
       watch,
+      agent,
       invocation: {
         tool,
         input: this.#input,
@@ -321,9 +320,22 @@ export class Turn<
         },
         trace,
       },
-      fire: (event, ...args) => fire(event, source, args, hookContext),
       error: undefined,
     };
+  }
+
+  /** Calls the hooks of an event: those of the turn, of its agent and of its registry. */
+  #fire<E extends HookEvent>(run: TurnRun, event: E, ...args: HookEvents[E]): Promise<void> | undefined {
+    const { agent, invocation } = run;
+    const registry = this.#registry;
+    const ofAgent = agent?.turnHookList.forEvent(event).length ?? 0;
+    // Nearly always there are none.
+    if (this.hookList.forEvent(event).length + ofAgent + registry.hooks.forEvent(event).length === 0)
+      return undefined;
+    const hooks = agent ? [this.hookList, agent.turnHookList] : [this.hookList];
+    const { tool, graceMs, hookSignal: signal } = invocation;
+    const source = { hooks, registry, tags: this.#tags, graceMs };
+    return fire(event, source, args, { tool, turn: this, ...(agent && { agent }), signal });
   }
 
   #settle(stopReason: StopReason, output: unknown, hasReturned: boolean): void {
@@ -337,8 +349,8 @@ export class Turn<
     run.error = error;
     if (stopReason !== "cancelled") this.#mark(error);
     try {
-      if (stopReason === "timeout") await run.fire("turn.onTimeout", this);
-      if (stopReason === "error") await run.fire("turn.onError", this, error);
+      if (stopReason === "timeout") await this.#fire(run, "turn.onTimeout", this);
+      if (stopReason === "error") await this.#fire(run, "turn.onError", this, error);
       return error;
     } catch (hookError) {
       this.#mark(hookError);
@@ -351,9 +363,16 @@ export class Turn<
   }
 
   /** Ends the run. The turn can be run again, even if a hook throws. */
-  async #release(run: TurnRun): Promise<void> {
+  #release(run: TurnRun): Promise<void> | undefined {
+    const completing = this.#fire(run, "turn.onComplete", this, this.stopReason as StopReason);
+    if (completing) return this.#releaseAfter(completing, run);
+    this.#end(run);
+    return undefined;
+  }
+
+  async #releaseAfter(completing: Promise<void>, run: TurnRun): Promise<void> {
     try {
-      await run.fire("turn.onComplete", this, this.stopReason as StopReason);
+      await completing;
     } catch (hookError) {
       this.#mark(hookError);
       if (run.error !== undefined)
@@ -363,11 +382,14 @@ export class Turn<
         );
       throw hookError;
     } finally {
-      run.watch[Symbol.dispose]();
-      this.#isRunning = false;
-      const { trace } = run.invocation;
-      if (trace) this.#traceEnd(trace, run.error);
+      this.#end(run);
     }
+  }
+
+  #end({ watch, invocation: { trace }, error }: TurnRun): void {
+    watch[Symbol.dispose]();
+    this.#isRunning = false;
+    if (trace) this.#traceEnd(trace, error);
   }
 
   #traceStart(trace: RunTrace): void {
@@ -408,7 +430,7 @@ export class Turn<
 interface TurnRun {
   readonly watch: Watch;
   readonly invocation: Invocation;
-  readonly fire: <E extends HookEvent>(event: E, ...args: HookEvents[E]) => Promise<void> | undefined;
+  readonly agent: RunTurnOptions["agent"];
   error: unknown;
 }
 

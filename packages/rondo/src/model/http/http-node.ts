@@ -11,24 +11,38 @@ const drainMs = 500;
 const maxDrainBytes = 1_048_576;
 
 interface Transport {
-  readonly request: (url: URL, options: object) => ClientRequest;
+  readonly request: (options: object) => ClientRequest;
   /** Pools connections by host and port. Node's global agent belongs to the user. */
   readonly agent: Agent;
 }
 
+/** Where a request goes, as Node wants it. */
+interface Target {
+  readonly transport: Transport;
+  readonly hostname: string;
+  readonly port: string;
+  readonly path: string;
+}
+
 const transports = new Map<string, Transport>();
+/** By the address: an endpoint uses the same one again. */
+const targets = new WeakMap<URL, Target>();
 
 /** Sends a request. Pooled connections that turn out to be dead are replaced. */
-export const send: HttpSend = async (request) => {
-  const transport = transportFor(request.url.protocol === "https:" ? "node:https" : "node:http");
-  while (true) {
-    try {
-      return await exchange(request, transport);
-    } catch (error) {
-      if (!(error instanceof StaleConnection)) throw error;
-    }
-  }
-};
+export const send: HttpSend = (request) => exchange(request, targetOf(request.url));
+
+function targetOf(url: URL): Target {
+  const known = targets.get(url);
+  if (known) return known;
+  const target = {
+    transport: transportFor(url.protocol === "https:" ? "node:https" : "node:http"),
+    hostname: url.hostname.replace(/^\[(.*)\]$/, "$1"), // IPv6
+    port: url.port,
+    path: `${url.pathname}${url.search}`,
+  };
+  targets.set(url, target);
+  return target;
+}
 
 /**
  * Loaded lazily and not by an import, which would read every export of `node:http`: one of them loads all of `fetch`,
@@ -45,29 +59,32 @@ function transportFor(name: "node:http" | "node:https"): Transport {
   return transport;
 }
 
-/** The server had closed a pooled connection before it saw the request. */
-class StaleConnection extends Error {}
-
-function exchange(
-  { method, url, headers, body, signal }: HttpRequest,
-  { request, agent }: Transport,
-): Promise<HttpResponse> {
+function exchange(request: HttpRequest, target: Target): Promise<HttpResponse> {
+  const { method, headers, body, signal } = request;
+  const { transport, hostname, port, path } = target;
   return new Promise((resolve, reject) => {
     signal.throwIfAborted();
-    const outgoing = request(url, { method, headers, agent });
+    const outgoing = transport.request({ method, headers, agent: transport.agent, hostname, port, path });
+    let response: NodeResponse | undefined;
     const onAbort = () => {
       release();
       outgoing.destroy();
       reject(signal.reason);
+      response?.stop(signal.reason);
     };
     const release = () => signal.removeEventListener("abort", onAbort);
     signal.addEventListener("abort", onAbort);
     outgoing.on("error", (error: NodeJS.ErrnoException) => {
       release();
+      // The server had closed a pooled connection before it saw the request.
       const isStale = outgoing.reusedSocket && (error.code === "ECONNRESET" || error.code === "EPIPE");
-      reject(isStale ? new StaleConnection("", { cause: error }) : error);
+      if (isStale && !response && !signal.aborted) resolve(exchange(request, target));
+      else reject(error);
     });
-    outgoing.on("response", (incoming) => resolve(new NodeResponse(incoming, signal, release)));
+    outgoing.on("response", (incoming) => {
+      response = new NodeResponse(incoming, release);
+      resolve(response);
+    });
     outgoing.end(body);
   });
 }
@@ -75,16 +92,18 @@ function exchange(
 class NodeResponse implements HttpResponse {
   readonly status: number;
   readonly #incoming: IncomingMessage;
-  readonly #signal: AbortSignal;
   readonly #release: () => void;
   #source: Readable;
   #isPaused = false;
+  /** Why it was stopped before it was read. */
+  #stopped: { readonly reason: unknown } | undefined;
+  /** Ends the reading under way with an error. */
+  #fail: ((error: unknown) => void) | undefined;
 
-  constructor(incoming: IncomingMessage, signal: AbortSignal, release: () => void) {
+  constructor(incoming: IncomingMessage, release: () => void) {
     this.status = incoming.statusCode ?? 0;
     this.#incoming = incoming;
     this.#source = incoming;
-    this.#signal = signal;
     this.#release = release;
     // An error before `read()` listens must not crash the process. `read()` checks for it.
     incoming.on("error", () => {});
@@ -95,19 +114,19 @@ class NodeResponse implements HttpResponse {
     return Array.isArray(value) ? value.join(", ") : value;
   }
 
-  async read(take: TakeBytes): Promise<void> {
-    const incoming = this.#incoming;
-    try {
-      this.#source = decoded(incoming);
-      await this.#pushTo(take);
-    } catch (error) {
-      incoming.destroy();
-      this.#source.destroy(); // a decompressor would continue with its buffer
-      throw error;
-    } finally {
-      this.#release();
-    }
-    if (!incoming.readableEnded) drain(incoming, this.#source);
+  read(take: TakeBytes): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const fail = (error: unknown) => {
+        this.#fail = undefined;
+        this.#release();
+        this.#incoming.destroy();
+        this.#source.destroy(); // a decompressor would continue with its buffer
+        reject(error);
+      };
+      this.#fail = fail;
+      if (this.#stopped) fail(this.#stopped.reason);
+      else this.#pushTo(take, resolve);
+    });
   }
 
   pause(): void {
@@ -119,45 +138,63 @@ class NodeResponse implements HttpResponse {
     this.#source.emit("readable");
   }
 
-  #pushTo(take: TakeBytes): Promise<void> {
+  /** Stops reading, now or when it would begin. */
+  stop(reason: unknown): void {
+    this.#stopped = { reason };
+    this.#fail?.(reason);
+  }
+
+  #pushTo(take: TakeBytes, resolve: () => void): void {
+    const incoming = this.#incoming;
+    try {
+      this.#source = decoded(incoming);
+    } catch (error) {
+      this.#fail?.(error);
+      return;
+    }
     const source = this.#source;
-    const signal = this.#signal;
-    return new Promise((resolve, reject) => {
-      const stop = () => {
-        source.off("readable", onReadable).off("end", onEnd).off("error", onError).off("close", onClose);
-        signal.removeEventListener("abort", onAbort);
-      };
-      // Not `data`, which fires for each chunk that the server wrote: several may have arrived together.
-      const onReadable = () => {
-        try {
-          while (!this.#isPaused) {
-            const bytes = source.read() as Uint8Array | null;
-            if (bytes === null) return;
-            if (take(bytes)) return onEnd();
-          }
-        } catch (error) {
-          fail(error);
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    let left = maxDrainBytes;
+    const finish = () => {
+      this.#fail = undefined;
+      this.#release();
+      resolve();
+      // The rest is drained within limits, so that the connection can be reused.
+      if (!incoming.readableEnded) timer = setTimeout(() => incoming.destroy(), drainMs).unref();
+    };
+    const drain = (bytes: Uint8Array) => {
+      left -= bytes.length;
+      if (left >= 0) return;
+      incoming.destroy();
+      source.destroy();
+    };
+    // Not `data`, which fires for each chunk that the server wrote: several may have arrived together.
+    const onReadable = () => {
+      try {
+        while (!this.#isPaused || !this.#fail) {
+          const bytes = source.read() as Uint8Array | null;
+          if (bytes === null) return;
+          if (!this.#fail) drain(bytes);
+          else if (take(bytes)) finish();
         }
-      };
-      const onEnd = () => {
-        stop();
-        resolve();
-      };
-      const fail = (error: unknown) => {
-        stop();
-        reject(error);
-      };
-      const onError = (error: unknown) => {
-        this.resume(); // delivers what came before the error
-        fail(error);
-      };
-      const onClose = () => onError(source.errored ?? new Error("The connection was closed too early."));
-      const onAbort = () => fail(signal.reason);
-      source.on("readable", onReadable).on("end", onEnd).on("error", onError).on("close", onClose);
-      signal.addEventListener("abort", onAbort);
-      if (signal.aborted) onAbort();
-      else if (source.destroyed) onClose();
-    });
+      } catch (error) {
+        this.#fail?.(error);
+      }
+    };
+    const onEnd = () => {
+      if (this.#fail) finish();
+    };
+    const onError = (error: unknown) => {
+      if (!this.#fail) return;
+      this.resume(); // delivers what came before the error
+      this.#fail?.(error);
+    };
+    const onClose = () => {
+      clearTimeout(timer);
+      if (this.#fail) onError(source.errored ?? new Error("The connection was closed too early."));
+    };
+    source.on("readable", onReadable).on("end", onEnd).on("error", onError).on("close", onClose);
+    if (source.destroyed) onClose();
   }
 }
 
@@ -182,18 +219,4 @@ function decoded(incoming: IncomingMessage): Readable {
   if (incoming.destroyed) cut();
   else incoming.once("error", cut).pipe(decoder);
   return decoder;
-}
-
-/** Drains the rest of a body within limits, so that its connection can be reused. */
-function drain(incoming: IncomingMessage, source: Readable): void {
-  let left = maxDrainBytes;
-  source.on("data", (bytes: Uint8Array) => {
-    left -= bytes.length;
-    if (left >= 0) return;
-    incoming.destroy();
-    source.destroy();
-  });
-  const timer = setTimeout(() => incoming.destroy(), drainMs).unref();
-  incoming.once("close", () => clearTimeout(timer));
-  source.resume(); // an unread decompressor would block the body
 }

@@ -3,6 +3,7 @@
 import { untilAborted } from "../../async/until-aborted.ts";
 import type { Endpoint } from "../endpoint.ts";
 import type { HttpSend } from "../http/http.ts";
+import type { FamilyProfile } from "../known-profiles.ts";
 import type { ModelProfile } from "../profile.ts";
 import { familyOf, pickProfile, serverNamed } from "../profiles.ts";
 import type { LearnOptions, ModelRequest } from "../provider.ts";
@@ -21,10 +22,15 @@ export class LearnedProfile {
   readonly #options: LearnedProfileOptions;
   /** Created with the first request: a model that is never asked costs nothing. */
   #known: EndpointKnowledge | undefined;
-  #picked: { readonly key: string; readonly profile: ModelProfile } | undefined;
+  readonly #family: FamilyProfile | undefined;
+  /** By what is known of the server. */
+  #picked:
+    | { readonly server: unknown; readonly window: number | undefined; readonly profile: ModelProfile }
+    | undefined;
 
   constructor(options: LearnedProfileOptions) {
     this.#options = options;
+    this.#family = familyOf(options.model);
     void this.current; // reports a wrong override at once
   }
 
@@ -33,8 +39,8 @@ export class LearnedProfile {
     const { endpoint, model, server, override } = this.#options;
     const learned = this.#known?.identity;
     const contextWindow = this.#known?.windowOf(model);
-    const key = `${learned?.server} ${contextWindow}`;
-    if (this.#picked?.key !== key) {
+    const picked = this.#picked;
+    if (!picked || picked.server !== learned?.server || picked.window !== contextWindow) {
       const { profile } = pickProfile({
         baseURL: endpoint.label,
         model,
@@ -42,9 +48,10 @@ export class LearnedProfile {
         learned: { server: learned?.server, evidence: learned?.evidence, contextWindow },
         override,
       });
-      this.#picked = { key, profile };
+      this.#picked = { server: learned?.server, window: contextWindow, profile };
+      return profile;
     }
-    return this.#picked.profile;
+    return picked.profile;
   }
 
   get #knowledge(): EndpointKnowledge {
@@ -74,9 +81,9 @@ export class LearnedProfile {
 
   /** Whether an answer can be read only when it is known which server it is, and that is not known yet. */
   get isNeededToRead(): boolean {
-    const { server, model, override } = this.#options;
+    const { server, override } = this.#options;
     if (server !== undefined || override.startsThinking !== undefined) return false;
-    return familyOf(model)?.opensThinking === true && !this.#isIdentified;
+    return this.#family?.opensThinking === true && !this.#isIdentified;
   }
 
   get #isIdentified(): boolean {
@@ -84,13 +91,13 @@ export class LearnedProfile {
   }
 
   #dependsOnServer({ output, toolChoice, messages }: ModelRequest): boolean {
-    const { model, override } = this.#options;
+    const { override } = this.#options;
     if (output && override.outputMode === undefined) return true;
     const isForced = toolChoice !== undefined && toolChoice !== "auto" && toolChoice !== "none";
     if (isForced && override.honoursToolChoice === undefined) return true;
     return (
       override.sendReasoning === undefined &&
-      familyOf(model)?.sendsBack === true &&
+      this.#family?.sendsBack === true &&
       messages.some((message) => message.role === "assistant" && message.reasoning !== undefined)
     );
   }

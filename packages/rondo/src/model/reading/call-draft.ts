@@ -33,7 +33,9 @@ export class CallDraft {
   /** A later piece with the same name and nothing else. */
   echo: CallPiece | undefined;
   readonly #options: CallDraftOptions;
-  readonly #scanner = new JsonScanner();
+  /** Scans the arguments as far as somebody asked whether they are complete: in a proper stream nobody does. */
+  #scanner: JsonScanner | undefined;
+  #scanned = 0;
   readonly #news: NewText | undefined;
   /** Concatenated piece by piece: V8 flattens it when it is read, and keeps it flat. */
   #text = "";
@@ -56,7 +58,8 @@ export class CallDraft {
 
   /** Whether the arguments are a complete object, or a string that contains one. */
   isComplete(): boolean {
-    if (this.#scanner.status !== "invalid") return this.#scanner.status === "complete";
+    const status = this.#scan();
+    if (status !== "invalid") return status === "complete";
     return this.#firstPiece.startsWith('"') && this.#lastPiece.endsWith('"');
   }
 
@@ -89,7 +92,6 @@ export class CallDraft {
     if (text === "") return;
     // Arguments without a name: the name may follow, and the call cannot start before it.
     if (this.name !== "" && this.#id === undefined) this.#start();
-    if (this.#scanner.status === "open") this.#scanner.scan(text, 0, this.#text.length);
     if (this.#text === "") this.#firstPiece = text;
     this.#lastPiece = text;
     this.#canonical = undefined;
@@ -121,6 +123,15 @@ export class CallDraft {
     // Some servers send the name so far instead of its next piece.
     if (this.name !== "" && name.startsWith(this.name)) this.name = name;
     else if (this.name.length < maxNameLength && this.isNamePiece(name)) this.name += name;
+  }
+
+  #scan(): JsonScanner["status"] {
+    this.#scanner ??= new JsonScanner();
+    const from = this.#scanned;
+    this.#scanned = this.#text.length;
+    if (this.#scanner.status === "open" && from < this.#scanned)
+      this.#scanner.scan(this.#text.slice(from), 0, from);
+    return this.#scanner.status;
   }
 
   #newArguments({ arguments: text, isWhole }: CallPiece): string {

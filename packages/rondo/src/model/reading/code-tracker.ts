@@ -1,6 +1,9 @@
 // Tracks Markdown code and quotations in text, so that markup which is only shown (in a fenced or indented block, in
 // `a span`, after a `>`) stays text.
 
+const [tab, newline, carriageReturn, space] = [9, 10, 13, 32];
+const [greaterThan, backtick, tilde] = [62, 96, 126];
+
 /** The indentation that makes a block of code, after an empty line. */
 const codeIndent = 4;
 
@@ -16,12 +19,12 @@ export class CodeTracker {
   #isQuote = false;
   /** The length of the current run of backticks or tildes. */
   #run = 0;
-  #runChar = "";
+  #runChar = 0;
   /** Whether that run began the line. */
   #isRunFirst = false;
   /** The length of the fence that we are in, or 0. */
   #fence = 0;
-  #fenceChar = "";
+  #fenceChar = 0;
   /** We are on the line of the opening fence, where backticks would make it a span instead. */
   #isOpeningLine = false;
   /** A fence that closes the block, if nothing else comes on its line. */
@@ -39,7 +42,7 @@ export class CodeTracker {
     if (this.#fence > 0 || this.#isQuote || this.#isIndented) return true;
     if (this.#run === 0) return this.#span > 0;
     if (this.#isRunFirst && this.#run >= 3) return true;
-    return this.#runChar === "`" ? this.#run !== this.#span : this.#span > 0;
+    return this.#runChar === backtick ? this.#run !== this.#span : this.#span > 0;
   }
 
   get #isIndented(): boolean {
@@ -48,24 +51,20 @@ export class CodeTracker {
 
   push(text: string): void {
     for (let i = 0; i < text.length; i++) {
-      const char = text[i] as string;
-      if (char === "\n") this.#endLine();
-      else if (char === "`" || char === "~") this.#mark(char);
+      const code = text.charCodeAt(i);
+      if (code === newline) this.#endLine();
+      else if (code === backtick || code === tilde) this.#mark(code);
       else {
         if (this.#run > 0) this.#endRun();
-        if (char === " " || char === "\t" || char === "\r") {
-          if (this.#isLineStart) this.#indent += char === "\t" ? codeIndent : char === " " ? 1 : 0;
+        if (code === space || code === tab || code === carriageReturn) {
+          if (this.#isLineStart) this.#indent += code === tab ? codeIndent : code === space ? 1 : 0;
           continue;
         }
-        if (this.#isLineStart && char === ">" && this.#fence === 0) this.#isQuote = true;
+        if (this.#isLineStart && code === greaterThan && this.#fence === 0) this.#isQuote = true;
         this.#isLineStart = false;
         this.#mayClose = false;
         // Inside a block, the rest of such a line cannot close it.
-        if (this.#fence > 0 && !this.#isOpeningLine) {
-          const end = text.indexOf("\n", i);
-          if (end < 0) return;
-          i = end - 1;
-        }
+        i = (this.#fence > 0 && !this.#isOpeningLine ? lineEnd(text, i) : nextMark(text, i)) - 1;
       }
     }
   }
@@ -76,7 +75,7 @@ export class CodeTracker {
     this.#mayIndent = false;
   }
 
-  #mark(char: string): void {
+  #mark(char: number): void {
     if (this.#run > 0 && char === this.#runChar) {
       this.#run++;
       return;
@@ -93,7 +92,7 @@ export class CodeTracker {
     const run = this.#run;
     this.#run = 0;
     if (this.#fence > 0) {
-      if (this.#isOpeningLine && this.#runChar === "`" && this.#fenceChar === "`") {
+      if (this.#isOpeningLine && this.#runChar === backtick && this.#fenceChar === backtick) {
         // ```like this``` is a span after all.
         this.#fence = 0;
         this.#isOpeningLine = false;
@@ -103,7 +102,7 @@ export class CodeTracker {
       this.#fence = run;
       this.#fenceChar = this.#runChar;
       this.#isOpeningLine = true;
-    } else if (this.#runChar === "`") {
+    } else if (this.#runChar === backtick) {
       if (this.#span === 0) this.#span = run;
       else if (this.#span === run) this.#span = 0;
     }
@@ -120,4 +119,19 @@ export class CodeTracker {
     this.#isLineStart = true;
     this.#span = 0;
   }
+}
+
+/** Where the line ends. */
+function lineEnd(text: string, from: number): number {
+  const end = text.indexOf("\n", from);
+  return end < 0 ? text.length : end;
+}
+
+/** Where the next character is that counts in the middle of a line. */
+function nextMark(text: string, from: number): number {
+  for (let i = from + 1; i < text.length; i++) {
+    const code = text.charCodeAt(i);
+    if (code === newline || code === backtick || code === tilde) return i;
+  }
+  return text.length;
 }

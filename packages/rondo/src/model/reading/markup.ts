@@ -31,6 +31,10 @@ export interface Markup {
   readonly pairs: Uint8Array;
   /** The same for the first of them alone. */
   readonly triggers: Uint8Array;
+  /** Finds any of those that may be anywhere in the text. */
+  readonly search: RegExp;
+  /** The length of the longest of them. */
+  readonly longest: number;
   /** What is tried at the very beginning of an answer, whatever it begins with. */
   readonly start: Opener | undefined;
 }
@@ -67,6 +71,7 @@ function indexed(all: readonly Opener[]): Omit<Markup, "start"> {
   const openers: Opener[][] = [];
   const pairs = new Uint8Array(128 * 128);
   const triggers = new Uint8Array(128);
+  const anywhere = all.filter(({ isFirst }) => !isFirst).map(({ text }) => text);
   for (const opener of all) {
     const first = opener.text.charCodeAt(0);
     openers[first] = [...(openers[first] ?? []), opener];
@@ -75,7 +80,18 @@ function indexed(all: readonly Opener[]): Omit<Markup, "start"> {
     if (opener.second === 0) pairs.fill(1, 128 * first, 128 * first + 128);
     else if (opener.second < 128) pairs[128 * first + opener.second] = 1;
   }
-  return { openers, pairs, triggers };
+  return {
+    openers,
+    pairs,
+    triggers,
+    // Without any, it finds nothing.
+    search: anywhere.length > 0 ? new RegExp(anywhere.map(escaped).join("|")) : /(?!)/,
+    longest: Math.max(0, ...anywhere.map((text) => text.length)),
+  };
+}
+
+function escaped(text: string): string {
+  return text.replaceAll(/[\\^$.*+?()[\]{}|/]/g, "\\$&");
 }
 
 type Add = (opener: Partial<Opener> & { readonly text: string }) => void;

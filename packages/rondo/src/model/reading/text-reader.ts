@@ -88,8 +88,12 @@ export class TextReader {
     };
     this.#markup = markupOf(profile, toolNames.length > 0);
     if (toolNames.length > 0 && profile.thinkTags.length > 0) {
-      const inner: ModelProfile = { ...profile, thinkTags: noTags, startsThinking: false };
-      this.#openCallFinder = (innerSink) => new TextReader(inner, toolNames, innerSink, limits);
+      // Functions that are assigned directly live until the next full garbage collection.
+      const openCallFinder = (innerSink: TextSink) => {
+        const inner: ModelProfile = { ...profile, thinkTags: noTags, startsThinking: false };
+        return new TextReader(inner, toolNames, innerSink, limits);
+      };
+      this.#openCallFinder = openCallFinder;
     }
     this.#visible = new VisibleText({
       sink: {
@@ -116,9 +120,7 @@ export class TextReader {
   }
 
   write(text: string): void {
-    if (text === "") return;
-    this.#step(this.#unread.takeOf(text));
-    if (!this.#unread.isEmpty) this.#readOn();
+    this.#readOn(text);
   }
 
   /** Settles everything that was held back. */
@@ -152,8 +154,25 @@ export class TextReader {
     return held;
   }
 
-  #readOn(): void {
-    for (let piece = this.#unread.take(); piece !== undefined; piece = this.#unread.take()) this.#step(piece);
+  #readOn(next: string | undefined = this.#unread.next()): void {
+    for (let text = next; text !== undefined; text = this.#unread.next()) {
+      const rest = this.#passPlain(text);
+      if (rest !== "") this.#step(this.#unread.takeOf(rest));
+    }
+  }
+
+  /** Emits the beginning of a long text that certainly has no markup, and returns the rest. */
+  #passPlain(text: string): string {
+    const { search, longest } = this.#markup;
+    const isPlain = !this.#thinking && !this.#block && this.#held === "" && !this.#visible.isAtMargin;
+    if (!isPlain || text.length < 4 * longest || this.#unread.offset < this.#plainUntil) return text;
+    const found = text.search(search);
+    // The end may be the beginning of an opener.
+    const end = Math.min(found < 0 ? text.length : found, text.length - longest);
+    this.#work += end;
+    this.#unread.skip(end);
+    this.#visible.write(text.slice(0, end));
+    return text.slice(end);
   }
 
   /** Reads a piece until the mode changes, and puts the rest back. */

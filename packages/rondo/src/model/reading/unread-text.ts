@@ -19,10 +19,14 @@ export class UnreadText {
     return this.#pieces.length === 0;
   }
 
-  /** The next piece. */
-  take(): string | undefined {
-    const text = this.#pieces.pop();
-    return text === undefined ? undefined : this.takeOf(text);
+  /** What comes next, of any length. It is to be taken, in pieces or by `skip()`. */
+  next(): string | undefined {
+    return this.#pieces.pop();
+  }
+
+  /** Passes over characters of what comes next. */
+  skip(length: number): void {
+    this.#offset += length;
   }
 
   /** The first piece of a text that comes next; keeps the rest. */

@@ -3,6 +3,9 @@
 import { CodeTracker } from "./code-tracker.ts";
 import { isSpace } from "./json-scanner.ts";
 
+/** So much text may be kept untracked. */
+const maxUntracked = 1_048_576;
+
 export interface VisibleTextOptions {
   readonly sink: { text(text: string): void };
   /** Whether `isQuoted` is needed. */
@@ -13,7 +16,10 @@ export interface VisibleTextOptions {
 
 export class VisibleText {
   readonly #options: VisibleTextOptions;
-  readonly #code = new CodeTracker();
+  readonly #tracker = new CodeTracker();
+  /** What was emitted and not tracked yet: most text has no markup, and then nobody asks whether it is in code. */
+  #untracked: string[] = [];
+  #untrackedLength = 0;
   /** White space since the start, or since markup; undefined once text has come. It is text only if text follows. */
   #margin: string | undefined = "";
   #isAfter: "start" | "thinking" | "call" = "start";
@@ -21,6 +27,15 @@ export class VisibleText {
 
   constructor(options: VisibleTextOptions) {
     this.#options = options;
+  }
+
+  get #code(): CodeTracker {
+    if (this.#untracked.length > 0) {
+      for (const text of this.#untracked) this.#tracker.push(text);
+      this.#untracked = [];
+      this.#untrackedLength = 0;
+    }
+    return this.#tracker;
   }
 
   /** Whether words have come on the line of this point. */
@@ -90,7 +105,9 @@ export class VisibleText {
 
   #emit(text: string): void {
     if (this.#options.hasMarkup) {
-      this.#code.push(text);
+      this.#untracked.push(text);
+      this.#untrackedLength += text.length;
+      if (this.#untrackedLength > maxUntracked) void this.#code;
       this.#lastChar = text[text.length - 1] as string;
     }
     this.#options.sink.text(text);

@@ -1,0 +1,80 @@
+import { describe, expect, test } from "vitest";
+import type { Message } from "./message.ts";
+import { commonProfile } from "./profiles.ts";
+import { wireMessages } from "./wire-messages.ts";
+import { messagesJson } from "./written-messages.ts";
+
+const callOf = (text: string, id = "call00000") => ({
+  id,
+  type: "function" as const,
+  function: { name: "add", arguments: text },
+});
+
+describe("a list that is sent again and again", () => {
+  /** The same messages, as if they had never been sent. */
+  const written = (messages: readonly Message[], profile = commonProfile) =>
+    JSON.stringify(wireMessages(structuredClone([...messages]), profile));
+
+  test("is written as if it were new, whatever was added to it", () => {
+    const messages: Message[] = [{ role: "user", content: "Add." }];
+    for (let round = 0; round < 5; round++) {
+      expect(messagesJson(messages, commonProfile)).toBe(written(messages));
+      messages.push(
+        { role: "assistant", content: null, tool_calls: [callOf(`{ "a": ${round} }`, `id ${round % 2}`)] },
+        { role: "tool", tool_call_id: `id ${round % 2}`, name: "add", content: `${round} "ü"` },
+      );
+    }
+  });
+
+  test("is written anew where a message was changed, replaced or removed, or for another profile", () => {
+    const call = callOf('{"a":1}');
+    const answer: Message = { role: "assistant", content: "", reasoning: "Hm.", tool_calls: [call] };
+    const result: Message = { role: "tool", tool_call_id: call.id, content: "2" };
+    const messages: Message[] = [{ role: "user", content: "Add." }, answer, result];
+    const changes: (() => void)[] = [
+      () => {},
+      () => {},
+      () => (answer.content = "Adding."),
+      () => (answer.reasoning = "So."),
+      () => (call.id = "call00009"),
+      () => (call.function.name = "sum"),
+      () => Object.assign(messages[0] as object, { name: "ann" }),
+      () => Object.assign(messages[0] as object, { name: "bob" }),
+      () => (call.function.arguments = '{"a":3}'),
+      () => (result.content = "4"),
+      () => Object.assign(result, { content: [{ type: "text", text: "5" }] }),
+      () => Object.assign((result.content as unknown as object[])[0] as object, { text: "6" }),
+      () => (messages[1] = { role: "assistant", content: "No." }),
+      () => messages.splice(0, 1),
+    ];
+    for (const change of changes) {
+      change();
+      expect(messagesJson(messages, commonProfile)).toBe(written(messages));
+    }
+    const thinking = { ...commonProfile, sendReasoning: "think-tags" } as const;
+    messages.push(answer);
+    for (const profile of [thinking, commonProfile, thinking])
+      expect(messagesJson(messages, profile)).toBe(written(messages, profile));
+  });
+
+  test("notices other thinking where that is sent", () => {
+    const thinking = { ...commonProfile, sendReasoning: "think-tags" } as const;
+    const answer: Message = { role: "assistant", content: "Yes.", reasoning: "Hm." };
+    const messages: Message[] = [{ role: "user", content: "Go." }, answer];
+    for (const reasoning of ["Hm.", "Hm.", "So.", "Ah."]) {
+      answer.reasoning = reasoning;
+      expect(messagesJson(messages, thinking)).toBe(written(messages, thinking));
+    }
+  });
+
+  test("is written right after a message that could not be written", () => {
+    const short = { ...commonProfile, callIds: "calls" } as const;
+    const answer: Message = { role: "assistant", content: null, tool_calls: [callOf("{}", "a b")] };
+    const messages: Message[] = [{ role: "user", content: "Go." }];
+    for (let time = 0; time < 3; time++) messagesJson(messages, short);
+    messages.push(answer, { role: "tool", tool_call_id: "a b", content: 1n as unknown as string });
+    expect(() => messagesJson(messages, short)).toThrow(/BigInt/);
+    messages[2] = { role: "tool", tool_call_id: "a b", content: "1" };
+    expect(messagesJson(messages, short)).toBe(written(messages, short));
+  });
+});
