@@ -79,7 +79,8 @@ export class ConfiguredModels implements Models {
   /** The servers of the named models; undefined for one made by code. */
   readonly #servers = new Map<string, ModelEndpoint>();
   readonly #default: string | undefined;
-  readonly #providers = new Map<string, ModelAccess>();
+  readonly #providers = new Map<string, ModelAccess & { usedAt: number }>();
+  #uses = 0;
 
   constructor({ endpoints, models, defaultModel }: ModelsConfig, options: ModelsOptions = {}) {
     this.#named = new Map(Object.entries(models));
@@ -100,10 +101,10 @@ export class ConfiguredModels implements Models {
     if (name.trim() === "") throw invalidRequest("model", "Expected the name of a model, got an empty text.");
     const named = this.#named.get(name);
     if (named !== undefined && isProvider(named)) return { name, provider: named };
-    if (named !== undefined) return { name, ...this.#open(`named ${name}`, named, named.model ?? name) };
-    const endpoint = await this.#endpointOf(name);
+    if (named !== undefined) return withName(name, this.#open(`named ${name}`, named, named.model ?? name));
+    const endpoint = this.#onlyEndpoint ?? (await this.#endpointOf(name));
     if (endpoint === undefined) throw await this.#unknown(name);
-    return { name, ...this.#open(`${this.#endpoints.indexOf(endpoint)} ${name}`, endpoint.config, name) };
+    return withName(name, this.#open(`${this.#endpoints.indexOf(endpoint)} ${name}`, endpoint.config, name));
   }
 
   async list(): Promise<ModelEntry[]> {
@@ -173,11 +174,14 @@ export class ConfiguredModels implements Models {
     return [...new Set([...this.#endpoints, ...this.#servers.values()])];
   }
 
+  /** The only candidate: it reports an unknown model itself. */
+  get #onlyEndpoint(): ModelEndpoint | undefined {
+    return this.#endpoints.length === 1 && this.#named.size === 0 ? this.#endpoints[0] : undefined;
+  }
+
   /** The first endpoint that has the model, in the order of the config. */
   async #endpointOf(name: string): Promise<ModelEndpoint | undefined> {
     const [first, second] = this.#endpoints;
-    // The only candidate reports an unknown model itself.
-    if (second === undefined && this.#named.size === 0) return first;
     const lists = this.#endpoints.map((endpoint) => endpoint.models());
     const find = () => this.#endpoints.find(({ lastKnown }) => has(lastKnown, name));
     // A known model need not wait for lists that are being refreshed, nor for an endpoint that hangs.
@@ -194,14 +198,18 @@ export class ConfiguredModels implements Models {
     let opened = this.#providers.get(key);
     if (opened === undefined) {
       const options = providerOptions(access, model);
-      opened = { provider: openaiCompatible(options), forwarder: chatForwarder(options) };
+      opened = { provider: openaiCompatible(options), forwarder: chatForwarder(options), usedAt: 0 };
+      if (this.#providers.size >= maxProviders) this.#dropLeastRecent();
+      this.#providers.set(key, opened);
     }
-    // Moved to the end, so that the first is the least recently used.
-    this.#providers.delete(key);
-    this.#providers.set(key, opened);
-    const [oldest] = this.#providers.keys();
-    if (this.#providers.size > maxProviders && oldest !== undefined) this.#providers.delete(oldest);
+    opened.usedAt = this.#uses += 1;
     return opened;
+  }
+
+  #dropLeastRecent(): void {
+    const entries = [...this.#providers];
+    const [oldest] = entries.reduce((least, entry) => (entry[1].usedAt < least[1].usedAt ? entry : least));
+    this.#providers.delete(oldest);
   }
 
   async #onlyModel(): Promise<string> {
@@ -239,6 +247,10 @@ export class ConfiguredModels implements Models {
       ? `${known} A model server did not answer, so its models may be missing here.`
       : known;
   }
+}
+
+function withName(name: string, { provider, forwarder }: ModelAccess): ResolvedModel {
+  return { name, provider, ...(forwarder && { forwarder }) };
 }
 
 /** Waits, but not long: a server that hangs must not make a question about all of them hang. */

@@ -36,22 +36,32 @@ export async function loadChain(
  * Replaces references by the stored items. Throws 404 for an unknown one. Also loads calls of executors without their
  * result, which some clients drop, and approval requests, because only the original can be approved.
  */
-export async function resolveReferences(
+export function resolveReferences(
   store: Store | undefined,
   owner: string,
   input: readonly InputItem[],
   executors: Pick<Executors, "readCall">,
-): Promise<Entry[]> {
+): Entry[] | Promise<Entry[]> {
   const refersToStored = (item: InputItem) => {
     if (item.type === "item_reference" || item.type === "mcp_approval_request") return true;
     const call = executors.readCall(item);
     return call !== undefined && call.result === undefined;
   };
   const ids = input.flatMap((item) => (refersToStored(item) && item.id ? [item.id] : []));
-  if (ids.length === 0) return input.map((item) => ({ item }));
-  const found = new Map(((await store?.items(owner, ids)) ?? []).map((item) => [item.id, item]));
+  if (ids.length === 0) return replaceReferences(input, new Map(), refersToStored);
+  const items = store?.items(owner, ids) ?? Promise.resolve([]);
+  return items.then((found) =>
+    replaceReferences(input, new Map(found.map((item) => [item.id, item])), refersToStored),
+  );
+}
+
+function replaceReferences(
+  input: readonly InputItem[],
+  found: ReadonlyMap<string | undefined, Entry["item"]>,
+  refersToStored: (item: InputItem) => boolean,
+): Entry[] {
   return input.map((item, index) => {
-    const referred = refersToStored(item) ? found.get(item.id) : undefined;
+    const referred = found.size > 0 && refersToStored(item) ? found.get(item.id) : undefined;
     if (referred) return { item: referred };
     if (item.type !== "item_reference") return { item };
     throw notFound(

@@ -9,6 +9,7 @@ import { message, newResponse } from "../store/testing/build.ts";
 import { memoryStore } from "../store/testkit/memory.ts";
 import { type StoreHook, storeAround } from "../store/testkit/store-around.ts";
 import { Journal, type JournalOptions } from "./journal.ts";
+import { RunTracer } from "./run-tracer.ts";
 
 /** A store that commits when it is told to. */
 async function openJournal(
@@ -139,25 +140,31 @@ describe("a run whose events are logged", () => {
     expect(told).toHaveLength(1);
   });
 
-  test("writes the events of the store's flush window as one commit, and ends it early to settle", async () => {
+  test("writes the first event at once, those of the flush window after it as one commit, and ends that early to settle", async () => {
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
     onTestFinished(() => void vi.useRealTimers());
     const tick = () => new Promise((resolve) => setImmediate(resolve));
-    const { journal, commit, commits } = await openJournal({ logsEvents: true, flushWindowMs: 20 });
+    const { journal, commit, commits } = await openJournal({ logsEvents: true, flushWindowMs: 60_000 });
     journal.emit(delta("a"));
+    const first = await commit(0);
+    expect(first.write.events).toHaveLength(1);
+    first.pass();
     await tick();
+
     journal.emit(delta("b"));
     await tick();
-    expect(commits).toEqual([]);
-    vi.advanceTimersByTime(20);
-    const { write, pass } = await commit(0);
+    journal.emit(delta("c"));
+    await tick();
+    expect(commits).toHaveLength(1);
+    vi.advanceTimersByTime(60_000);
+    const { write, pass } = await commit(1);
     expect(write.events).toHaveLength(2);
     pass();
     await tick();
 
-    journal.emit(delta("c"));
+    journal.emit(delta("d"));
     const settled = journal.settle();
-    (await commit(1)).pass();
+    (await commit(2)).pass();
     await settled;
   });
 
@@ -206,6 +213,24 @@ describe("a run whose events are logged", () => {
     await pause;
     expect(journal.pause).toBeUndefined();
   });
+});
+
+test("a trace that takes much memory is written on its own, and holds the run back", async () => {
+  const tracer = new RunTracer({ level: "full", createdAtMs: 0, onEvent: () => {} });
+  const { journal, heard, commit, commits, store } = await openJournal({ tracer });
+  const chunk = { type: "model.chunk", atMs: 1, answer: 0, text: "x".repeat(10_000) } as const;
+  for (let count = 0; count < 20; count += 1) tracer.record(chunk);
+  expect(journal.pause).toBeUndefined();
+  for (let count = 0; count < 10; count += 1) tracer.record(chunk);
+  const { pause } = journal;
+  expect((await commit(0)).write).toMatchObject({ trace: { first: 0, last: 29 }, isDurable: false });
+  journal.emit(delta("a"));
+  expect(heard).toEqual([]);
+  commits[0]?.pass();
+  await pause;
+  expect(journal.pause).toBeUndefined();
+  expect(numbers(heard)).toEqual([0]);
+  expect(await store.trace("ann", "resp_1", -1)).toHaveLength(1);
 });
 
 test("a reader that cannot keep up holds the run back", async () => {

@@ -23,7 +23,7 @@ export interface JournalOptions {
   readonly sequence?: number | undefined;
   /** After how much silence a keep-alive event is sent. Default: 60,000. */
   readonly keepAliveMs?: number | undefined;
-  /** What happens in the run: written with commits that are made anyway. Default: nothing is recorded. */
+  /** What happens in the run: written with commits that are made anyway, unless it is much. Default: nothing is recorded. */
   readonly tracer?: RunTracer | undefined;
 }
 
@@ -43,6 +43,7 @@ export class Journal {
   #update: ResponseUpdate | undefined;
   #isDurable = false;
   #isScheduled = false;
+  #flushedAtMs = -Infinity;
   #writing: Promise<void> | undefined;
   #failure: { readonly error: unknown } | undefined;
   #isClosed = false;
@@ -54,7 +55,7 @@ export class Journal {
     this.#options = options;
     this.#sequence = options.sequence ?? 0;
     this.#sent = this.#sequence;
-    if (this.#hasListener)
+    if (this.isHeard)
       this.#timer = setInterval(() => this.#keepAlive(), options.keepAliveMs ?? 60_000).unref();
   }
 
@@ -67,10 +68,20 @@ export class Journal {
     return this.#options.tracer;
   }
 
+  /** Whether anyone receives events, now or later. */
+  get isHeard(): boolean {
+    return this.#options.logsEvents || this.#options.sink !== undefined;
+  }
+
+  /** Whether steps are kept. */
+  get keepsSteps(): boolean {
+    return this.#isKept && this.#options.logsEvents;
+  }
+
   /** Adds an event to the stream. */
   emit(body: EventBody): void {
     if (this.#isClosed || this.#failure) return;
-    if (!this.#hasListener) return;
+    if (!this.isHeard) return;
     const { type, ...rest } = body;
     const sequence = this.#sequence++;
     const data = JSON.stringify({ type, sequence_number: sequence, ...rest });
@@ -92,7 +103,7 @@ export class Journal {
 
   /** Adds a fact about the run's progress. Only runs that can be resumed have any. */
   step(step: Step): void {
-    if (!this.#isKept || !this.#options.logsEvents) return;
+    if (!this.keepsSteps) return;
     this.#steps.push(step);
     this.#isDurable = true;
   }
@@ -105,12 +116,12 @@ export class Journal {
 
   /** Whether events wait for a commit. */
   get isHeldBack(): boolean {
-    return this.#hasWrites && this.#hasListener;
+    return this.#hasWrites && this.isHeard;
   }
 
   /** Set while the run must pause: too much is unwritten, or the reader cannot keep up. */
   get pause(): Promise<void> | undefined {
-    if (this.#events.length >= maxUnwritten) return this.settle();
+    if (this.#events.length >= maxUnwritten || this.#hasLargeTrace) return this.settle();
     return this.#options.sink?.drained;
   }
 
@@ -159,10 +170,6 @@ export class Journal {
     this.#options.sink?.send(body.type, data);
   }
 
-  get #hasListener(): boolean {
-    return this.#options.logsEvents || this.#options.sink !== undefined;
-  }
-
   get #isKept(): boolean {
     return this.#options.kept !== undefined && !this.#isClosed;
   }
@@ -171,8 +178,12 @@ export class Journal {
     return this.#output.length > 0 || this.#steps.length > 0 || this.#update !== undefined;
   }
 
+  get #hasLargeTrace(): boolean {
+    return this.#isKept && this.#options.tracer?.isLarge === true;
+  }
+
   get #waits(): boolean {
-    return !this.#failure && (this.#events.length > 0 || this.#hasWrites);
+    return !this.#failure && (this.#events.length > 0 || this.#hasWrites || this.#hasLargeTrace);
   }
 
   #schedule(): void {
@@ -180,19 +191,22 @@ export class Journal {
     this.#isScheduled = true;
     const flush = () => {
       this.#isScheduled = false;
+      this.#flushedAtMs = performance.now();
       // A failure is kept, and thrown by the next settle().
       if (!this.#isClosed) this.#settle().catch(() => {});
     };
     const windowMs = this.#options.kept?.store.flushWindowMs ?? 0;
-    if (windowMs > 0) setTimeout(flush, windowMs).unref();
+    // Not after a pause: the first events of an answer, and those of a slow model, do not wait.
+    const waitMs = windowMs === 0 ? 0 : this.#flushedAtMs + windowMs - performance.now();
+    if (waitMs > 0) setTimeout(flush, waitMs).unref();
     else setImmediate(flush);
   }
 
   async #write(): Promise<void> {
     const events = this.#events;
     const { kept, logsEvents, onCommit, tracer } = this.#options;
-    // Not with every piece of text: what happened goes with what changed.
-    const trace = this.#hasWrites ? tracer?.take() : undefined;
+    // Not with every piece of text: what happened goes with what changed, or before it takes too much memory.
+    const trace = this.#hasWrites || this.#hasLargeTrace ? tracer?.take() : undefined;
     const write = {
       ...(logsEvents && { events }),
       output: this.#output,
@@ -201,7 +215,7 @@ export class Journal {
       ...(trace && { trace }),
       isDurable: this.#isDurable,
     };
-    const isEmpty = !logsEvents && !this.#hasWrites;
+    const isEmpty = !logsEvents && !this.#hasWrites && !trace;
     this.#forget();
     try {
       // Awaits in any case: the caller takes this for a write in flight.

@@ -59,6 +59,7 @@ export class Output {
   /** By output index; a call without an answer has its place, but no item. */
   readonly #items: (OutputItem | undefined)[];
   #openText: OpenText | undefined;
+  #mark: { readonly answer: number; readonly text: string } | undefined;
   /** The number of the answer that is being written, from 0; -1 before the first. */
   answer: number;
 
@@ -94,7 +95,10 @@ export class Output {
 
   /** Marks the items of the answer that is being written; undefined before the first. */
   get mark(): string | undefined {
-    return this.answer < 0 ? undefined : roundMark(this.#responseId, this.answer);
+    if (this.answer < 0) return undefined;
+    if (this.#mark?.answer !== this.answer)
+      this.#mark = { answer: this.answer, text: roundMark(this.#responseId, this.answer) };
+    return this.#mark.text;
   }
 
   /** Appends to the open item; starts a new one if that is of the other type. */
@@ -104,6 +108,7 @@ export class Output {
     this.#openText ??= this.#beginText(type);
     const open = this.#openText;
     open.text += delta;
+    if (!this.#journal.isHeard) return;
     for (const part of open.parts) this.#journal.emit(partGrown(part, placeOf(open), delta));
   }
 
@@ -114,8 +119,9 @@ export class Output {
     this.#openText = undefined;
     const { id, index, text, parts } = open;
     const annotations = open.type === "message" ? this.#annotate?.(text) : undefined;
-    for (const part of parts)
-      for (const event of partEnded(part, placeOf(open), text, annotations)) this.#journal.emit(event);
+    if (this.#journal.isHeard)
+      for (const part of parts)
+        for (const event of partEnded(part, placeOf(open), text, annotations)) this.#journal.emit(event);
     if (open.type === "message") this.#finish(index, messageItem(id, status, text, annotations));
     else {
       const sealed = this.#sealThought && { encrypted_content: this.#sealThought(text) };
@@ -193,6 +199,7 @@ export class Output {
       index: this.#next(),
       text: "",
     };
+    if (!this.#journal.isHeard) return open;
     const { id, index, parts } = open;
     this.#add(
       index,

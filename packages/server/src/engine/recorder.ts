@@ -61,7 +61,7 @@ export class Recorder {
   constructor(options: RecorderOptions) {
     const { progress } = options;
     this.#options = options;
-    this.#open = new Map(progress?.openCalls.map((call) => [call.callId, call]));
+    this.#open = callsById(progress?.openCalls ?? []);
     this.#usage = progress?.usage;
     this.#state = progress?.state;
   }
@@ -136,7 +136,7 @@ export class Recorder {
       const shown = this.#beginCall(items, { label, name, arguments: text, approvalId: id });
       return { callId: id, name, arguments: text, identity, isRejected: false, shown };
     });
-    this.#open = new Map(calls.map((call) => [call.callId, call]));
+    this.#open = callsById(calls);
     this.#step({ type: "approved", calls });
   }
 
@@ -298,7 +298,7 @@ export class Recorder {
     const cost = this.#takeUnstoredUsage() ?? noUsage;
     messages.push(message);
     const shown = calls.map((call) => this.#show(call));
-    this.#open = new Map(shown.map((call) => [call.callId, call]));
+    this.#open = callsById(shown);
     this.#step({ type: "answer", answer: output.answer, message, usage: cost, calls: shown });
   }
 
@@ -338,10 +338,19 @@ export class Recorder {
   }
 
   #step(step: NewStep): void {
+    const { journal } = this.#options;
+    if (!journal.keepsSteps) return;
     const state = this.#isStateStored ? undefined : this.#state;
     this.#isStateStored = true;
-    this.#options.journal.step(toStep(state ? { ...step, state } : step));
+    journal.step(toStep(state ? { ...step, state } : step));
   }
+}
+
+/** Most answers have no calls, and nothing is ever added to the map of none. */
+const noOpenCalls = new Map<string, StoredCall>();
+
+function callsById(calls: readonly StoredCall[]): Map<string, StoredCall> {
+  return calls.length === 0 ? noOpenCalls : new Map(calls.map((call) => [call.callId, call]));
 }
 
 /** Whether values of a call are updates of an executor. Those of other streaming tools are their own business. */

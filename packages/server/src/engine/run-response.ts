@@ -7,6 +7,7 @@ import { hideAddress, seesAddresses } from "../protocol/addresses.ts";
 import type { ApiError } from "../protocol/api-error.ts";
 import type { ResponseObject } from "../protocol/response.ts";
 import { responseObject } from "../protocol/response-object.ts";
+import { AnySignal } from "./any-signal.ts";
 import { summarize, withSummary } from "./compaction.ts";
 import { callDecider } from "./decide-call.ts";
 import { toApiError, toResponseError } from "./failure.ts";
@@ -127,7 +128,10 @@ async function record(
     journal.emit({ type: "response.in_progress", response });
   }
   // Without a store there are no failed writes.
-  const signal = anyOf(plan.request.store ? [...context.signals, journal.broken] : context.signals);
+  using anySignal = new AnySignal(
+    plan.request.store ? [...context.signals, journal.broken] : context.signals,
+  );
+  const { signal } = anySignal;
   const messages = [...plan.messages, ...(progress?.messages ?? [])];
   const recorder = new Recorder({ journal, output, plan, messages, signal, progress });
   const audit = context.audit && new RunAudit(context.audit, plan);
@@ -183,12 +187,6 @@ async function record(
   }
   await journal.settle();
   return { response, failure };
-}
-
-/** Aborted when one of them is. `AbortSignal.any` costs more than the rest of a small request. */
-function anyOf(signals: readonly AbortSignal[]): AbortSignal {
-  const [first, second] = signals;
-  return first && !second ? first : AbortSignal.any([...signals]);
 }
 
 interface LoopParts {

@@ -58,12 +58,23 @@ export interface PutBackOptions {
 }
 
 /** The entries of a request, with the calls that its client left out. `before`: what comes before the request. */
-export async function withServerCalls(
+export function withServerCalls(
   before: readonly Entry[],
   own: readonly Entry[],
   options: PutBackOptions,
+): readonly Entry[] | Promise<readonly Entry[]> {
+  const ids = options.store.keepsNothing ? [] : responsesWithCalls(own);
+  if (ids.length > 0) return putBack(before, own, ids, options);
+  return own.some(({ item }) => isCarrier(item)) ? putBack(before, own, ids, options) : own;
+}
+
+async function putBack(
+  before: readonly Entry[],
+  own: readonly Entry[],
+  ids: readonly string[],
+  options: PutBackOptions,
 ): Promise<readonly Entry[]> {
-  const stored = await storedResponses(own, options);
+  const stored = await storedResponses(ids, options);
   if (stored.size === 0 && !own.some(({ item }) => isCarrier(item))) return own;
   const known = new KnownCalls([...before, ...own], options.executors);
   const places = placesOf(own, stored);
@@ -114,16 +125,19 @@ function placesOf(own: readonly Entry[], stored: StoredResponses): (Place | unde
 /** Outputs by the ids of their responses. */
 type StoredResponses = ReadonlyMap<string, readonly StoredOutput[]>;
 
-/** The stored responses whose items the client sent without the server's calls before them. */
-async function storedResponses(
-  own: readonly Entry[],
-  { store, owner }: PutBackOptions,
-): Promise<StoredResponses> {
-  if (store.keepsNothing) return new Map();
-  const ids = own.flatMap(({ item }) => {
+/** The responses whose items the client sent, and which have calls of the server. */
+function responsesWithCalls(own: readonly Entry[]): string[] {
+  return own.flatMap(({ item }) => {
     const { responseId, hasServerCalls } = responseOf(item) ?? {};
     return responseId !== undefined && hasServerCalls ? [responseId] : [];
   });
+}
+
+/** What the store has of them. */
+async function storedResponses(
+  ids: readonly string[],
+  { store, owner }: PutBackOptions,
+): Promise<StoredResponses> {
   const newest = [...new Set(ids.toReversed())].slice(0, maxResponses);
   const found = new Map<string, readonly StoredOutput[]>();
   let chars = 0;

@@ -49,6 +49,8 @@ export class Executors {
   readonly #all: readonly ToolExecutor[];
   /** Those of the config. The built-in ones limit their time themselves. */
   readonly #own: ReadonlySet<ToolExecutor>;
+  /** Those that may offer tools to a request without a definition of theirs. */
+  readonly #offersUnasked: ReadonlySet<ToolExecutor>;
   readonly #offerMs: number;
   readonly #items: ReadonlyMap<string, { readonly items: CallItems; readonly kind: string }>;
 
@@ -63,10 +65,13 @@ export class Executors {
     } = options;
     this.#own = new Set(executors);
     this.#offerMs = offerMs;
+    const local = localExecutor(tools, offerTools);
+    const servers = mcp ? [mcp] : [];
+    this.#offersUnasked = new Set([local, ...executors.filter((it) => it.offer !== undefined), ...servers]);
     this.#all = [
-      localExecutor(tools, offerTools),
+      local,
       ...executors,
-      ...(mcp ? [mcp] : []),
+      ...servers,
       ...sandbox,
       ...clientRunExecutors,
       toolSearchExecutor,
@@ -103,11 +108,15 @@ export class Executors {
     const ignored: string[] = [];
     for (const [index, definition] of definitions.entries()) {
       const executor = this.#find(definition, ignored);
-      if (executor) claims.set(executor, [...(claims.get(executor) ?? []), { index, definition }]);
+      const claim = { index, definition };
+      const others = executor && claims.get(executor);
+      if (others) others.push(claim);
+      else if (executor) claims.set(executor, [claim]);
       else if (definition.type === "code_interpreter") throw noSandbox(index, definition.type);
       else if (!isLocalServer(definition)) ignored.push(`the tool '${definition.name ?? definition.type}'`);
     }
-    const offers = this.#all.map((executor): ToolOffer | Promise<ToolOffer> => {
+    const mayOffer = this.#all.filter((it) => claims.has(it) || this.#offersUnasked.has(it));
+    const offers = mayOffer.map((executor): ToolOffer | Promise<ToolOffer> => {
       const request: OfferRequest = { ...asked, definitions: claims.get(executor) ?? [] };
       return askForOffer(executor, request, this.#own.has(executor) ? this.#offerMs : undefined);
     });

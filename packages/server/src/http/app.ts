@@ -7,7 +7,7 @@ import { type Context, Hono, type HonoRequest } from "hono";
 import { ApiError, notFound } from "../protocol/api-error.ts";
 import { parseQuery } from "../protocol/query.ts";
 import type { Authenticate, Caller } from "./auth.ts";
-import { hasBody, meterBody, readJson } from "./body.ts";
+import { hasBody, type JsonText, readJson } from "./body.ts";
 import { type BrowserGuard, browserGuard } from "./browser-guard.ts";
 import { replyWithError, stopping } from "./errors.ts";
 import { ClientLeft, clientGone, Exchange, Exchanges } from "./exchange.ts";
@@ -54,7 +54,8 @@ export function createApp(options: AppOptions): App {
       route.method,
       route.path,
       wrap(route, async (exchange, request) => {
-        const reply = await route.handle(await toRouteRequest(route, exchange, request, bodyBytes));
+        const asked = toRouteRequest(route, exchange, request, bodyBytes);
+        const reply = await route.handle(asked instanceof Promise ? await asked : asked);
         if (reply !== undefined) exchange.json(200, reply);
       }),
     );
@@ -102,12 +103,12 @@ function wrapper(options: AppOptions & { exchanges: Exchanges }, guard: BrowserG
   };
 }
 
-async function toRouteRequest(
+function toRouteRequest(
   route: Route,
   exchange: Exchange,
   request: HonoRequest,
   bodyBytes: number,
-): Promise<RouteRequest> {
+): RouteRequest | Promise<RouteRequest> {
   const { incoming } = exchange;
   const params: Record<string, string> = request.param();
   if (route.params?.["id"] === "response_id") exchange.responseId = params["id"];
@@ -115,18 +116,41 @@ async function toRouteRequest(
     route.body !== undefined &&
     (!route.isBodyOptional || hasBody(incoming)) &&
     !(route.form && isForm(incoming));
-  return {
-    exchange,
-    params,
-    body: takesBody ? await readJson(incoming, bodyBytes) : { text: "", value: undefined },
-    query: route.query && parseQuery(route.query, queryOf(request)),
-    isHead: request.method === "HEAD",
-    get owner() {
-      if (exchange.owner === undefined)
-        throw new Error("This route is not public, but the request has no owner.");
-      return exchange.owner;
-    },
+  const withBody = (body: JsonText): RouteRequest => {
+    const query = route.query && parseQuery(route.query, queryOf(request));
+    return new ParsedRequest(exchange, params, query, body, request.method === "HEAD");
   };
+  return takesBody ? readJson(incoming, bodyBytes, exchange.slot).then(withBody) : withBody(noBody);
+}
+
+const noBody: JsonText = { text: "", value: undefined };
+
+class ParsedRequest implements RouteRequest {
+  readonly exchange: Exchange;
+  readonly params: Readonly<Record<string, string>>;
+  readonly query: unknown;
+  readonly body: JsonText;
+  readonly isHead: boolean;
+
+  constructor(
+    exchange: Exchange,
+    params: Readonly<Record<string, string>>,
+    query: unknown,
+    body: JsonText,
+    isHead: boolean,
+  ) {
+    this.exchange = exchange;
+    this.params = params;
+    this.query = query;
+    this.body = body;
+    this.isHead = isHead;
+  }
+
+  get owner(): string {
+    if (this.exchange.owner === undefined)
+      throw new Error("This route is not public, but the request has no owner.");
+    return this.exchange.owner;
+  }
 }
 
 function queryOf({ url }: HonoRequest): URLSearchParams {
@@ -144,10 +168,7 @@ function admit(
   limits: OwnerLimits | undefined,
 ): void {
   const slot = limits?.enter(owner);
-  if (slot) {
-    exchange.occupy(slot);
-    meterBody(exchange.incoming, slot);
-  }
+  if (slot) exchange.occupy(slot);
   const validMs = expiresAtMs - Date.now();
   if (validMs > longestMs) return;
   // A run that has begun may finish; following one could go on for ever.

@@ -18,28 +18,25 @@ export interface BodyMeter {
   addBytes(count: number): void;
 }
 
-const meters = new WeakMap<IncomingMessage, BodyMeter>();
-
-/** Has the body of a request counted as it is read. Reading throws what the meter throws. */
-export function meterBody(incoming: IncomingMessage, meter: BodyMeter): void {
-  meters.set(incoming, meter);
-}
-
 /** JSON as it came, and parsed. */
 export interface JsonText {
   readonly text: string;
   readonly value: unknown;
 }
 
-/** The JSON body. Throws an `ApiError`: 400, 413 or 415. */
-export async function readJson(incoming: IncomingMessage, limitBytes: number): Promise<JsonText> {
+/** The JSON body. `meter` counts it as it is read. Throws an `ApiError`: 400, 413 or 415, and what the meter throws. */
+export async function readJson(
+  incoming: IncomingMessage,
+  limitBytes: number,
+  meter?: BodyMeter,
+): Promise<JsonText> {
   checkType(incoming.headers["content-type"]);
   const isCompressed = checkEncoding(incoming.headers["content-encoding"]);
   if (Number(incoming.headers["content-length"] ?? 0) > limitBytes) throw tooLarge(limitBytes);
-  const received = await readBytes(incoming, limitBytes);
+  const received = await readBytes(incoming, limitBytes, meter);
   if (!isCompressed) return parseJson(received);
   const unpacked = await decompress(received, limitBytes);
-  meters.get(incoming)?.addBytes(unpacked.length);
+  meter?.addBytes(unpacked.length);
   return parseJson(unpacked);
 }
 
@@ -71,7 +68,11 @@ function checkEncoding(encoding: string | undefined): boolean {
   );
 }
 
-function readBytes(incoming: IncomingMessage, limitBytes: number): Promise<Buffer> {
+function readBytes(
+  incoming: IncomingMessage,
+  limitBytes: number,
+  meter: BodyMeter | undefined,
+): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     let chunks: Buffer[] = [];
     let bytes = 0;
@@ -85,7 +86,6 @@ function readBytes(incoming: IncomingMessage, limitBytes: number): Promise<Buffe
     // They stay: later errors of the socket need a listener. The rest of a body that is too large is discarded, and the
     // adapter closes the connection if it does not end soon.
     incoming.on("error", onGone).on("close", onGone);
-    const meter = meters.get(incoming);
     incoming.on("data", (chunk: Buffer) => {
       if (isSettled) return;
       bytes += chunk.length;

@@ -64,7 +64,7 @@ export class Exchange {
   place: number | undefined;
   #controller: AbortController | undefined;
   #reason: Error | undefined;
-  readonly #onEnd: (() => void)[] = [];
+  #onEnd: (() => void)[] | undefined;
   #slot: RequestSlot | undefined;
 
   constructor({ incoming, outgoing, id, route, headers }: ExchangeOptions) {
@@ -96,16 +96,25 @@ export class Exchange {
     this.#controller?.abort(reason);
   }
 
-  /** Holds a slot of its owner until it ends. Large replies count there too. */
+  /** Holds a slot of its owner until it ends. The body and large replies count there. */
   occupy(slot: RequestSlot): void {
-    this.#slot = slot;
-    this.onEnd(() => slot.release());
+    if (this.place === undefined) slot.release();
+    else this.#slot = slot;
+  }
+
+  /** The slot of its owner, if there are limits. */
+  get slot(): RequestSlot | undefined {
+    return this.#slot;
   }
 
   /** Calls `release` when the exchange ends, or now if it is over. */
   onEnd(release: () => void): void {
-    if (this.place === undefined) release();
-    else this.#onEnd.push(release);
+    if (this.place === undefined) {
+      release();
+      return;
+    }
+    this.#onEnd ??= [];
+    this.#onEnd.push(release);
   }
 
   /** What the log says about it. The query is left out: nobody knows what clients put there. */
@@ -119,7 +128,8 @@ export class Exchange {
 
   /** Called when it ends. */
   ended(): void {
-    for (const release of this.#onEnd) release();
+    this.#slot?.release();
+    for (const release of this.#onEnd ?? []) release();
   }
 
   /**

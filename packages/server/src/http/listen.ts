@@ -143,6 +143,10 @@ async function close(
   for (const timer of timers) clearTimeout(timer);
 }
 
+/** How many requests of a connection have no reply yet. */
+const unanswered = Symbol("unanswered");
+type CountedSocket = Duplex & { [unanswered]?: number };
+
 function requestListener({ app, logger }: ListenOptions): RequestListener {
   const listener = getRequestListener(app.fetch, {
     // The process may be shared with other code.
@@ -157,17 +161,18 @@ function requestListener({ app, logger }: ListenOptions): RequestListener {
       return Response.json(errorBody(problem), { status: problem.status, headers: { "x-request-id": id } });
     },
   });
-  const unanswered = new WeakMap<Duplex, number>();
   return (incoming, outgoing) => {
-    const { socket } = incoming;
-    const count = unanswered.get(socket) ?? 0;
+    const socket: CountedSocket = incoming.socket;
+    const count = socket[unanswered] ?? 0;
     // Node reads on: one chunk may hold a thousand requests, and all their replies would be kept.
     if (count >= maxPipelined) {
       socket.destroy();
       return;
     }
-    unanswered.set(socket, count + 1);
-    outgoing.once("close", () => unanswered.set(socket, (unanswered.get(socket) ?? 1) - 1));
+    socket[unanswered] = count + 1;
+    outgoing.once("close", () => {
+      socket[unanswered] = (socket[unanswered] ?? 1) - 1;
+    });
     void listener(incoming, outgoing);
   };
 }

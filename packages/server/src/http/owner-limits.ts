@@ -48,7 +48,7 @@ export class OwnerLimits {
   /** Admits a request. Throws a 429 at the limit. */
   enter(owner: string): RequestSlot {
     const { requestsPerOwner } = this.#options;
-    const { requests } = this.usageOf(owner);
+    const { requests } = this.#usage.get(owner) ?? none;
     if (requests >= requestsPerOwner)
       throw tooManyRequests(
         `You have ${requests} requests in flight, this server's limit for one owner (limits.requestsPerOwner). Wait until one ends.`,
@@ -62,39 +62,56 @@ export class OwnerLimits {
   }
 
   #count(owner: string, requests: number): ByteMeter {
-    const { bodyBytesPerOwner } = this.#options;
-    const usage = this.#usage.get(owner) ?? { ...none };
+    const known = this.#usage.get(owner);
+    const usage = known ?? { ...none };
+    if (!known) this.#usage.set(owner, usage);
     usage.requests += requests;
     usage.meters += 1;
-    this.#usage.set(owner, usage);
-    let own = 0;
-    let isOver = false;
-    const clear = () => {
-      usage.bytes -= own;
-      own = 0;
-    };
-    return {
-      addBytes: (count) => {
-        if (isOver) return;
-        // A single request has a limit of its own.
-        if (usage.bytes > own && usage.bytes + count > bodyBytesPerOwner)
-          throw tooManyRequests(
-            `Your requests in flight, with their replies, exceed ${bodyBytesPerOwner} bytes, this server's limit for one owner (limits.bodyBytesPerOwner). Wait until some end.`,
-          );
-        own += count;
-        usage.bytes += count;
-      },
-      clear,
-      release: () => {
-        if (isOver) return;
-        isOver = true;
-        clear();
-        usage.requests -= requests;
-        usage.meters -= 1;
-        if (usage.meters === 0) this.#usage.delete(owner);
-      },
-    };
+    return new OwnerMeter(usage, requests, this.#options.bodyBytesPerOwner, () => this.#usage.delete(owner));
   }
 }
 
 const none: Readonly<Usage> = { requests: 0, bytes: 0, meters: 0 };
+
+class OwnerMeter implements ByteMeter {
+  readonly #usage: Usage;
+  readonly #requests: number;
+  readonly #limit: number;
+  readonly #onIdle: () => void;
+  #own = 0;
+  #isOver = false;
+
+  /** `onIdle` is called when nothing counts for the owner any more. */
+  constructor(usage: Usage, requests: number, limit: number, onIdle: () => void) {
+    this.#usage = usage;
+    this.#requests = requests;
+    this.#limit = limit;
+    this.#onIdle = onIdle;
+  }
+
+  addBytes(count: number): void {
+    if (this.#isOver) return;
+    const usage = this.#usage;
+    // A single request has a limit of its own.
+    if (usage.bytes > this.#own && usage.bytes + count > this.#limit)
+      throw tooManyRequests(
+        `Your requests in flight, with their replies, exceed ${this.#limit} bytes, this server's limit for one owner (limits.bodyBytesPerOwner). Wait until some end.`,
+      );
+    this.#own += count;
+    usage.bytes += count;
+  }
+
+  clear(): void {
+    this.#usage.bytes -= this.#own;
+    this.#own = 0;
+  }
+
+  release(): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.clear();
+    this.#usage.requests -= this.#requests;
+    this.#usage.meters -= 1;
+    if (this.#usage.meters === 0) this.#onIdle();
+  }
+}

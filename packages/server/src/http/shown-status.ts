@@ -2,7 +2,7 @@
 // parse the arguments of calls only in a response that is `completed`.
 
 import type { IncomingHttpHeaders } from "node:http";
-import type { EventSink } from "../engine/event-sink.ts";
+import { type EventSink, ForwardingSink } from "../engine/event-sink.ts";
 import type { ResponseObject } from "../protocol/response.ts";
 
 /** `auto`: for all clients but those built on OpenAI's SDKs. */
@@ -20,12 +20,11 @@ const unchanged: ClientView = { response: (response) => response, sink: (sink) =
 const completed: ClientView = {
   response: (response) =>
     response.status === "requires_action" ? { ...response, status: "completed" } : response,
-  sink: (sink) => ({
-    send: (type, json) => sink.send(type, type === "response.completed" ? withCompleted(json) : json),
-    get drained() {
-      return sink.drained;
-    },
-  }),
+  sink: (sink) =>
+    new ForwardingSink(
+      (type, json) => sink.send(type, type === "response.completed" ? withCompleted(json) : json),
+      sink,
+    ),
 };
 
 export function viewFor(headers: IncomingHttpHeaders, setting: RequiresActionStatus): ClientView {

@@ -158,12 +158,12 @@ function toRequest(given: z.infer<typeof frame>, body: JsonObject): CreateReques
     stream: given.stream ?? false,
     background: given.background ?? false,
     store: given.store ?? true,
-    tools: input.reduce((all, item) => addTools(all, toTools(toolsToOffer(item))), toTools(tools)),
+    tools: withToolsOf(input, toTools(tools)),
     ...toChoice(given.tool_choice, given.allowed_tools),
     parallel_tool_calls: given.parallel_tool_calls ?? true,
     text: toTextOptions(given.text),
     reasoning: toReasoningOptions(given.reasoning),
-    include: [...new Set(given.include ?? [])],
+    include: given.include ? [...new Set(given.include)] : [],
     metadata: toMetadata(given.metadata),
     truncation: given.truncation ?? "disabled",
     compact_threshold:
@@ -177,9 +177,18 @@ function toRequest(given: z.infer<typeof frame>, body: JsonObject): CreateReques
   };
 }
 
+/** The tools with those that items bring. */
+function withToolsOf(input: readonly InputItem[], tools: ToolDefinition[]): ToolDefinition[] {
+  return input.reduce((all, item) => {
+    const brought = toolsToOffer(item);
+    return brought.length === 0 ? all : addTools(all, toTools(brought));
+  }, tools);
+}
+
 function optionalsOf(given: z.infer<typeof frame>): OptionalFields {
-  const found = optionalFields.filter((field) => given[field] != null);
-  return Object.fromEntries(found.map((field) => [field, given[field]]));
+  const found: Record<string, unknown> = {};
+  for (const field of optionalFields) if (given[field] != null) found[field] = given[field];
+  return found;
 }
 
 /** Faults of one field together with another. */

@@ -23,8 +23,9 @@ export function checkSchemaSizes(
 ): void {
   let total = 0;
   for (const [index, tool] of tools.entries()) {
-    total += bytesOf(tool);
-    for (const field of ["parameters", "output_schema"])
+    const bytes = bytesOf(tool);
+    total += bytes;
+    for (const field of bytes > maxSchemaBytes ? ["parameters", "output_schema"] : [])
       if (bytesOf(tool[field]) > maxSchemaBytes) {
         const at = given[index]?.["name"] === tool.name ? `tools[${index}].${field}` : "tools";
         throw tooLarge(at, maxSchemaBytes, `the schema of '${tool.name}'`);

@@ -21,7 +21,7 @@ const toolFields = fieldsByType(knownTools);
  * a known item or tool.
  */
 export function findUnknown(body: JsonObject, { isStrict, isKnownTool, isKnownItem }: Options): string[] {
-  const warnings = new Map<string, string>();
+  let warnings: Map<string, string> | undefined;
   const note = (path: readonly PropertyKey[], what: string) => {
     const param = formatPath(path);
     if (isStrict)
@@ -29,6 +29,7 @@ export function findUnknown(body: JsonObject, { isStrict, isKnownTool, isKnownIt
         param,
         `${param}: expected only what this server knows, as it is set to be strict; got ${what}. Leave it out.`,
       );
+    warnings ??= new Map();
     if (!warnings.has(what)) warnings.set(what, `${param}: ${what} is not known here and was ignored.`);
   };
   const noteFields = (path: readonly PropertyKey[], value: JsonObject, known: ReadonlySet<string>) => {
@@ -57,9 +58,9 @@ export function findUnknown(body: JsonObject, { isStrict, isKnownTool, isKnownIt
   const tier = body["service_tier"] ?? "auto";
   if (!serviceTiers.some((known) => known === tier))
     note(["service_tier"], `the tier ${describeValue(tier)}`);
-  return [...warnings.values()];
+  return warnings ? [...warnings.values()] : [];
 }
 
-function entries<T extends JsonValue = JsonObject>(list: unknown): [number, T][] {
-  return Array.isArray(list) ? [...(list as T[]).entries()] : [];
+function entries<T extends JsonValue = JsonObject>(list: unknown): Iterable<[number, T]> {
+  return Array.isArray(list) ? (list as T[]).entries() : [];
 }

@@ -25,11 +25,12 @@ export class NewsReader implements Disposable {
     const unsubscribe = news.subscribe(topic, (events) => this.#receive(events));
     const timer = store.pollMs === undefined ? undefined : setInterval(wake, store.pollMs);
     signal.addEventListener("abort", wake);
-    this.#unsubscribe = () => {
+    const stop = () => {
       unsubscribe();
       clearInterval(timer);
       signal.removeEventListener("abort", wake);
     };
+    this.#unsubscribe = stop;
     if (signal.aborted) wake();
   }
 

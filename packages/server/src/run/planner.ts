@@ -155,7 +155,11 @@ export async function planRun(requested: RunRequest, options: PlannerOptions): P
     compaction: plannedCompaction(requested, { messages, offer, approved }, seals),
     maxTurns: Math.min(request.max_agentic_turns ?? Number.POSITIVE_INFINITY, options.maxAgenticTurns),
     maxRepeats: options.maxRepeats,
-    promptWatch: options.promptWatches.continue(previous ?? conversation, conversation ?? id),
+    promptWatch: options.promptWatches.continue(
+      previous ?? conversation,
+      conversation ?? id,
+      request.background,
+    ),
     onPromptCut: options.onPromptCut ?? "warn",
     maxResultTokens: options.maxResultTokens,
     maxOfferedTools: options.maxOfferedTools,

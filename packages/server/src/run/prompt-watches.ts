@@ -5,20 +5,28 @@ import { PromptWatch } from "rondo/loop";
 /** So many conversations are remembered, and prompts of at most so many characters. */
 const [maxConversations, maxCharacters] = [64, 500_000];
 
-export class PromptWatches {
-  /** By the last response, or by the conversation; the least recently used first. */
-  readonly #watches = new Map<string, PromptWatch>();
+interface WatchedPrompt {
+  /** The last response, or the conversation. */
+  readonly key: string;
+  readonly watch: PromptWatch;
+}
 
-  /** The watch of what continues `previous`, to be found under `next`. */
-  continue(previous: string | undefined, next: string): PromptWatch {
-    // A queued run is planned twice.
-    const known = this.#watches.get(next) ?? this.#watches.get(previous ?? "");
-    this.#watches.delete(next);
-    if (previous !== undefined) this.#watches.delete(previous);
+export class PromptWatches {
+  // The newest last. Not a map: V8 keeps the tables that a map has outgrown, with their entries, until the next full
+  // garbage collection.
+  readonly #watched: WatchedPrompt[] = [];
+
+  /** The watch of what continues `previous`, to be found under `next`; a queued run `isPlannedTwice`. */
+  continue(previous: string | undefined, next: string, isPlannedTwice: boolean): PromptWatch {
+    const known = (isPlannedTwice && this.#take(next)) || (previous !== undefined && this.#take(previous));
     const watch = known && known.characters <= maxCharacters ? known : new PromptWatch();
-    this.#watches.set(next, watch);
-    const [oldest] = this.#watches.keys();
-    if (this.#watches.size > maxConversations && oldest !== undefined) this.#watches.delete(oldest);
+    this.#watched.push({ key: next, watch });
+    if (this.#watched.length > maxConversations) this.#watched.shift();
     return watch;
+  }
+
+  #take(key: string): PromptWatch | undefined {
+    const index = this.#watched.findLastIndex((it) => it.key === key);
+    return index < 0 ? undefined : this.#watched.splice(index, 1)[0]?.watch;
   }
 }

@@ -36,10 +36,14 @@ import { QueueLimit } from "./queue-limit.ts";
 import { toTraceObject } from "./read-trace.ts";
 import { RecentWarnings } from "./recent-warnings.ts";
 import { findRepeated, type RepeatKey, toFailure, waitForEnd } from "./repeat.ts";
+import { addContents } from "./run-contents.ts";
 import { publishFree, type RunParts } from "./run-parts.ts";
 import { RunTraces } from "./run-traces.ts";
 import type { Telemetry, TraceHeaders } from "./telemetry.ts";
 import { Worker } from "./worker.ts";
+
+/** The items of each input in a list of runs. */
+const maxInput = 100;
 
 export interface ResponsesOptions extends Omit<PlannerOptions, "secrets" | "promptWatches">, PrepareSettings {
   readonly store: Store;
@@ -230,7 +234,19 @@ export class Responses {
   }
 
   async listRuns(owner: string, query: RunsQuery): Promise<ListObject<RunObject>> {
-    return listRuns(this.#parts.store, owner, query);
+    const page = await listRuns(this.#parts.store, owner, query);
+    if (query.include.length === 0) return page;
+    const { store } = this.#parts;
+    return addContents(page, query, {
+      response: async (id) => {
+        const response = await store.get(owner, id);
+        return response && this.#show(response);
+      },
+      input: async (id) => {
+        const { data, hasMore } = await store.input(owner, id, { limit: maxInput, order: "asc" });
+        return { data: data.map(expandInputItem), has_more: hasMore };
+      },
+    });
   }
 
   /** What happened in a run, also while it works. */

@@ -1,7 +1,7 @@
 // One response on a connection, from its request to its last event.
 
 import type { Entry } from "../../engine/conversation.ts";
-import type { EventSink } from "../../engine/event-sink.ts";
+import { type EventSink, ForwardingSink } from "../../engine/event-sink.ts";
 import { ApiError } from "../../protocol/api-error.ts";
 import type { OutputItem } from "../../protocol/items.ts";
 import type { PreparedRun } from "../../run/prepare.ts";
@@ -129,16 +129,12 @@ export class SocketResponse {
   #sink(): EventSink {
     const { sender, frame, view } = this.#options;
     const mark = frame.streamId === undefined ? "" : `,"stream_id":${JSON.stringify(frame.streamId)}`;
-    return view.sink({
-      send: (type, json) => {
-        if (terminalTypes.includes(type)) this.#terminal = json;
-        if (this.#isMuted) return;
-        sender.send(mark === "" ? json : `${json.slice(0, -1)}${mark}}`);
-      },
-      get drained() {
-        return sender.drained;
-      },
-    });
+    const send = (type: string, json: string) => {
+      if (terminalTypes.includes(type)) this.#terminal = json;
+      if (this.#isMuted) return;
+      sender.send(mark === "" ? json : `${json.slice(0, -1)}${mark}}`);
+    };
+    return view.sink(new ForwardingSink(send, sender));
   }
 
   /** Keeps a response that is not stored, so that it can be continued. False if it failed. */

@@ -1,0 +1,51 @@
+// V8's settings for a process that serves: many small requests at once, which all leave garbage, and for months. The
+// other commands are over before it matters. Measured in docs/decisions/0068-what-a-request-leaves-behind.md.
+
+import { accessSync, constants } from "node:fs";
+import { url as inspectorUrl } from "node:inspector";
+import { setFlagsFromString } from "node:v8";
+import { isMainThread } from "node:worker_threads";
+
+/**
+ * V8 allocates what it expects to live long in the old generation. A server's first requests mislead it: the young
+ * generation is still so small that most of a request outlives it. From then on, requests would be kept until the next
+ * full garbage collection.
+ */
+const runtimeFlags = ["--no-allocation-site-pretenuring"];
+
+/** The young generation may grow to three times as many megabytes; by default it takes some 200. */
+export const startFlags: readonly string[] = ["--max-semi-space-size=16"];
+
+/** Sets them. Replaces this process by one with the flags that V8 reads only at its start, where that is possible. */
+export function tuneForServing(): void {
+  for (const flag of runtimeFlags) setFlagsFromString(flag);
+  if (!canBeReplaced()) return;
+  const { execPath, execArgv, argv } = process;
+  try {
+    process.execve?.(execPath, [execPath, ...startFlags, ...execArgv, ...argv.slice(1)]);
+  } catch {
+    // It serves as well without them.
+  }
+}
+
+function canBeReplaced(): boolean {
+  const given = [...process.execArgv, process.env["NODE_OPTIONS"] ?? ""].join(" ");
+  if (/semi[-_]space/.test(given)) return false;
+  // A parent's channel and a debugger would be lost.
+  if (process.channel !== undefined || inspectorUrl() !== undefined || !isMainThread) return false;
+  // Node's function is there on every platform, and throws on some.
+  if (process.platform === "win32" || !mayStartProcesses()) return false;
+  try {
+    // Where this fails, Node would abort: for example after an update has removed the program.
+    accessSync(process.execPath, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function mayStartProcesses(): boolean {
+  // Only there with `--permission`.
+  const { permission } = process as Partial<Pick<NodeJS.Process, "permission">>;
+  return permission?.has("child") ?? true;
+}

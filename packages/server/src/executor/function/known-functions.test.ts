@@ -1,0 +1,64 @@
+import { expect, test } from "vitest";
+import { definedTool } from "../defined-tool.ts";
+import { functionItems } from "./function-items.ts";
+import { KnownFunctions } from "./known-functions.ts";
+
+const definitionOf = (name: string) => ({ type: "function", name, parameters: { type: "object" } });
+
+function counting(chars: number, functions = 100) {
+  const known = new KnownFunctions({ chars, functions });
+  const made: string[] = [];
+  const get = (name: string, more: object = {}) => {
+    const definition = { ...definitionOf(name), ...more };
+    return known.get(definition, () => {
+      made.push(name);
+      const tool = definedTool(definition, 0, {}, async () => "");
+      return { tool, items: functionItems({ type: "function", name }) };
+    });
+  };
+  return { get, made };
+}
+
+test("a definition that came before is not compiled again", () => {
+  const { get, made } = counting(10_000);
+  expect(get("look")).toBe(get("look"));
+  expect(made).toEqual(["look"]);
+});
+
+test("a definition that differs anywhere is another function", () => {
+  const { get } = counting(10_000);
+  expect(get("look", { description: "a" }).tool.description).toBe("a");
+  expect(get("look", { description: "b" }).tool.description).toBe("b");
+});
+
+test("the oldest are forgotten when they take too much together", () => {
+  const size = JSON.stringify(definitionOf("f0")).length;
+  const { get, made } = counting(2 * size);
+  for (const name of ["f0", "f1", "f2"]) get(name);
+  get("f2");
+  get("f0");
+  expect(made).toEqual(["f0", "f1", "f2", "f0"]);
+});
+
+test("one that is too large for all is used, and forgotten", () => {
+  const { get, made } = counting(10);
+  expect(get("large").tool.name).toBe("large");
+  get("large");
+  expect(made).toEqual(["large", "large"]);
+});
+
+test("a definition that cannot be a tool is not kept", () => {
+  const known = new KnownFunctions({ chars: 1000, functions: 10 });
+  const fail = () =>
+    known.get(definitionOf("bad"), () => {
+      throw new Error("no");
+    });
+  expect(fail).toThrow("no");
+  expect(fail).toThrow("no");
+});
+
+test("so many are kept at most, however small they are", () => {
+  const { get, made } = counting(1_000_000, 2);
+  for (const name of ["f0", "f1", "f2", "f1", "f0"]) get(name);
+  expect(made).toEqual(["f0", "f1", "f2", "f0"]);
+});
