@@ -16,6 +16,8 @@ export interface ServerProcess extends AsyncDisposable {
   cpuMs(): Promise<number>;
   /** The memory in use after garbage collection. */
   rssBytes(): Promise<number>;
+  /** The same as it is. */
+  residentBytes(): Promise<number>;
 }
 
 export interface LoadProcess extends Disposable {
@@ -39,7 +41,7 @@ export async function startServer(
     ["--expose-gc", "--import", pathOf("server/measured.mjs"), ...extraArgs(), ...program],
     { stdio: ["ignore", "pipe", "inherit", "ipc"], env: { ...process.env, ...env } },
   );
-  const ask = async (question: "cpu" | "memory") => {
+  const ask = async (question: "cpu" | "memory" | "resident") => {
     child.send(question);
     return (await messageOf(child)) as number;
   };
@@ -47,6 +49,7 @@ export async function startServer(
     url: await urlIn(child.stdout),
     cpuMs: () => ask("cpu"),
     rssBytes: () => ask("memory"),
+    residentBytes: () => ask("resident"),
     async [Symbol.asyncDispose]() {
       const exited = once(child, "exit");
       child.disconnect();

@@ -2,6 +2,7 @@
 // docs/benchmarks.md. `--quick` takes less than three minutes; `--only library` or `--only server` measures one half, and
 // `--no-peers` skips the other libraries: both then only print. `--sandbox` measures the sandbox of this machine instead,
 // and writes its table in docs/sandbox.md; `--postgres` several nodes on a PostgreSQL, in docs/benchmarks-postgres.md.
+// `--compare` writes nothing, and names the rows that are more than 15 % worse than the committed figures.
 import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -11,11 +12,12 @@ import { measureLibrary } from "../bench/library/measure-library.ts";
 import { BenchDatabase } from "../bench/postgres/database.ts";
 import { measureNodes } from "../bench/postgres/measure-nodes.ts";
 import { startModel } from "../bench/processes.ts";
-import { libraryReport } from "../bench/report/library-report.ts";
+import { type Figures, worseRows } from "../bench/report/compare.ts";
+import { libraryFigures, libraryReport } from "../bench/report/library-report.ts";
 import { machine } from "../bench/report/machine.ts";
 import { nodesReport, postgresServerReport } from "../bench/report/postgres-report.ts";
 import { sandboxReport } from "../bench/report/sandbox-report.ts";
-import { serverReport } from "../bench/report/server-report.ts";
+import { serverFigures, serverReport } from "../bench/report/server-report.ts";
 import { measureServer, type ServerSizes } from "../bench/server/measure-server.ts";
 import { type ServerContender, sqlite, startRondo } from "../bench/server/server-contenders.ts";
 
@@ -27,12 +29,14 @@ const { values } = parseArgs({
     peers: { type: "boolean", default: true },
     sandbox: { type: "boolean", default: false },
     postgres: { type: "boolean", default: false },
+    compare: { type: "boolean", default: false },
   },
   allowNegative: true,
 });
 if (values.only !== undefined && values.only !== "library" && values.only !== "server")
   throw new Error(`--only is 'library' or 'server', not '${values.only}'.`);
 
+const figuresFile = join(root, "bench/figures.json");
 const isQuick = values.quick;
 const rounds = isQuick ? 3 : 7;
 const sizes: ServerSizes = {
@@ -43,6 +47,8 @@ const sizes: ServerSizes = {
   requests: isQuick ? 3000 : 10_000,
   firstTokens: isQuick ? 100 : 300,
   openStreams: 1000,
+  // Each takes two files in the server.
+  manyOpenStreams: isQuick ? 0 : Math.min(10_000, Math.floor((openFiles() - 1000) / 2)),
   storedResponses: [10, 100, 1000],
   responsesMeasured: 30,
 };
@@ -61,8 +67,10 @@ What it costs to keep everything in PostgreSQL, and to run several nodes on it (
 
 const libraryIntro = `The floor is \`fetch\` with a hand-written parser and tool loop, and is 1; the other figures are ratios to it. CPU is that of the whole process, including garbage collection and compilation, after a warm-up of one short answer and one tool call. The peers run their own agent loop, streamed; \`openai\` has none, so it gets a hand-written one.`;
 
-const serverIntro = `The floor is a bare \`node:http\` server that converts chunks to events, and nothing else: it validates nothing, stores nothing and has no tools. Figures without a unit are ratios to it. With the store off, requests have \`store: false\`. With SQLite everything is stored, and the CPU per chunk is that of background runs, which log every event before it is sent.`;
+const serverIntro = `The floor is a bare \`node:http\` server that converts chunks to events, and nothing else: it validates nothing, stores nothing, and runs one tool by hand. Figures without a unit are ratios to it. With the store off, requests have \`store: false\`. With SQLite everything is stored, and the CPU per chunk is that of background runs, which log every event before it is sent.`;
 
+// Before anything is measured, which takes minutes.
+const committed = values.compare ? committedFigures() : {};
 build();
 if (values.sandbox) {
   await benchSandbox();
@@ -77,13 +85,16 @@ const facts = machine();
 const start = performance.now();
 using model = await startModel();
 const parts: string[] = [];
+let figures: Figures = {};
 if (values.only !== "server") {
   const peerRounds = values.peers ? (isQuick ? 1 : rounds) : 0;
   const results = await measureLibrary({ modelUrl: model.url, rounds, peerRounds, isQuick, onProgress });
+  figures = { ...figures, ...libraryFigures(results) };
   parts.push(`## The library\n\n${libraryIntro}\n\n${libraryReport(results)}`);
 }
 if (values.only !== "library") {
   const results = await measureServer({ modelUrl: model.url, sizes, onProgress });
+  figures = { ...figures, ...serverFigures(results) };
   parts.push(`## The server\n\n${serverIntro}\n\n${serverReport(results, sizes)}`);
 }
 onProgress("");
@@ -93,7 +104,16 @@ const form = isQuick
   : `${rounds} repetitions for the library, ${sizes.rounds} for the server`;
 const body = `${facts}\n- ${form}; ${minutes} minutes\n\n${parts.join("\n\n")}\n`;
 console.log(body);
-if (values.only === undefined && values.peers) {
+if (values.compare) {
+  const worse = worseRows(committed, figures);
+  console.log(
+    worse.length === 0
+      ? "No row is more than 15 % worse than the committed figures."
+      : `More than 15 % worse than the committed figures${isQuick ? " (in quick mode, figures vary by that much)" : ""}:\n${worse.join("\n")}`,
+  );
+} else if (values.only === undefined && values.peers) {
+  // In quick mode, figures vary too much to be a measure for others.
+  if (!isQuick) writeFileSync(figuresFile, `${JSON.stringify(figures, null, 2)}\n`);
   writeFileSync(join(root, "docs/benchmarks.md"), `${pageHead}\n\n${body}`);
   console.log("Written to docs/benchmarks.md.");
 }
@@ -169,6 +189,18 @@ function installPeers(): void {
     stdio: "inherit",
   });
   if (status !== 0) throw new Error(`The peers could not be installed in ${folder}; --no-peers skips them.`);
+}
+
+function committedFigures(): Figures {
+  if (!existsSync(figuresFile))
+    throw new Error("There is no bench/figures.json to compare with: a full `npm run bench` writes it.");
+  return JSON.parse(readFileSync(figuresFile, "utf8")) as Figures;
+}
+
+/** How many files a process may have open. */
+function openFiles(): number {
+  const { stdout } = spawnSync("sh", ["-c", "ulimit -n"], { encoding: "utf8" });
+  return stdout.trim() === "unlimited" ? Number.POSITIVE_INFINITY : Number(stdout);
 }
 
 function onProgress(text: string): void {

@@ -20,13 +20,13 @@ export const budgets: Readonly<Record<string, Budget>> = {
     // With the source maps. The sandbox is 0.8 MB of it, OpenTelemetry 0.1 MB: only their own entries load that.
     installedBytes: 3_950_000,
     packages: 2,
-    modules: 24,
-    builtins: 4,
-    bundleBytes: 290_000,
+    modules: 9,
+    builtins: 0,
+    bundleBytes: 300_000,
     toolBundleBytes: 78_000,
   },
   // Half of the packages are pg, pg-boss and theirs; only a store in PostgreSQL loads them.
-  "@rondo/server": { installedBytes: 46_000_000, packages: 47, modules: 330, builtins: 125 },
+  "@rondo/server": { installedBytes: 46_300_000, packages: 47, modules: 330, builtins: 125 },
 };
 
 export function budgetOf(name: string): Budget {

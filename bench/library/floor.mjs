@@ -18,12 +18,14 @@ export const tools = [
 ];
 
 /** `post` sends a body and passes each chunk of the answer to a function. */
-export async function runLoop(post, prompt, onCall) {
-  const messages = [{ role: "user", content: prompt }];
-  const outcome = { text: "", deltas: 0 };
+export async function runLoop(post, prompt, onCall, { history = [], moreTools = [] } = {}) {
+  const messages = [...history, { role: "user", content: prompt }];
+  const offered = [...tools, ...moreTools];
+  const outcome = { text: "", thinking: "", deltas: 0 };
   for (;;) {
     const toolCalls = [];
     let text = "";
+    let thinking = "";
     const read = sseParser((data) => {
       if (data === "[DONE]") return;
       const delta = JSON.parse(data).choices[0]?.delta;
@@ -31,6 +33,7 @@ export async function runLoop(post, prompt, onCall) {
         text += delta.content;
         outcome.deltas++;
       }
+      if (delta?.reasoning_content) thinking += delta.reasoning_content;
       if (!delta?.tool_calls) return;
       for (const { index, id, function: call } of delta.tool_calls) {
         const known = toolCalls[index];
@@ -43,8 +46,9 @@ export async function runLoop(post, prompt, onCall) {
           };
       }
     });
-    await post(JSON.stringify({ model: "bench", messages, tools, stream: true }), read);
+    await post(JSON.stringify({ model: "bench", messages, tools: offered, stream: true }), read);
     outcome.text += text;
+    outcome.thinking += thinking;
     if (toolCalls.length === 0) return outcome;
     messages.push({ role: "assistant", content: null, tool_calls: toolCalls });
     for (const { id, function: call } of toolCalls) {

@@ -37,6 +37,7 @@ export async function measureLibrary(options: LibraryOptions): Promise<LibraryRe
           measure.prompt,
           String(measure.count),
           String(measure.rounds),
+          ...(measure.isLongRequest ? ["long"] : []),
         ]);
         figures.set(contender.name, [...(figures.get(contender.name) ?? []), figure]);
       }
@@ -46,10 +47,10 @@ export async function measureLibrary(options: LibraryOptions): Promise<LibraryRe
 
 function takesPart(
   { isPeer }: LibraryContender,
-  { isLong = false }: LibraryMeasure,
+  { isLong = false, isLongRequest = false }: LibraryMeasure,
   round: number,
   { rounds, peerRounds, isQuick }: LibraryOptions,
 ): boolean {
   if (!isPeer) return round < rounds;
-  return round < peerRounds && !(isQuick && isLong);
+  return round < peerRounds && !isLongRequest && !(isQuick && isLong);
 }

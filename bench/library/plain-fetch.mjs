@@ -1,7 +1,7 @@
 // The floor: `fetch` with a hand-written parser and loop.
 import { runLoop } from "./floor.mjs";
 
-export function contender(url, onCall) {
+export function contender(url, onCall, request) {
   const address = `${url}/chat/completions`;
   const post = async (body, read) => {
     const response = await fetch(address, {
@@ -12,5 +12,5 @@ export function contender(url, onCall) {
     const decoder = new TextDecoder();
     for await (const bytes of response.body) read(decoder.decode(bytes, { stream: true }));
   };
-  return (prompt) => runLoop(post, prompt, onCall);
+  return (prompt) => runLoop(post, prompt, onCall, request);
 }

@@ -8,11 +8,14 @@
 //   burst N      the same, in writes of many chunks: a model that is faster than its client
 //   loop N       one call of `add` after the other, N in total, then a short text
 //   parallel N   N calls of `add` at once, then a short text
+//   mixed N      a text in N chunks of 1 to 200 characters, each in a separate write
+//   think N      N answers with thinking and two calls of `add`, then a short text
 //   hold         one chunk of text, and no end until the client disconnects
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { buffer } from "node:stream/consumers";
+import { mixedPieces } from "./mixed-text.ts";
 
 interface ChatMessage {
   readonly role: string;
@@ -31,6 +34,7 @@ interface Answer {
 
 const piece = " word";
 const burstBytes = 65_536;
+const thinkingPieces = 40;
 const paceMs = 5;
 const clockMs = 20;
 const common = { object: "chat.completion.chunk", created: 1_750_000_000, model: "bench" };
@@ -132,7 +136,13 @@ function makeAnswer(task: string, count: number, results: number): Answer {
       id,
       Array.from({ length: count }, (_, i) => i),
     );
-  const answer = textAnswer(id, textTasks.has(task) ? count : 3);
+  if (task === "think" && results < 2 * count)
+    return callAnswer(id, [results, results + 1], mixedPieces(thinkingPieces, results + 1));
+  if (task === "mixed") return textAnswer(id, mixedPieces(count));
+  const answer = textAnswer(
+    id,
+    Array.from({ length: textTasks.has(task) ? count : 3 }, () => piece),
+  );
   if (task === "hold") return { ...answer, frames: answer.frames.slice(0, 2), isHeld: true };
   if (task === "pace") return { ...answer, paceMs };
   if (task === "burst") return { ...answer, frames: joined(answer.frames) };
@@ -146,17 +156,17 @@ function joined(frames: readonly Buffer[]): Buffer[] {
   return Array.from({ length: count }, (_, i) => bytes.subarray(i * burstBytes, (i + 1) * burstBytes));
 }
 
-function textAnswer(id: string, pieces: number): Answer {
-  const deltas = Array.from({ length: pieces }, () => ({ content: piece }));
+function textAnswer(id: string, pieces: readonly string[]): Answer {
+  const deltas = pieces.map((content) => ({ content }));
   return {
     frames: render(id, [{ role: "assistant", content: "" }, ...deltas], "stop"),
-    whole: renderWhole(id, { content: piece.repeat(pieces) }, "stop"),
+    whole: renderWhole(id, { content: pieces.join("") }, "stop"),
     isHeld: false,
     paceMs: 0,
   };
 }
 
-function callAnswer(id: string, numbers: readonly number[]): Answer {
+function callAnswer(id: string, numbers: readonly number[], thinking: readonly string[] = []): Answer {
   const calls = numbers.map((number) => ({
     id: `call_${number}`,
     type: "function",
@@ -169,7 +179,15 @@ function callAnswer(id: string, numbers: readonly number[]): Answer {
     })),
   ]);
   return {
-    frames: render(id, [{ role: "assistant", content: null }, ...deltas], "tool_calls"),
+    frames: render(
+      id,
+      [
+        { role: "assistant", content: null },
+        ...thinking.map((reasoning_content) => ({ reasoning_content })),
+        ...deltas,
+      ],
+      "tool_calls",
+    ),
     whole: renderWhole(id, { content: null, tool_calls: calls }, "tool_calls"),
     isHeld: false,
     paceMs: 0,

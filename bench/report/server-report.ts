@@ -1,6 +1,7 @@
 // The server's figures as tables.
 import type { ServerFigures, ServerResults, ServerSizes } from "../server/measure-server.ts";
 import { median, medianRatio } from "../statistics.ts";
+import type { Figures } from "./compare.ts";
 import { figure, type Row, table } from "./table.ts";
 
 type Figure = Exclude<keyof ServerFigures, "chainedUs">;
@@ -27,7 +28,7 @@ const lines: readonly Line[] = [
     figure: "pacedChunkUs",
     unit: "µs",
     isRatio: true,
-    targets: [1.5, 2.5],
+    targets: [1.2, 1.5],
     reported: ["7", "4.2"],
   },
   {
@@ -35,7 +36,23 @@ const lines: readonly Line[] = [
     figure: "fastChunkUs",
     unit: "µs",
     isRatio: true,
-    targets: [1.5, 2.5],
+    targets: [1.2, 1.5],
+    reported: ["", ""],
+  },
+  {
+    name: "the same with chunks of 1 to 200 characters",
+    figure: "mixedChunkUs",
+    unit: "µs",
+    isRatio: true,
+    targets: [1.2, 1.5],
+    reported: ["", ""],
+  },
+  {
+    name: "CPU per streamed answer with thinking and two calls",
+    figure: "thinkingUs",
+    unit: "µs",
+    isRatio: true,
+    targets: [1.6, 2.4],
     reported: ["", ""],
   },
   {
@@ -43,8 +60,24 @@ const lines: readonly Line[] = [
     figure: "requestUs",
     unit: "µs",
     isRatio: true,
-    targets: [1.7, 3],
+    targets: [1.6, 2.4],
     reported: ["11", "1.7"],
+  },
+  {
+    name: "the same with 40 items and 20 tools",
+    figure: "longRequestUs",
+    unit: "µs",
+    isRatio: true,
+    targets: [1.6, 2.4],
+    reported: ["", ""],
+  },
+  {
+    name: "the same with a call of the server's tool: two answers and a turn",
+    figure: "toolRequestUs",
+    unit: "µs",
+    isRatio: true,
+    targets: [2, 2],
+    reported: ["", ""],
   },
   {
     name: "plain requests per second, 64 connections",
@@ -52,7 +85,7 @@ const lines: readonly Line[] = [
     unit: "",
     isRatio: true,
     isHigherBetter: true,
-    targets: [0.6, undefined],
+    targets: [0.65, 0.5],
     reported: ["0.12", "0.57"],
   },
   {
@@ -60,7 +93,7 @@ const lines: readonly Line[] = [
     figure: "p99Ms",
     unit: "ms",
     isRatio: true,
-    targets: [3, undefined],
+    targets: [2.5, 3],
     reported: ["2 s", "0.1 s"],
   },
   {
@@ -68,7 +101,7 @@ const lines: readonly Line[] = [
     figure: "firstTokenMs",
     unit: "ms",
     isRatio: false,
-    targets: [1, undefined],
+    targets: [0.5, 0.8],
     reported: ["10 ms", "2.9 ms"],
   },
   {
@@ -77,7 +110,25 @@ const lines: readonly Line[] = [
     unit: "KB",
     divisor: 1000,
     isRatio: false,
-    targets: [60, undefined],
+    targets: [60, 60],
+    reported: ["", ""],
+  },
+  {
+    name: "memory per stream, 10,000 open, or as many as the system allows",
+    figure: "manyStreamBytes",
+    unit: "KB",
+    divisor: 1000,
+    isRatio: false,
+    targets: [60, 60],
+    reported: ["", ""],
+  },
+  {
+    name: "resident memory after these requests",
+    figure: "residentBytes",
+    unit: "MB",
+    divisor: 1_000_000,
+    isRatio: false,
+    targets: [150, 150],
     reported: ["", ""],
   },
 ];
@@ -104,6 +155,20 @@ ${table([
 ])}`;
 }
 
+/** The figures by which runs can be compared, by the names of their rows. */
+export function serverFigures(results: ServerResults): Figures {
+  const floor = results.get("floor");
+  return Object.fromEntries(
+    lines.flatMap((line) =>
+      (["rondo, store off", "rondo, SQLite"] as const).map((name) => {
+        const values = results.get(name)?.[line.figure] ?? [];
+        const value = line.isRatio ? medianRatio(values, floor?.[line.figure] ?? []) : median(values);
+        return [`${line.name} (${name})`, { value, isHigherBetter: line.isHigherBetter ?? false }];
+      }),
+    ),
+  );
+}
+
 function row(line: Line, results: ServerResults): Row {
   const floor = results.get("floor")?.[line.figure] ?? [];
   const cells = (["rondo, store off", "rondo, SQLite"] as const).flatMap((name, i) => {
@@ -115,13 +180,13 @@ function row(line: Line, results: ServerResults): Row {
 }
 
 function verdict(value: number, target: number | undefined, { isHigherBetter = false }: Line): string {
-  if (target === undefined) return "";
+  if (target === undefined || Number.isNaN(value)) return "";
   const isReached = isHigherBetter ? value >= target : value <= target;
   return `${isHigherBetter ? "≥" : "≤"} ${target}: ${isReached ? "reached" : "missed"}`;
 }
 
 function withUnit(value: number, { unit }: Line): string {
-  return `${figure(value)} ${unit}`.trim();
+  return Number.isNaN(value) ? "" : `${figure(value)} ${unit}`.trim();
 }
 
 function shares(results: ServerResults, name: "pacedEventShare" | "fastEventShare"): string[] {

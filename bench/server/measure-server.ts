@@ -17,6 +17,8 @@ export interface ServerSizes {
   readonly requests: number;
   readonly firstTokens: number;
   readonly openStreams: number;
+  /** The same once more, with many; 0 for not at all. */
+  readonly manyOpenStreams: number;
   /** How many responses are stored when the next one is measured. */
   readonly storedResponses: readonly number[];
   readonly responsesMeasured: number;
@@ -30,11 +32,22 @@ export interface ServerFigures {
   /** The same for a model that is faster than the server: chunks that arrive together may be one event. */
   readonly fastChunkUs: number[];
   readonly fastEventShare: number[];
+  /** For chunks of 1 to 200 characters. */
+  readonly mixedChunkUs: number[];
   readonly requestUs: number[];
   readonly requestsPerSecond: number[];
   readonly p99Ms: number[];
+  /** For a request of 40 items and 20 tools. */
+  readonly longRequestUs: number[];
+  /** For a request with one call of a tool of the server: two answers and a turn. */
+  readonly toolRequestUs: number[];
+  /** For a streamed answer with thinking and two calls of the client's. */
+  readonly thinkingUs: number[];
   readonly firstTokenMs: number[];
   readonly streamBytes: number[];
+  readonly manyStreamBytes: number[];
+  /** Of the whole process, after all requests of a repetition. Nothing was collected for it. */
+  readonly residentBytes: number[];
   /** By the number of stored responses. */
   readonly chainedUs: Map<number, number[]>;
 }
@@ -61,6 +74,42 @@ const piece = " word";
 const userMessage =
   "stream 16 and tell me something about the weather of the last few days in the mountains, please";
 
+const addTool = {
+  type: "function",
+  name: "add",
+  description: "Adds two numbers.",
+  parameters: {
+    type: "object",
+    properties: { a: { type: "number" }, b: { type: "number" } },
+    required: ["a", "b"],
+  },
+};
+
+/** The tools of the server's config. */
+const serverTools = { type: "mcp", server_label: "local", require_approval: "never" };
+
+function assistantMessage(text: string) {
+  return { type: "message", role: "assistant", content: [{ type: "output_text", text }] };
+}
+
+/** As a coding agent sends them: 40 items, and 20 tools. */
+const longRequest = {
+  instructions: "You are a careful assistant. Answer briefly, and use your tools where they help. ".repeat(5),
+  input: [
+    ...Array.from({ length: 39 }, (_, index) =>
+      index % 2 === 0
+        ? { role: "user", content: "Tell me more about that, please. ".repeat(3 + (index % 7)) }
+        : assistantMessage(" word".repeat(20 + index)),
+    ),
+    { role: "user", content: "stream 16" },
+  ],
+  tools: Array.from({ length: 20 }, (_, index) => ({
+    ...addTool,
+    name: `tool_${index}`,
+    description: `Does the thing number ${index}. `.repeat(5),
+  })),
+};
+
 export async function measureServer(options: ServerOptions): Promise<ServerResults> {
   const { contenders = serverContenders } = options;
   const results = new Map(contenders.map(({ name }) => [name, emptyFigures()]));
@@ -73,7 +122,9 @@ export async function measureServer(options: ServerOptions): Promise<ServerResul
       tell("streams and requests");
       await inProcesses(parts, measureLoad);
       tell("memory");
-      await inProcesses(parts, measureMemory);
+      await inProcesses(parts, measureMemory(options.sizes.openStreams, figures.streamBytes));
+      if (round === 0 && options.sizes.manyOpenStreams > 0)
+        await inProcesses(parts, measureMemory(options.sizes.manyOpenStreams, figures.manyStreamBytes));
       tell("long conversations");
       // Without a store there are no chains: the floor's client sends the whole conversation each time.
       if (contender === sqlite || contender.name === "rondo, PostgreSQL")
@@ -114,18 +165,27 @@ async function measureLoad(parts: Parts, server: ServerProcess, load: LoadProces
     });
     return { chunkUs: (cpuMs * 1000) / chunks, eventShare };
   };
+  const cpuOfStreams = async (input: string, count: number, body: object = {}) => {
+    const asked = { model: "bench", input, ...contender.streamBody, ...body };
+    const ask = () => load.ask({ type: "streams", url, body: asked, count });
+    await ask(); // warm-up
+    return cpuOf(server, async () => void (await ask()));
+  };
   const paced = await measureStreams("pace");
   figures.pacedChunkUs.push(paced.chunkUs);
   figures.pacedEventShare.push(paced.eventShare);
   const fast = await measureStreams("stream");
   figures.fastChunkUs.push(fast.chunkUs);
   figures.fastEventShare.push(fast.eventShare);
+  const mixedChunks = sizes.chunksPerStream / 2;
+  const mixedMs = await cpuOfStreams(`mixed ${mixedChunks}`, sizes.streams);
+  figures.mixedChunkUs.push((mixedMs * 1000) / (mixedChunks * sizes.streams));
 
-  const requests = (count: number) =>
+  const requests = (count: number, body: object = { input: "stream 16" }) =>
     load.ask({
       type: "requests",
       url,
-      body: { model: "bench", input: "stream 16", ...contender.body },
+      body: { model: "bench", ...contender.body, ...body },
       count,
       connections: sizes.connections,
     });
@@ -136,6 +196,17 @@ async function measureLoad(parts: Parts, server: ServerProcess, load: LoadProces
     figures.p99Ms.push(percentile(timesMs, 0.99));
   });
   figures.requestUs.push((requestsCpu * 1000) / sizes.requests);
+  figures.residentBytes.push(await server.residentBytes());
+
+  const fewer = Math.ceil(sizes.requests / 5);
+  const cpuOfRequests = async (body: object) => {
+    await requests(Math.ceil(fewer / 5), body);
+    return ((await cpuOf(server, async () => void (await requests(fewer, body)))) * 1000) / fewer;
+  };
+  figures.longRequestUs.push(await cpuOfRequests(longRequest));
+  figures.toolRequestUs.push(await cpuOfRequests({ input: "loop 1", tools: [serverTools] }));
+  const thinkingMs = await cpuOfStreams("think 1", Math.ceil(fewer / 2), { tools: [addTool] });
+  figures.thinkingUs.push((thinkingMs * 1000) / Math.ceil(fewer / 2));
 
   const { timesMs, directMs = [] } = await load.ask({
     type: "first-token",
@@ -148,16 +219,18 @@ async function measureLoad(parts: Parts, server: ServerProcess, load: LoadProces
   figures.firstTokenMs.push(median(timesMs) - median(directMs));
 }
 
-async function measureMemory(parts: Parts, server: ServerProcess, load: LoadProcess): Promise<void> {
-  const { contender, figures, sizes } = parts;
-  // A stream that is never ended would be a background run that continues.
-  const body = { model: "bench", input: "hold", ...contender.body, stream: true };
-  const hold = (count: number) => load.ask({ type: "hold", url: `${server.url}/responses`, body, count });
-  await hold(Math.ceil(sizes.openStreams / 10));
-  await load.ask({ type: "release" });
-  const before = await server.rssBytes();
-  await hold(sizes.openStreams);
-  figures.streamBytes.push(((await server.rssBytes()) - before) / sizes.openStreams);
+function measureMemory(count: number, figures: number[]) {
+  return async ({ contender }: Parts, server: ServerProcess, load: LoadProcess): Promise<void> => {
+    // A stream that is never ended would be a background run that continues.
+    const body = { model: "bench", input: "hold", ...contender.body, stream: true };
+    const hold = (streams: number) =>
+      load.ask({ type: "hold", url: `${server.url}/responses`, body, count: streams });
+    await hold(Math.ceil(count / 10));
+    await load.ask({ type: "release" });
+    const before = await server.rssBytes();
+    await hold(count);
+    figures.push(((await server.rssBytes()) - before) / count);
+  };
 }
 
 /** How many short requests warm a server up before the measurement. */
@@ -223,11 +296,17 @@ function emptyFigures(): ServerFigures {
     pacedEventShare: [],
     fastChunkUs: [],
     fastEventShare: [],
+    mixedChunkUs: [],
     requestUs: [],
     requestsPerSecond: [],
     p99Ms: [],
+    longRequestUs: [],
+    toolRequestUs: [],
+    thinkingUs: [],
     firstTokenMs: [],
     streamBytes: [],
+    manyStreamBytes: [],
+    residentBytes: [],
     chainedUs: new Map(),
   };
 }

@@ -4,7 +4,7 @@ process.on("message", (question) => {
     const { user, system } = process.cpuUsage();
     process.send((user + system) / 1000);
   } else {
-    globalThis.gc?.();
+    if (question === "memory") globalThis.gc?.();
     process.send(process.memoryUsage.rss());
   }
 });

@@ -2,6 +2,7 @@
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { startFlags } from "../../packages/server/src/cli/v8-flags.ts";
 import { pathOf, type ServerProcess, startServer } from "../processes.ts";
 import type { Body } from "./load-messages.ts";
 
@@ -60,8 +61,21 @@ export function startRondo(
   store: string,
   more: readonly string[] = [],
 ): Promise<ServerProcess> {
-  const flags = ["--model-url", modelUrl, "--store", store, "--port", "0", "--log", "warn", ...more];
-  return startServer([pathOf(`../packages/server/${bin.rondo}`), "serve", ...flags], {
+  const flags = [
+    "--config",
+    pathOf("server/rondo.config.mjs"),
+    "--model-url",
+    modelUrl,
+    "--store",
+    store,
+    "--port",
+    "0",
+    "--log",
+    "warn",
+    ...more,
+  ];
+  // The command restarts itself with these flags, but not under a parent that talks to it.
+  return startServer([...startFlags, pathOf(`../packages/server/${bin.rondo}`), "serve", ...flags], {
     RONDO_RUNS_CONCURRENCY: "64",
   });
 }
