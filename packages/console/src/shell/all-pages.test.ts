@@ -74,8 +74,9 @@ describe.skipIf(browserPath === undefined)(`all pages${skipReason}`, () => {
     const { page } = opened;
     const title = page.getByRole("heading", { level: 1 });
     // The title of the document follows the heading a moment later.
-    const expectTitle = (wanted: string) =>
-      expect.poll(() => page.title(), { timeout: 10_000 }).toBe(wanted);
+    const expectTitle = async (wanted: string) => {
+      await expect.poll(() => page.title(), { timeout: 10_000 }).toBe(wanted);
+    };
     await title.filter({ hasText: input }).waitFor();
     await expectTitle(`${input} – Runs – Rondo`);
     await page.getByRole("link", { name: "Models", exact: true }).click();

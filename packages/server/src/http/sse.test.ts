@@ -89,7 +89,7 @@ test("for a client that asks for it, events are collected, but not after a silen
   expect(chunksOf(stream.client.received)).toHaveLength(2);
   stream.writer.send("c", "1");
   stream.writer.end();
-  await stream.client.until(/event: c\ndata: 1\n[^]*\r\n0\r\n/);
+  await stream.client.until(/event: c\ndata: 1\n[\s\S]*\r\n0\r\n/);
 });
 
 test("the frames of one tick are one write, and those of the next tick another", async () => {

@@ -119,6 +119,10 @@ export function runListTests(context: SuiteContext): void {
       expect(await roots()).toBe("r2 r4 resp_abcd1");
       expect(await idsOf({ onlyRoots: true, source })).toBe("r2");
       expect(await idsOf({ thread: "r0" })).toBe("r2 r7");
+      // A response of the name of a thread, but of another one, did not begin it.
+      await create("gone2", { previousResponseId: "gone" });
+      await create("gone", { previousResponseId: "elsewhere" });
+      expect(await roots()).toBe("gone gone2 r2 r4 resp_abcd1");
       // Those of another owner make no difference.
       expect((await listed({ onlyRoots: true }, "bob")).data.map(({ id }) => id)).toEqual(["other"]);
     });
