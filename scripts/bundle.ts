@@ -46,7 +46,7 @@ const library: Package = {
   shared: {
     core: /^(error|json|async|registry|hook|context|trace|tool|turn)\/|@oxc-project.runtime/,
     agent: /^(agent\/(?!check-prompt)|client\/thinking-agent)/,
-    client: /^(agent|client|loop|model\/(?!http\/http-)|session\/[^/]+$)/,
+    client: /^(agent|client|loop|model\/(?!http\/(?:http-|node\/))|session\/[^/]+$)/,
     folder: /^session\/folder\//,
     sandbox: /^sandbox\/(?!testing\/|network\/private-address)/,
   },

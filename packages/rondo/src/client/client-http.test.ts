@@ -124,7 +124,7 @@ describe("the socket is closed, and history keeps what was received", () => {
     await using server = await startModelServer([
       { text: Array.from({ length: 100 }, () => "x"), chunkDelayMs: 10 },
     ]);
-    const client = clientOf(server, { timeoutMs: 60 });
+    const client = clientOf(server, { timeoutMs: 400 });
     await client.query("Hi");
     await expect(answerOf(client)).rejects.toMatchObject({ code: expect.stringContaining("timeout") });
     await server.requests[0]?.closed;

@@ -76,7 +76,7 @@ const connectionCodes: Readonly<Record<string, string>> = {
   ENETUNREACH: "unreachable",
   ECONNRESET: "not_http",
   EPIPE: "not_http",
-  HPE_INVALID_CONSTANT: "not_http",
+  ERR_INVALID_REPLY: "not_http",
   EPROTO: "not_http",
 };
 

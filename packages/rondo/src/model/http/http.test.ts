@@ -60,7 +60,7 @@ function get(send: HttpSend, url: URL, signal = never): Promise<HttpResponse> {
 }
 
 describe.each([
-  ["node:http", sendByNode],
+  ["sockets", sendByNode],
   ["fetch", sendByFetch],
 ] as const)("%s", (_, send) => {
   test("sends method, headers and body, and reads status, headers and body", async () => {
@@ -256,13 +256,13 @@ describe.each([
   });
 });
 
-test("node:http: keeps the connection for the next request", async () => {
+test("sockets: keeps the connection for the next request", async () => {
   const { url, connectionCount } = await serve((_, response) => response.end("ok"));
   for (let count = 0; count < 5; count += 1) await readText(await get(sendByNode, url));
   expect(connectionCount()).toBe(1);
 });
 
-test("node:http: keeps the connection when only the end of a body was not needed", async () => {
+test("sockets: keeps the connection when only the end of a body was not needed", async () => {
   const { url, connectionCount } = await serve((_, response) => {
     response.write("all that matters");
     setImmediate(() => response.end("the rest"));
@@ -277,7 +277,7 @@ test("node:http: keeps the connection when only the end of a body was not needed
   expect(connectionCount()).toBe(1);
 });
 
-test("node:http: keeps the connection when much of a compressed body was not needed", async () => {
+test("sockets: keeps the connection when much of a compressed body was not needed", async () => {
   const { promise: isRead, resolve: onRead } = Promise.withResolvers<void>();
   const { url, connectionCount } = await serve((_, response) => {
     const packed = createGzip();
@@ -299,7 +299,7 @@ test("node:http: keeps the connection when much of a compressed body was not nee
 test.each([
   ["plain", "identity"],
   ["compressed", "gzip"],
-])("node:http: a %s body that arrived while paused is delivered before the error", async (_, encoding) => {
+])("sockets: a %s body that arrived while paused is delivered before the error", async (_, encoding) => {
   const { promise: isPaused, resolve: onPaused } = Promise.withResolvers<void>();
   const { url } = await serve((_, response) => {
     const body = encoding === "gzip" ? createGzip() : new PassThrough();
@@ -328,7 +328,7 @@ test.each([
   expect(text).toBe("one, two");
 });
 
-test("node:http: replaces a kept connection that the server has closed meanwhile", async () => {
+test("sockets: replaces a kept connection that the server has closed meanwhile", async () => {
   let count = 0;
   const { url, connectionCount } = await serve((request, response) => {
     count += 1;
@@ -340,7 +340,7 @@ test("node:http: replaces a kept connection that the server has closed meanwhile
   expect(connectionCount()).toBe(2);
 });
 
-test("node:http: decompresses zstd, and rejects an unknown encoding", async () => {
+test("sockets: decompresses zstd, and rejects an unknown encoding", async () => {
   const { url } = await serve(({ url }, response) => {
     const encoding = `${url}`.slice(1);
     response.writeHead(200, { "content-encoding": encoding }).end(zstdCompressSync("packed"));
@@ -351,7 +351,7 @@ test("node:http: decompresses zstd, and rejects an unknown encoding", async () =
   );
 });
 
-test("node:http: rejects a truncated compressed body", async () => {
+test("sockets: rejects a truncated compressed body", async () => {
   const { url } = await serve((_, response) => {
     response.writeHead(200, { "content-encoding": "gzip" });
     response.write(gzipSync("packed".repeat(1_000)).subarray(0, 20), () => response.destroy());
@@ -359,7 +359,7 @@ test("node:http: rejects a truncated compressed body", async () => {
   await expect(readText(await get(sendByNode, url))).rejects.toBeInstanceOf(Error);
 });
 
-test("node:http: speaks TLS for https", async () => {
+test("sockets: speaks TLS for https", async () => {
   const { url } = await serve((_, response) => response.end());
   url.protocol = "https:";
   await expect(get(sendByNode, url)).rejects.toMatchObject({ code: expect.stringMatching(/SSL|EPROTO/) });

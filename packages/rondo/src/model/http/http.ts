@@ -11,7 +11,10 @@ export interface HttpRequest {
   readonly signal: AbortSignal;
 }
 
-/** Takes a chunk of a body. Returns `true` if the rest is not needed; an error ends the reading. */
+/**
+ * Takes a chunk of a body, whose bytes are only valid during the call. Returns `true` if the rest is not needed; an error
+ * ends the reading.
+ */
 export type TakeBytes = (bytes: Uint8Array) => boolean;
 
 export interface HttpResponse {

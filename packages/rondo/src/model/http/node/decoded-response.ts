@@ -1,0 +1,108 @@
+// A reply whose body is compressed. Compression is not requested, but some proxies compress anyway.
+
+import type { Transform } from "node:stream";
+import type { HttpResponse, TakeBytes } from "../http.ts";
+
+interface Packed extends HttpResponse {
+  /** The rest of the body is not needed. */
+  leave(): void;
+}
+
+/** The same reply with the content of its body. */
+export function decoded(packed: Packed, encoding: string): HttpResponse {
+  return new DecodedResponse(packed, encoding);
+}
+
+class DecodedResponse implements HttpResponse {
+  readonly #packed: Packed;
+  readonly #encoding: string;
+  #decoder: Transform | undefined;
+  #isPaused = false;
+
+  constructor(packed: Packed, encoding: string) {
+    this.#packed = packed;
+    this.#encoding = encoding;
+  }
+
+  get status(): number {
+    return this.#packed.status;
+  }
+
+  header(name: string): string | undefined {
+    return this.#packed.header(name);
+  }
+
+  pause(): void {
+    this.#isPaused = true;
+  }
+
+  resume(): void {
+    this.#isPaused = false;
+    this.#decoder?.emit("readable");
+  }
+
+  read(take: TakeBytes): Promise<void> {
+    const decoder = createDecoder(this.#encoding);
+    if (!decoder) {
+      this.#packed.leave();
+      return Promise.reject(new Error(`The answer has an unknown compression: ${this.#encoding}.`));
+    }
+    this.#decoder = decoder;
+    return new Promise((resolve, reject) => {
+      let isOver = false;
+      const end = (settle: () => void) => {
+        if (isOver) return;
+        isOver = true;
+        settle();
+        this.#packed.leave();
+        decoder.destroy();
+      };
+      const fail = (error: unknown) => end(() => reject(error));
+      const takeAll = () => {
+        try {
+          while (!isOver && !this.#isPaused) {
+            const bytes = decoder.read() as Uint8Array | null;
+            if (bytes === null) return;
+            if (take(bytes)) end(resolve);
+          }
+        } catch (error) {
+          fail(error);
+        }
+      };
+      decoder.on("readable", takeAll).on("end", () => end(resolve));
+      decoder.on("error", fail);
+      this.#packed
+        .read((bytes) => {
+          if (!decoder.write(Uint8Array.from(bytes))) {
+            this.#packed.pause();
+            decoder.once("drain", () => this.#packed.resume());
+          }
+          return false;
+        })
+        .then(
+          () => decoder.end(),
+          (error: unknown) => {
+            this.#isPaused = false;
+            takeAll(); // what came before the error
+            fail(error);
+          },
+        );
+    });
+  }
+}
+
+function createDecoder(encoding: string): Transform | undefined {
+  const { createBrotliDecompress, createUnzip, createZstdDecompress } = process.getBuiltinModule("node:zlib");
+  switch (encoding) {
+    case "gzip":
+    case "x-gzip":
+    case "deflate":
+      return createUnzip();
+    case "br":
+      return createBrotliDecompress();
+    case "zstd":
+      return createZstdDecompress();
+    default:
+      return undefined;
+  }
+}

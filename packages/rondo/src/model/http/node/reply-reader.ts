@@ -1,0 +1,279 @@
+// Reads the replies of an HTTP/1.1 server (RFC 9112) from the bytes of a connection, however they are split. Strict: what
+// is not quite HTTP is an error, after which the connection cannot be used. Takes linear time.
+
+/** The head of a reply. */
+export interface ReplyHead {
+  readonly status: number;
+  /** Names in lower case, each followed by its value. */
+  readonly fields: readonly string[];
+  /** Whether the connection can be used again after the reply. */
+  readonly keepsConnection: boolean;
+}
+
+/** What receives the parts of a reply. */
+export interface ReplyTaker {
+  onHead(head: ReplyHead): void;
+  /** A part of the body: a view of the bytes that were read. */
+  onBody(bytes: Buffer): void;
+  onEnd(): void;
+}
+
+/** Limits the head, the trailers, and all extensions of chunks: each of them to what Node allows for a head. */
+const maxHeadBytes = 16_384;
+/** The size of a chunk has so many digits at most: more is not a safe integer. */
+const maxSizeDigits = 12;
+
+type State =
+  | "status"
+  | "field"
+  | "size"
+  | "extension"
+  | "size-end"
+  | "chunk"
+  | "chunk-cr"
+  | "chunk-lf"
+  | "trailer"
+  /** The body has a length. */
+  | "counted"
+  /** It ends with the connection. */
+  | "unbounded"
+  | "over";
+
+const [cr, lf] = [0x0d, 0x0a];
+
+export class ReplySyntaxError extends Error {
+  override readonly name = "ReplySyntaxError";
+  readonly code = "ERR_INVALID_REPLY";
+
+  constructor(what: string) {
+    super(`The reply is not HTTP/1.1: ${what}.`);
+  }
+}
+
+export class ReplyReader {
+  readonly #taker: ReplyTaker;
+  #state: State = "status";
+  /** The start of a line whose end has not come. */
+  #line = "";
+  /** The bytes of the head, the trailers or the extensions so far. */
+  #headBytes = 0;
+  #status = 0;
+  #isOldVersion = false;
+  #fields: string[] = [];
+  /** What is left of a body or a chunk, or the size of a chunk while it is read. */
+  #left = 0;
+  #digits = 0;
+
+  constructor(taker: ReplyTaker) {
+    this.#taker = taker;
+  }
+
+  /** Whether any byte of a reply has come. */
+  get hasBegun(): boolean {
+    return this.#headBytes > 0 || this.#state !== "status";
+  }
+
+  /** Whether the reply is complete. Bytes that come then are not part of it. */
+  get isOver(): boolean {
+    return this.#state === "over";
+  }
+
+  /** Begins the next reply of the connection. */
+  reset(): void {
+    this.#state = "status";
+    this.#line = "";
+    this.#headBytes = 0;
+    this.#fields = [];
+  }
+
+  /**
+   * Reads on, and returns how many bytes belong to the reply. They may be moved: the parts of a body that came together
+   * are joined. Throws a `ReplySyntaxError`.
+   */
+  read(bytes: Buffer): number {
+    let at = 0;
+    let bodyStart = 0;
+    let bodyEnd = 0;
+    while (at < bytes.length && this.#state !== "over") {
+      switch (this.#state) {
+        case "chunk":
+        case "counted":
+        case "unbounded": {
+          const count = Math.min(this.#left, bytes.length - at);
+          if (bodyEnd === 0) bodyStart = bodyEnd = at;
+          else bytes.copyWithin(bodyEnd, at, at + count);
+          at += count;
+          bodyEnd += count;
+          this.#left -= count;
+          if (this.#left === 0) this.#state = this.#state === "chunk" ? "chunk-cr" : "over";
+          break;
+        }
+        case "status":
+        case "field":
+        case "trailer":
+          at = this.#readLine(bytes, at);
+          break;
+        case "extension": {
+          const end = bytes.indexOf(lf, at);
+          const next = end < 0 ? bytes.length : end + 1;
+          this.#count(next - at);
+          at = next;
+          if (end >= 0) this.#beginChunk();
+          break;
+        }
+        default:
+          this.#readFraming(bytes[at] as number);
+          at += 1;
+      }
+    }
+    if (bodyEnd > bodyStart) this.#taker.onBody(bytes.subarray(bodyStart, bodyEnd));
+    if (this.#state === "over") this.#taker.onEnd();
+    return at;
+  }
+
+  /** The connection has ended: so has a reply whose end is not marked. Returns whether it is complete. */
+  end(): boolean {
+    if (this.#state !== "unbounded") return this.#state === "over";
+    this.#state = "over";
+    this.#taker.onEnd();
+    return true;
+  }
+
+  /** A byte between chunks. */
+  #readFraming(byte: number): void {
+    switch (this.#state) {
+      case "size": {
+        const digit = hexDigit(byte);
+        if (digit >= 0) {
+          this.#digits += 1;
+          if (this.#digits > maxSizeDigits) throw new ReplySyntaxError("the size of a chunk is too large");
+          this.#left = this.#left * 16 + digit;
+          return;
+        }
+        if (this.#digits === 0) throw new ReplySyntaxError("a chunk has no size");
+        if (byte === cr) this.#state = "size-end";
+        else if (byte === 0x3b || byte === 0x20 || byte === 0x09) this.#state = "extension";
+        else throw new ReplySyntaxError("the size of a chunk is not a number");
+        return;
+      }
+      case "size-end":
+        if (byte !== lf) throw new ReplySyntaxError("the size of a chunk does not end in a line break");
+        this.#beginChunk();
+        return;
+      case "chunk-cr":
+        if (byte !== cr) throw new ReplySyntaxError("a chunk is longer than its size");
+        this.#state = "chunk-lf";
+        return;
+      default:
+        if (byte !== lf) throw new ReplySyntaxError("a chunk does not end in a line break");
+        this.#awaitChunk();
+    }
+  }
+
+  #awaitChunk(): void {
+    this.#state = "size";
+    this.#left = 0;
+    this.#digits = 0;
+  }
+
+  /** The size is known. */
+  #beginChunk(): void {
+    this.#state = this.#left === 0 ? "trailer" : "chunk";
+  }
+
+  /** Reads up to the end of a line, or all. Returns where it stopped. */
+  #readLine(bytes: Buffer, at: number): number {
+    const end = bytes.indexOf(lf, at);
+    const next = end < 0 ? bytes.length : end + 1;
+    this.#count(next - at);
+    const piece = bytes.toString("latin1", at, next);
+    if (end < 0) {
+      this.#line += piece;
+      return next;
+    }
+    const line = this.#line + piece;
+    this.#line = "";
+    if (!line.endsWith("\r\n")) throw new ReplySyntaxError("a line does not end in CR and LF");
+    this.#takeLine(line.slice(0, -2));
+    return next;
+  }
+
+  #count(bytes: number): void {
+    this.#headBytes += bytes;
+    if (this.#headBytes > maxHeadBytes)
+      throw new ReplySyntaxError(`its head, or what surrounds its chunks, exceeds ${maxHeadBytes} bytes`);
+  }
+
+  #takeLine(line: string): void {
+    if (this.#state === "trailer") {
+      if (line === "") this.#state = "over";
+      return;
+    }
+    if (this.#state === "status") {
+      const [, version, status] = /^HTTP\/1\.([01]) (\d{3})(?: |$)/.exec(line) ?? [];
+      if (status === undefined)
+        throw new ReplySyntaxError(`it begins with ${JSON.stringify(line.slice(0, 50))}`);
+      this.#status = Number(status);
+      this.#isOldVersion = version === "0";
+      this.#state = "field";
+      return;
+    }
+    if (line === "") {
+      this.#endHead();
+      return;
+    }
+    const colon = line.indexOf(":");
+    const name = line.slice(0, Math.max(0, colon));
+    const value = line.slice(colon + 1).trim();
+    if (!/^[\w!#$%&'*+.^`|~-]+$/.test(name) || !/^[\t\x20-\x7e\x80-\xff]*$/.test(value))
+      throw new ReplySyntaxError(`it has the header ${JSON.stringify(line.slice(0, 50))}`);
+    this.#fields.push(name.toLowerCase(), value);
+  }
+
+  #endHead(): void {
+    const fields = this.#fields;
+    const status = this.#status;
+    if (status < 200) {
+      if (status === 101) throw new ReplySyntaxError("it changes the protocol");
+      this.#state = "status"; // the final reply follows
+      this.#fields = [];
+      return;
+    }
+    const encoding = fieldOf(fields, "transfer-encoding")?.toLowerCase();
+    const length = fieldOf(fields, "content-length");
+    if (encoding !== undefined && length !== undefined)
+      throw new ReplySyntaxError("it has both a length and a transfer encoding");
+    if (length !== undefined && !/^\d{1,15}$/.test(length))
+      throw new ReplySyntaxError(`its length is ${JSON.stringify(length.slice(0, 50))}`);
+    if (status === 204 || status === 304 || length === "0") this.#state = "over";
+    else if (encoding !== undefined && /(?:^|,)[ \t]*chunked$/.test(encoding)) this.#awaitChunk();
+    else if (length === undefined) {
+      this.#state = "unbounded";
+      this.#left = Number.POSITIVE_INFINITY;
+    } else {
+      this.#left = Number(length);
+      this.#state = this.#left === 0 ? "over" : "counted";
+    }
+    const connection = fieldOf(fields, "connection")?.toLowerCase();
+    const isKept = this.#isOldVersion
+      ? connection !== undefined && /\bkeep-alive\b/.test(connection)
+      : connection === undefined || !/\bclose\b/.test(connection);
+    this.#headBytes = 1; // it has begun
+    this.#taker.onHead({ status, fields, keepsConnection: isKept && this.#state !== "unbounded" });
+  }
+}
+
+/** The value of a field; those of a repeated one are joined. */
+export function fieldOf(fields: readonly string[], name: string): string | undefined {
+  let value: string | undefined;
+  for (let index = 0; index < fields.length; index += 2)
+    if (fields[index] === name)
+      value = value === undefined ? fields[index + 1] : `${value}, ${fields[index + 1]}`;
+  return value;
+}
+
+function hexDigit(byte: number): number {
+  if (byte >= 0x30 && byte <= 0x39) return byte - 0x30;
+  const letter = byte | 0x20;
+  return letter >= 0x61 && letter <= 0x66 ? letter - 0x57 : -1;
+}
