@@ -41,6 +41,11 @@ type State =
 
 const [cr, lf] = [0x0d, 0x0a];
 
+/** The value of each byte as a hexadecimal digit; -1 for others. */
+const digitOf = new Int8Array(256).fill(-1);
+for (const digits of ["0123456789abcdef", "0123456789ABCDEF"])
+  for (let value = 0; value < 16; value += 1) digitOf[digits.charCodeAt(value)] = value;
+
 export class ReplySyntaxError extends Error {
   override readonly name = "ReplySyntaxError";
   readonly code = "ERR_INVALID_REPLY";
@@ -105,10 +110,16 @@ export class ReplyReader {
           at += count;
           bodyEnd += count;
           this.#left -= count;
-          if (this.#left === 0) this.#state = this.#state === "chunk" ? "chunk-cr" : "over";
+          if (this.#left > 0) break;
+          if (this.#state === "chunk") {
+            this.#state = "chunk-cr";
+            at = this.#readSize(bytes, at);
+          } else this.#state = "over";
           break;
         }
         case "status":
+          at = this.#readHead(bytes, at);
+          break;
         case "field":
         case "trailer":
           at = this.#readLine(bytes, at);
@@ -139,11 +150,28 @@ export class ReplyReader {
     return true;
   }
 
+  /** Reads what is between two chunks at once, if all of it is there and is as usual. Returns where it stopped. */
+  #readSize(bytes: Buffer, at: number): number {
+    if (bytes[at] !== cr || bytes[at + 1] !== lf) return at;
+    const start = at + 2;
+    let end = start;
+    let size = 0;
+    for (; end < start + maxSizeDigits; end += 1) {
+      const digit = digitOf[bytes[end] ?? 0] as number;
+      if (digit < 0) break;
+      size = size * 16 + digit;
+    }
+    if (end === start || bytes[end] !== cr || bytes[end + 1] !== lf) return at;
+    this.#left = size;
+    this.#beginChunk();
+    return end + 2;
+  }
+
   /** A byte between chunks. */
   #readFraming(byte: number): void {
     switch (this.#state) {
       case "size": {
-        const digit = hexDigit(byte);
+        const digit = digitOf[byte] as number;
         if (digit >= 0) {
           this.#digits += 1;
           if (this.#digits > maxSizeDigits) throw new ReplySyntaxError("the size of a chunk is too large");
@@ -181,6 +209,18 @@ export class ReplyReader {
     this.#state = this.#left === 0 ? "trailer" : "chunk";
   }
 
+  /** Reads a head at once if all of it has come, otherwise line by line. Returns where it stopped. */
+  #readHead(bytes: Buffer, at: number): number {
+    const end = this.#line === "" ? bytes.indexOf("\r\n\r\n", at) : -1;
+    if (end < 0) return this.#readLine(bytes, at);
+    const text = bytes.toString("latin1", at, end);
+    if (/(?:^|[^\r])\n/.test(text)) return this.#readLine(bytes, at);
+    this.#count(end + 4 - at);
+    for (const line of text.split("\r\n")) this.#takeLine(line);
+    this.#endHead();
+    return end + 4;
+  }
+
   /** Reads up to the end of a line, or all. Returns where it stopped. */
   #readLine(bytes: Buffer, at: number): number {
     const end = bytes.indexOf(lf, at);
@@ -210,7 +250,7 @@ export class ReplyReader {
       return;
     }
     if (this.#state === "status") {
-      const [, version, status] = /^HTTP\/1\.([01]) (\d{3})(?: |$)/.exec(line) ?? [];
+      const [, version, status] = /^HTTP\/1\.([01]) (\d{3})(?: [^\r]*)?$/.exec(line) ?? [];
       if (status === undefined)
         throw new ReplySyntaxError(`it begins with ${JSON.stringify(line.slice(0, 50))}`);
       this.#status = Number(status);
@@ -222,12 +262,10 @@ export class ReplyReader {
       this.#endHead();
       return;
     }
-    const colon = line.indexOf(":");
-    const name = line.slice(0, Math.max(0, colon));
-    const value = line.slice(colon + 1).trim();
-    if (!/^[\w!#$%&'*+.^`|~-]+$/.test(name) || !/^[\t\x20-\x7e\x80-\xff]*$/.test(value))
+    const [, name, value] = /^([\w!#$%&'*+.^`|~-]+):([\t\x20-\x7e\x80-\xff]*)$/.exec(line) ?? [];
+    if (name === undefined || value === undefined)
       throw new ReplySyntaxError(`it has the header ${JSON.stringify(line.slice(0, 50))}`);
-    this.#fields.push(name.toLowerCase(), value);
+    this.#fields.push(name.toLowerCase(), value.trim());
   }
 
   #endHead(): void {
@@ -270,10 +308,4 @@ export function fieldOf(fields: readonly string[], name: string): string | undef
     if (fields[index] === name)
       value = value === undefined ? fields[index + 1] : `${value}, ${fields[index + 1]}`;
   return value;
-}
-
-function hexDigit(byte: number): number {
-  if (byte >= 0x30 && byte <= 0x39) return byte - 0x30;
-  const letter = byte | 0x20;
-  return letter >= 0x61 && letter <= 0x66 ? letter - 0x57 : -1;
 }
