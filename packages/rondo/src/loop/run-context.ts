@@ -115,7 +115,7 @@ export class RunContext {
 
   /** An event that a trace has too. */
   tell(event: Extract<LoopEvent, { readonly message: string }>): LoopEvent {
-    this.trace?.emit(event);
+    this.trace?.emit({ ...event });
     return event;
   }
 

@@ -146,7 +146,7 @@ export class ChatAnswer {
     const start = bytes.findIndex((byte) => byte > 0x20 && byte !== 0xef && byte !== 0xbb && byte !== 0xbf);
     if (start < 0) return;
     const rest = bytes.subarray(start);
-    this.#start = Uint8Array.from(rest.subarray(0, 1_000));
+    this.#start = new Uint8Array(rest.subarray(0, 1_000));
     const first = String.fromCharCode(rest[0] ?? 0);
     if (first === "<") throw this.#unexpected("a web page");
     this.#body = first === "{" || first === "[" ? this.#wholeBody() : new SseReader(this.#takePayload);

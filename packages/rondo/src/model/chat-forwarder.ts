@@ -94,7 +94,7 @@ async function exchange(
       size += bytes.length;
       if (size > max)
         throw new AnswerLimitError(endpoint.label, { limit: "maxAnswerBytes", max, partialText: "" });
-      const room = onBytes(Uint8Array.from(bytes));
+      const room = onBytes(new Uint8Array(bytes));
       if (room) {
         silence.pause();
         response.pause();

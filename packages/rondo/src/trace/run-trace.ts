@@ -13,6 +13,7 @@ export type OnTrace = Tracer | ((event: TraceEvent) => void);
 type WithoutTime<E> = E extends unknown ? Omit<E, "atMs"> : never;
 /** An event that gets its time when it is recorded. */
 export type NewEvent = WithoutTime<TraceEvent>;
+type Stamped = TraceEvent & { atMs: number; answer: number };
 
 /** Throws unless the value can be an option `onTrace`. */
 export function checkOnTrace(field: string, value: unknown): OnTrace | undefined {
@@ -27,6 +28,8 @@ export function checkOnTrace(field: string, value: unknown): OnTrace | undefined
   );
   return value as OnTrace | undefined;
 }
+
+const noHeaders: TraceHeaders = {};
 
 /** Those that were reported: a tracer with a fault has it in every event. */
 const reported = new WeakSet<object>();
@@ -65,10 +68,13 @@ export class RunTrace implements Tracer {
     return this.#answers - 1;
   }
 
-  /** Records an event with its time, and with the number of its answer, if that is given. */
+  /** Records a new event: it gets its time, and the number of its answer, if that is given. */
   emit(event: NewEvent, answer?: number): void {
-    const atMs = this.#now();
-    this.record((answer === undefined ? { atMs, ...event } : { atMs, ...event, answer }) as TraceEvent);
+    // Not a copy, which takes longer than all the rest.
+    const stamped = event as Stamped;
+    stamped.atMs = this.#now();
+    if (answer !== undefined) stamped.answer = answer;
+    this.record(stamped);
   }
 
   record(event: TraceEvent): void {
@@ -79,7 +85,8 @@ export class RunTrace implements Tracer {
   }
 
   headers(of: Parameters<NonNullable<Tracer["headers"]>>[0]): TraceHeaders {
-    return this.#safely(() => checkTraceHeaders(this.#tracer.headers?.(of) ?? {})) ?? {};
+    if (!this.#tracer.headers) return noHeaders;
+    return this.#safely(() => checkTraceHeaders(this.#tracer.headers?.(of) ?? {})) ?? noHeaders;
   }
 
   within<T>(turnId: string, work: () => T): T {

@@ -18,6 +18,15 @@ export interface Totals {
   readonly firstTokensMs: number[];
 }
 
+type Labels = Record<string, string | number>;
+
+interface RequestCount {
+  readonly labels: Labels;
+  readonly duration: Histogram.Internal<string>;
+  readonly isOfApi: boolean;
+  count: number;
+}
+
 /** Nobody takes them out where there is no console. */
 const maxFirstTokens = 1000;
 
@@ -25,11 +34,6 @@ export class Metrics {
   readonly totals: Totals = { requests: 0, inputTokens: 0, outputTokens: 0, streams: 0, firstTokensMs: [] };
   readonly contentType = Registry.PROMETHEUS_CONTENT_TYPE;
   readonly #registry = new Registry();
-  readonly #requests = this.#counter(
-    "rondo_http_requests_total",
-    "Requests that were answered, or left by their client (status 499).",
-    ["route", "method", "status"],
-  );
   readonly #durations = new Histogram({
     name: "rondo_http_request_duration_seconds",
     help: "Time from a request to the end of its reply.",
@@ -37,22 +41,15 @@ export class Metrics {
     buckets: [0.005, 0.02, 0.1, 0.5, 1, 2.5, 5, 10, 30, 60, 300],
     registers: [this.#registry],
   });
-  // Looking them up by their labels each time would cost more than counting.
-  readonly #ofRequests = new Map<
-    string,
-    { count: Counter.Internal; duration: Histogram.Internal<string>; isOfApi: boolean }
-  >();
+  /** By method, status and route. */
+  readonly #requests = new Map<string, RequestCount>();
   readonly #streams = new Gauge({
     name: "rondo_open_streams",
     help: "Open event streams.",
     registers: [this.#registry],
   });
-  readonly #runs = this.#counter("rondo_runs_total", "Runs that ended, by their last status.", ["status"]);
-  readonly #tokens = this.#counter(
-    "rondo_tokens_total",
-    "Tokens that the models have read (input) and written (output), and how many of the input were cached.",
-    ["direction"],
-  );
+  readonly #runs = new Map<string, number>();
+  #cachedTokens = 0;
   readonly #toolCalls = this.#counter(
     "rondo_tool_calls_total",
     "Tool calls that the server has run, by their outcome.",
@@ -88,18 +85,55 @@ export class Metrics {
     return new Counter({ name, help, labelNames, registers: [this.#registry] });
   }
 
+  constructor() {
+    this.#sums(
+      "rondo_http_requests_total",
+      "Requests that were answered, or left by their client (status 499).",
+      ["route", "method", "status"],
+      () => Array.from(this.#requests.values(), ({ labels, count }) => [labels, count]),
+    );
+    this.#sums("rondo_runs_total", "Runs that ended, by their last status.", ["status"], () =>
+      Array.from(this.#runs, ([status, count]) => [{ status }, count]),
+    );
+    this.#sums(
+      "rondo_tokens_total",
+      "Tokens that the models have read (input) and written (output), and how many of the input were cached.",
+      ["direction"],
+      () => {
+        const { inputTokens: input, outputTokens: output } = this.totals;
+        return Object.entries({ input, output, cached: this.#cachedTokens })
+          .filter(([, count]) => count > 0)
+          .map(([direction, count]) => [{ direction }, count]);
+      },
+    );
+  }
+
+  /** A counter that is only asked on a scrape: to look labels up each time would cost more than to count. */
+  #sums(name: string, help: string, labelNames: string[], read: () => (readonly [Labels, number])[]): void {
+    const counter = new Counter({
+      name,
+      help,
+      labelNames,
+      registers: [this.#registry],
+      collect() {
+        counter.reset();
+        for (const [labels, count] of read()) counter.inc(labels, count);
+      },
+    });
+  }
+
   /** Counts a request that ended. `route` is the pattern of its path. */
   requestEnded(route: string, method: string, status: number, seconds: number): void {
     const key = `${method} ${status} ${route}`;
-    let numbers = this.#ofRequests.get(key);
+    let numbers = this.#requests.get(key);
     if (numbers === undefined) {
-      const count = this.#requests.labels({ route, method, status });
+      const labels = { route, method, status };
       const isOfApi = /^\/v1\/(?!system\b|tools\b)/.test(route);
-      numbers = { count, duration: this.#durations.labels({ route, method }), isOfApi };
-      this.#ofRequests.set(key, numbers);
+      numbers = { labels, count: 0, duration: this.#durations.labels({ route, method }), isOfApi };
+      this.#requests.set(key, numbers);
     }
     if (numbers.isOfApi) this.totals.requests += 1;
-    numbers.count.inc();
+    numbers.count += 1;
     numbers.duration.observe(seconds);
   }
 
@@ -114,16 +148,14 @@ export class Metrics {
   }
 
   runEnded(status: string): void {
-    this.#runs.inc({ status });
+    this.#runs.set(status, (this.#runs.get(status) ?? 0) + 1);
   }
 
   /** Adds the tokens of a model call. */
   tokensUsed({ inputTokens, outputTokens, cachedTokens }: Usage): void {
     this.totals.inputTokens += inputTokens;
     this.totals.outputTokens += outputTokens;
-    this.#tokens.inc({ direction: "input" }, inputTokens);
-    this.#tokens.inc({ direction: "output" }, outputTokens);
-    if (cachedTokens !== undefined) this.#tokens.inc({ direction: "cached" }, cachedTokens);
+    if (cachedTokens !== undefined) this.#cachedTokens += cachedTokens;
   }
 
   /** Counts a tool call by its outcome: `ok`, `error`, `timeout`, … */

@@ -73,7 +73,7 @@ class DecodedResponse implements HttpResponse {
       decoder.on("error", fail);
       this.#packed
         .read((bytes) => {
-          if (!decoder.write(Uint8Array.from(bytes))) {
+          if (!decoder.write(new Uint8Array(bytes))) {
             this.#packed.pause();
             decoder.once("drain", () => this.#packed.resume());
           }
