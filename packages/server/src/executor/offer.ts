@@ -50,14 +50,12 @@ export function mergeOffers(
   const nameOf = new Map(Array.from(names, ([name, identity]) => [identityKey(identity), name]));
   for (const offered of inOrder(offers)) {
     const { tool, identity, prefixed, index } = offered;
-    const key = identityKey(identity);
     const isTaken = (name: string) => {
       const owner = names.get(name);
-      return (
-        byName.has(name) || (owner !== undefined && prefixed !== undefined && identityKey(owner) !== key)
-      );
+      const isOther = () => owner && identityKey(owner) !== identityKey(identity);
+      return byName.has(name) || (owner !== undefined && prefixed !== undefined && isOther());
     };
-    const earlier = nameOf.get(key) ?? tool.wireName;
+    const earlier = prefixed && (nameOf.get(identityKey(identity)) ?? tool.wireName);
     const isRenamed = prefixed !== undefined && (isTaken(tool.wireName) || earlier !== tool.wireName);
     const named = isRenamed ? { ...offered, tool: prefixed() } : offered;
     if (!isTaken(named.tool.wireName)) byName.set(named.tool.wireName, named);
@@ -67,21 +65,31 @@ export function mergeOffers(
 
   const all = [...byName.values()];
   for (const { tool } of all) checkSubtools(tool, byName);
-  const byFullName = new Map(all.map((offered) => [offered.tool.name, offered]));
-  const byIdentity = new Map(all.map((offered) => [identityKey(offered.identity), offered]));
-  const onServer = new Map(
-    all.toReversed().map((offered) => [serverKey(offered.identity.label, offered.identity.name), offered]),
-  );
+  // Made when somebody looks: most answers have no calls.
+  const byFullName = lazyMap(all, ({ tool }) => tool.name);
+  const byIdentity = lazyMap(all, ({ identity }) => identityKey(identity));
+  const onServer = lazyMap(all.toReversed(), ({ identity }) => serverKey(identity.label, identity.name));
   return {
     tools: all.map(({ tool }) => tool),
     isAgentic: all.some(({ runsHere }) => runsHere),
-    find: (name) => byFullName.get(name) ?? byName.get(name),
-    findOn: (label, name) => onServer.get(serverKey(label, name)),
-    findSame: (identity) => byIdentity.get(identityKey(identity)),
+    find: (name) => byFullName().get(name) ?? byName.get(name),
+    findOn: (label, name) => onServer().get(serverKey(label, name)),
+    findSame: (identity) => byIdentity().get(identityKey(identity)),
     announcements: offers.flatMap((offer) => offer.announcements ?? []),
     ignored,
     hold: holdAll(offers),
     annotate: annotateAll(offers),
+  };
+}
+
+function lazyMap(
+  all: readonly OfferedTool[],
+  keyOf: (offered: OfferedTool) => string,
+): () => ReadonlyMap<string, OfferedTool> {
+  let map: ReadonlyMap<string, OfferedTool> | undefined;
+  return () => {
+    map ??= new Map(all.map((offered) => [keyOf(offered), offered]));
+    return map;
   };
 }
 
