@@ -18,14 +18,15 @@ const threadOf = (r: string) =>
   `coalesce(${r}.thread_id, ${r}.conversation_id, ${r}.previous_response_id, ${r}.id)`;
 
 const columns = `r.id, r.status, r.is_background, r.model, r.created_at_ms, r.completed_at_ms, r.previous_response_id,
-  r.error, r.usage, r.title, r.source, ${threadOf("r")} AS thread_id`;
+  r.error, r.usage, r.title, r.source, ${threadOf("r")} AS thread_id, r.thread_id IS NULL AS names_no_thread`;
 
 /**
  * Whether it is the oldest of its thread that is kept: the one that began it may have been removed. Not with EXISTS, which
  * may be planned as a join with all responses. `$1` is the owner.
  */
 const isFirst = (s: string) => `(r.thread_id = r.id OR (
-  (SELECT 1 FROM ${s}.responses f WHERE f.id = r.thread_id AND f.owner = $1 AND ${threadOf("f")} = f.id LIMIT 1) IS NULL
+  (SELECT 1 FROM ${s}.responses f WHERE f.id = r.thread_id AND f.owner = $1
+    AND (r.names_no_thread OR ${threadOf("f")} = f.id) LIMIT 1) IS NULL
   AND (SELECT 1 FROM ${s}.responses o WHERE o.owner = $1 AND o.thread_id = r.thread_id
     AND (o.created_at_ms, o.id) < (r.created_at_ms, r.id) LIMIT 1) IS NULL))`;
 
