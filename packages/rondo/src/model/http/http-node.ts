@@ -21,6 +21,8 @@ interface Target {
   readonly host: string;
 }
 
+const { AsyncLocalStorage } = process.getBuiltinModule("node:async_hooks");
+
 /** By the origin. */
 const pools = new Map<string, ConnectionPool>();
 /** By the address: an endpoint uses the same one again. */
@@ -36,7 +38,7 @@ export const send: HttpSend = (request) =>
 function targetOf(url: URL): Target {
   const known = targets.get(url);
   if (known) return known;
-  const pool = pools.get(url.origin) ?? new ConnectionPool(url);
+  const pool = pools.get(url.origin) ?? new ConnectionPool(url.origin);
   pools.set(url.origin, pool);
   const target = { pool, path: `${url.pathname}${url.search}`, host: url.host };
   targets.set(url, target);
@@ -96,13 +98,19 @@ class Exchange implements HttpResponse, ConnectionUser {
     return this.#head?.status ?? 0;
   }
 
+  /** Of a repeated one, the first. */
   header(name: string): string | undefined {
-    return fieldOf(this.#head?.fields ?? [], name);
+    const fields = this.#head?.fields ?? [];
+    for (let index = 0; index < fields.length; index += 2)
+      if (fields[index] === name) return fields[index + 1];
+    return undefined;
   }
 
   read(take: TakeBytes): Promise<void> {
     return new Promise((resolve, reject) => {
-      this.#take = take;
+      // The connection has no context of its own.
+      const inContext = AsyncLocalStorage.snapshot();
+      this.#take = (bytes) => inContext(take, bytes);
       this.#onRead = resolve;
       this.#onError = reject;
       if (this.#isOver)
@@ -132,8 +140,9 @@ class Exchange implements HttpResponse, ConnectionUser {
 
   onHead(head: ReplyHead): void {
     this.#head = head;
-    const encoding = this.header("content-encoding")?.trim().toLowerCase() ?? "identity";
-    this.#onReply(encoding === "identity" || encoding === "" ? this : decoded(this, encoding));
+    const encoding = fieldOf(head.fields, "content-encoding")?.toLowerCase() ?? "identity";
+    const isPlain = encoding === "identity" || encoding === "";
+    this.#onReply(isPlain ? this : decoded(this, encoding, this.#request.signal));
   }
 
   onBody(bytes: Buffer): void {
@@ -187,10 +196,10 @@ class Exchange implements HttpResponse, ConnectionUser {
   /** Gives what waits to the reader, then the end. */
   #deliver(): void {
     if (!this.#take) return;
-    while (this.#waiting.length > 0 && !this.#isPaused) {
-      const bytes = this.#waiting.shift() as Buffer;
-      this.#waitingBytes -= bytes.length;
-      this.#give(bytes);
+    if (this.#waiting.length > 0 && !this.#isPaused) {
+      const [first, ...others] = this.#waiting as [Buffer, ...Buffer[]];
+      this.#forget();
+      this.#give(others.length === 0 ? first : Buffer.concat([first, ...others]));
     }
     if (this.#waiting.length > 0 || this.#isOver) return;
     if (this.#failure) this.#fail(this.#failure.error);
@@ -237,7 +246,7 @@ function isReset(error: NodeJS.ErrnoException): boolean {
 }
 
 /** The lines of the head after the first. Throws for a header that would break them. */
-function fieldLines({ headers, body }: HttpRequest, host: string): string {
+function fieldLines({ method, headers, body }: HttpRequest, host: string): string {
   let lines = "";
   let hasHost = false;
   let hasConnection = false;
@@ -251,5 +260,6 @@ function fieldLines({ headers, body }: HttpRequest, host: string): string {
   }
   if (!hasHost) lines = `host: ${host}\r\n${lines}`;
   if (!hasConnection) lines += "connection: keep-alive\r\n";
-  return body === undefined ? lines : `${lines}content-length: ${Buffer.byteLength(body)}\r\n`;
+  const hasLength = body !== undefined || method === "POST";
+  return hasLength ? `${lines}content-length: ${Buffer.byteLength(body ?? "")}\r\n` : lines;
 }

@@ -27,6 +27,9 @@ function readBuffer(): Buffer {
 
 type OnBytes = (bytes: Buffer) => void;
 
+/** A connection outlives the request that opens it, and must not keep its async context. */
+const outsideOfRequests = process.getBuiltinModule("node:async_hooks").AsyncLocalStorage.snapshot();
+
 /** The connections to one server. */
 export class ConnectionPool {
   readonly #url: URL;
@@ -35,8 +38,8 @@ export class ConnectionPool {
   /** To resume: saves round trips. */
   #session: Buffer | undefined;
 
-  constructor(url: URL) {
-    this.#url = url;
+  constructor(origin: string) {
+    this.#url = new URL(origin);
   }
 
   /** A connection of the user's own, until its reply has ended. */
@@ -46,7 +49,7 @@ export class ConnectionPool {
       connection.destroy();
       connection = this.#idle.pop();
     }
-    connection ??= new Connection((onBytes) => this.#connect(onBytes), this.#idle);
+    connection ??= outsideOfRequests(() => new Connection((onBytes) => this.#connect(onBytes), this.#idle));
     connection.begin(user);
     return connection;
   }
@@ -75,6 +78,10 @@ export class ConnectionPool {
     socket.on("session", (session: Buffer) => {
       this.#session = session;
     });
+    // It may be what the server does not like.
+    socket.on("close", (hadError) => {
+      if (hadError) this.#session = undefined;
+    });
     socket.on("data", onBytes);
     return socket;
   }
@@ -88,7 +95,8 @@ export class Connection implements ReplyTaker {
   #uses = 0;
   #keepsAlive = false;
   #isPaused = false;
-  /** When the server will have closed it, if it said so. */
+  /** How long the server keeps it while it is idle, and until when. */
+  #idleMs = Number.POSITIVE_INFINITY;
   #expiresAtMs = Number.POSITIVE_INFINITY;
 
   constructor(connect: (onBytes: OnBytes) => Socket, idle: Connection[]) {
@@ -153,10 +161,8 @@ export class Connection implements ReplyTaker {
   onHead(head: ReplyHead): void {
     this.#keepsAlive = head.keepsConnection;
     const timeout = /(?:^|[\s,])timeout=(\d{1,9})/.exec(fieldOf(head.fields, "keep-alive") ?? "")?.[1];
-    this.#expiresAtMs =
-      timeout === undefined
-        ? Number.POSITIVE_INFINITY
-        : performance.now() + Math.max(0, Number(timeout) * 1_000 - marginMs);
+    this.#idleMs =
+      timeout === undefined ? Number.POSITIVE_INFINITY : Math.max(0, Number(timeout) * 1_000 - marginMs);
     this.#user?.onHead(head);
   }
 
@@ -175,6 +181,7 @@ export class Connection implements ReplyTaker {
 
   #keep(): void {
     this.#idle.push(this);
+    this.#expiresAtMs = performance.now() + this.#idleMs;
     this.resume();
     this.#socket.unref(); // it does not keep the process running
   }

@@ -8,20 +8,22 @@ interface Packed extends HttpResponse {
   leave(): void;
 }
 
-/** The same reply with the content of its body. */
-export function decoded(packed: Packed, encoding: string): HttpResponse {
-  return new DecodedResponse(packed, encoding);
+/** The same reply with the content of its body. `signal` ends the reading, also of bytes that have come. */
+export function decoded(packed: Packed, encoding: string, signal: AbortSignal): HttpResponse {
+  return new DecodedResponse(packed, encoding, signal);
 }
 
 class DecodedResponse implements HttpResponse {
   readonly #packed: Packed;
   readonly #encoding: string;
+  readonly #signal: AbortSignal;
   #decoder: Transform | undefined;
   #isPaused = false;
 
-  constructor(packed: Packed, encoding: string) {
+  constructor(packed: Packed, encoding: string, signal: AbortSignal) {
     this.#packed = packed;
     this.#encoding = encoding;
+    this.#signal = signal;
   }
 
   get status(): number {
@@ -53,11 +55,15 @@ class DecodedResponse implements HttpResponse {
       const end = (settle: () => void) => {
         if (isOver) return;
         isOver = true;
+        this.#signal.removeEventListener("abort", onAbort);
         settle();
         this.#packed.leave();
         decoder.destroy();
       };
       const fail = (error: unknown) => end(() => reject(error));
+      const onAbort = () => fail(this.#signal.reason);
+      this.#signal.addEventListener("abort", onAbort);
+      if (this.#signal.aborted) onAbort();
       const takeAll = () => {
         try {
           while (!isOver && !this.#isPaused) {
@@ -91,18 +97,15 @@ class DecodedResponse implements HttpResponse {
   }
 }
 
+/** Undefined for an encoding that this Node does not know: older ones have no zstd. */
 function createDecoder(encoding: string): Transform | undefined {
   const { createBrotliDecompress, createUnzip, createZstdDecompress } = process.getBuiltinModule("node:zlib");
-  switch (encoding) {
-    case "gzip":
-    case "x-gzip":
-    case "deflate":
-      return createUnzip();
-    case "br":
-      return createBrotliDecompress();
-    case "zstd":
-      return createZstdDecompress();
-    default:
-      return undefined;
-  }
+  const decoders: Readonly<Record<string, (() => Transform) | undefined>> = {
+    gzip: createUnzip,
+    "x-gzip": createUnzip,
+    deflate: createUnzip,
+    br: createBrotliDecompress,
+    zstd: createZstdDecompress,
+  };
+  return Object.hasOwn(decoders, encoding) ? decoders[encoding]?.() : undefined;
 }
