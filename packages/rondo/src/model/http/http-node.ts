@@ -21,7 +21,7 @@ interface Target {
   readonly host: string;
 }
 
-const { AsyncLocalStorage } = process.getBuiltinModule("node:async_hooks");
+const { AsyncResource } = process.getBuiltinModule("node:async_hooks");
 
 /** By the origin. */
 const pools = new Map<string, ConnectionPool>();
@@ -54,6 +54,8 @@ class Exchange implements HttpResponse, ConnectionUser {
   #connection: Connection | undefined;
   #head: ReplyHead | undefined;
   #take: TakeBytes | undefined;
+  /** That of the reader: the connection has no async context of its own. */
+  #context: InstanceType<typeof AsyncResource> | undefined;
   #onRead: (() => void) | undefined;
   /** What came before it could be taken. */
   #waiting: Buffer[] = [];
@@ -108,9 +110,8 @@ class Exchange implements HttpResponse, ConnectionUser {
 
   read(take: TakeBytes): Promise<void> {
     return new Promise((resolve, reject) => {
-      // The connection has no context of its own.
-      const inContext = AsyncLocalStorage.snapshot();
-      this.#take = (bytes) => inContext(take, bytes);
+      this.#take = take;
+      this.#context = new AsyncResource("rondo.http");
       this.#onRead = resolve;
       this.#onError = reject;
       if (this.#isOver)
@@ -211,7 +212,7 @@ class Exchange implements HttpResponse, ConnectionUser {
 
   #give(bytes: Buffer): void {
     try {
-      const hasEnough = this.#take?.(bytes) === true;
+      const hasEnough = this.#take && this.#context?.runInAsyncScope(this.#take, undefined, bytes) === true;
       if (!hasEnough || this.#isOver) return; // taking it may have aborted it
       this.#onRead?.();
       this.leave();
