@@ -33,6 +33,7 @@ const outsideOfRequests = process.getBuiltinModule("node:async_hooks").AsyncLoca
 /** The connections to one server. */
 export class ConnectionPool {
   readonly #url: URL;
+  readonly #net = process.getBuiltinModule("node:net");
   /** The one that was used last comes first: the others may soon be closed. */
   readonly #idle: Connection[] = [];
   /** To resume: saves round trips. */
@@ -57,7 +58,6 @@ export class ConnectionPool {
   #connect(onBytes: OnBytes): Socket {
     const { protocol, port } = this.#url;
     const host = this.#url.hostname.replace(/^\[(.*)\]$/, "$1"); // IPv6
-    const net = process.getBuiltinModule("node:net");
     const isTls = protocol === "https:";
     const address = { host, port: Number(port === "" ? (isTls ? 443 : 80) : port) };
     if (!isTls) {
@@ -67,11 +67,11 @@ export class ConnectionPool {
         onBytes(buffer.subarray(0, count));
         return true;
       };
-      return net.connect({ ...address, onread: { buffer, callback } });
+      return this.#net.connect({ ...address, onread: { buffer, callback } });
     }
     const socket: TLSSocket = process.getBuiltinModule("node:tls").connect({
       ...address,
-      ...(net.isIP(host) === 0 && { servername: host }),
+      ...(this.#net.isIP(host) === 0 && { servername: host }),
       ALPNProtocols: ["http/1.1"],
       session: this.#session,
     });
