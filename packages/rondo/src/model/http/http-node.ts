@@ -1,6 +1,7 @@
 // HTTP/1.1 on Node's sockets: a third of the work of its own client for a request, half of it for a chunk, no hidden time
 // limit, and a socket that closes in the same tick as an abort.
 
+import type { AsyncResource } from "node:async_hooks";
 import type { HttpRequest, HttpResponse, HttpSend, TakeBytes } from "./http.ts";
 import { type Connection, ConnectionPool, type ConnectionUser } from "./node/connection.ts";
 import { decoded } from "./node/decoded-response.ts";
@@ -20,8 +21,6 @@ interface Target {
   readonly path: string;
   readonly host: string;
 }
-
-const { AsyncResource } = process.getBuiltinModule("node:async_hooks");
 
 /** By the origin. */
 const pools = new Map<string, ConnectionPool>();
@@ -55,7 +54,7 @@ class Exchange implements HttpResponse, ConnectionUser {
   #head: ReplyHead | undefined;
   #take: TakeBytes | undefined;
   /** That of the reader: the connection has no async context of its own. */
-  #context: InstanceType<typeof AsyncResource> | undefined;
+  #context: AsyncResource | undefined;
   #onRead: (() => void) | undefined;
   /** What came before it could be taken. */
   #waiting: Buffer[] = [];
@@ -111,7 +110,7 @@ class Exchange implements HttpResponse, ConnectionUser {
   read(take: TakeBytes): Promise<void> {
     return new Promise((resolve, reject) => {
       this.#take = take;
-      this.#context = new AsyncResource("rondo.http");
+      this.#context = this.#target.pool.currentContext();
       this.#onRead = resolve;
       this.#onError = reject;
       if (this.#isOver)

@@ -1,5 +1,6 @@
 // One connection to a server, for one exchange at a time, and those that are kept for the next one.
 
+import type { AsyncResource } from "node:async_hooks";
 import type { Socket } from "node:net";
 import type { TLSSocket } from "node:tls";
 import { fieldOf, type ReplyHead, ReplyReader, type ReplyTaker } from "./reply-reader.ts";
@@ -27,13 +28,21 @@ function readBuffer(): Buffer {
 
 type OnBytes = (bytes: Buffer) => void;
 
-/** A connection outlives the request that opens it, and must not keep its async context. */
-const outsideOfRequests = process.getBuiltinModule("node:async_hooks").AsyncLocalStorage.snapshot();
+type RunOutside = <T>(work: () => T) => T;
+
+/**
+ * A connection outlives the request that opens it, and must not keep its async context. That of the import is everybody's.
+ * The module loads without `process` too.
+ */
+const { process: node } = globalThis as Partial<typeof globalThis>;
+const outsideOfRequests: RunOutside =
+  node?.getBuiltinModule("node:async_hooks").AsyncLocalStorage.snapshot() ?? ((work) => work());
 
 /** The connections to one server. */
 export class ConnectionPool {
   readonly #url: URL;
   readonly #net = process.getBuiltinModule("node:net");
+  readonly #hooks = process.getBuiltinModule("node:async_hooks");
   /** The one that was used last comes first: the others may soon be closed. */
   readonly #idle: Connection[] = [];
   /** To resume: saves round trips. */
@@ -53,6 +62,11 @@ export class ConnectionPool {
     connection ??= outsideOfRequests(() => new Connection((onBytes) => this.#connect(onBytes), this.#idle));
     connection.begin(user);
     return connection;
+  }
+
+  /** The async context of whoever calls it, for what a connection reads. */
+  currentContext(): AsyncResource {
+    return new this.#hooks.AsyncResource("rondo.http");
   }
 
   #connect(onBytes: OnBytes): Socket {
