@@ -17,8 +17,9 @@ export interface Budget {
 
 export const budgets: Readonly<Record<string, Budget>> = {
   rondo: {
-    // With the source maps. The sandbox is 0.8 MB of it, OpenTelemetry 0.1 MB: only their own entries load that.
-    installedBytes: 3_950_000,
+    // With the source maps. The sandbox is 0.8 MB of it, OpenTelemetry 0.1 MB: only their own entries load that. HTTP on
+    // sockets is 0.05 MB.
+    installedBytes: 4_000_000,
     packages: 2,
     modules: 9,
     builtins: 0,

@@ -53,7 +53,7 @@ class Exchange implements HttpResponse, ConnectionUser {
   #connection: Connection | undefined;
   #head: ReplyHead | undefined;
   #take: TakeBytes | undefined;
-  /** That of the reader: the connection has no async context of its own. */
+  /** The async context of the reader: that of the connection is the one of the request which opened it. */
   #context: AsyncResource | undefined;
   #onRead: (() => void) | undefined;
   /** What came before it could be taken. */

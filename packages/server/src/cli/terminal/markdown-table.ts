@@ -11,16 +11,18 @@ export function isDelimiterRow(line: string): boolean {
   return line.includes("|") && cellsOf(line).every((cell) => /^:?-+:?$/.test(cell));
 }
 
-/** The table: its head, the delimiter row and its rows. Undefined if it is wider than the terminal. */
+/**
+ * The table: its head, the delimiter row and its rows. Undefined if it is wider than the terminal, or if a row has more
+ * cells than there are columns: they would be lost.
+ */
 export function renderTable(lines: readonly string[], columns: number, style: Style): string[] | undefined {
   const [head = "", delimiters = "", ...body] = lines;
   const aligns = cellsOf(delimiters).map(alignOf);
   // Each column takes a character and what separates it from the next, so that more cannot fit.
   if (aligns.length * 4 - 3 > columns) return undefined;
-  const rows = [head, ...body].map((line) => {
-    const cells = cellsOf(line);
-    return aligns.map((_, index) => renderInline(cells[index] ?? "", style));
-  });
+  const cells = [head, ...body].map(cellsOf);
+  if (cells.some(({ length }) => length > aligns.length)) return undefined;
+  const rows = cells.map((row) => aligns.map((_, index) => renderInline(row[index] ?? "", style)));
   const widths = aligns.map((_, index) =>
     Math.max(1, ...rows.map((row) => widthOf(row[index]?.plain ?? ""))),
   );

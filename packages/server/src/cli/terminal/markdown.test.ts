@@ -55,8 +55,10 @@ describe("a table", () => {
     );
   });
 
-  test("that is too wide for the terminal stays as it came", () => {
+  test("that is too wide for the terminal, or whose rows have too many cells, stays as it came", () => {
     expect(rendered(table, 8)).toBe(table);
+    const wider = "|a|b\n|---|\n|c|d|";
+    expect(rendered(wider)).toBe(wider);
   });
 
   test("is drawn also where the answer ends with it", () => {

@@ -28,16 +28,6 @@ function readBuffer(): Buffer {
 
 type OnBytes = (bytes: Buffer) => void;
 
-type RunOutside = <T>(work: () => T) => T;
-
-/**
- * A connection outlives the request that opens it, and must not keep its async context. That of the import is everybody's.
- * The module loads without `process` too.
- */
-const { process: node } = globalThis as Partial<typeof globalThis>;
-const outsideOfRequests: RunOutside =
-  node?.getBuiltinModule("node:async_hooks").AsyncLocalStorage.snapshot() ?? ((work) => work());
-
 /** The connections to one server. */
 export class ConnectionPool {
   readonly #url: URL;
@@ -59,12 +49,12 @@ export class ConnectionPool {
       connection.destroy();
       connection = this.#idle.pop();
     }
-    connection ??= outsideOfRequests(() => new Connection((onBytes) => this.#connect(onBytes), this.#idle));
+    connection ??= new Connection((onBytes) => this.#connect(onBytes), this.#idle);
     connection.begin(user);
     return connection;
   }
 
-  /** The async context of whoever calls it, for what a connection reads. */
+  /** The async context of whoever calls it: that of a connection is the one of the request which opened it. */
   currentContext(): AsyncResource {
     return new this.#hooks.AsyncResource("rondo.http");
   }

@@ -66,8 +66,8 @@ class DecodedResponse implements HttpResponse {
       if (this.#signal.aborted) onAbort();
       const takeAll = () => {
         try {
-          while (!isOver && !this.#isPaused) {
-            const bytes = decoder.read() as Uint8Array | null;
+          for (;;) {
+            const bytes = isOver || this.#isPaused ? null : (decoder.read() as Uint8Array | null);
             if (bytes === null) return;
             if (take(bytes)) end(resolve);
           }

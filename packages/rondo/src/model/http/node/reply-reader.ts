@@ -47,7 +47,7 @@ for (const digits of ["0123456789abcdef", "0123456789ABCDEF"])
   for (let value = 0; value < 16; value += 1) digitOf[digits.charCodeAt(value)] = value;
 
 /** It quotes nothing: a server may repeat the key that it was sent. */
-export class ReplySyntaxError extends Error {
+class ReplySyntaxError extends Error {
   override readonly name = "ReplySyntaxError";
   readonly code = "ERR_INVALID_REPLY";
 
