@@ -5,7 +5,7 @@
 import type { StoredEvent } from "../store.ts";
 
 /** For how long a page is given again: until the slowest of those that were woken together has asked. */
-const sharedMs = 100;
+export const sharedMs = 100;
 /** How much is kept at most, in characters. */
 const maxChars = 4_000_000;
 
