@@ -48,6 +48,8 @@ describe.skipIf(browserPath === undefined)(`Markdown of a model${skipReason}`, (
     await page.getByRole("button", { name: "Again" }).waitFor();
     await page.getByRole("button", { name: "Again" }).click();
     await page.getByText("2/2").waitFor();
+    // The button of the first answer may still be there for a moment.
+    await expect.poll(() => model.requests.length, { timeout: 10_000 }).toBe(2);
     await page.getByRole("button", { name: "Again" }).waitFor();
     // What came in pieces looks like what came at once.
     const html = async () => {
@@ -63,6 +65,7 @@ describe.skipIf(browserPath === undefined)(`Markdown of a model${skipReason}`, (
     expect(await page.locator('.markdown ol[start="3"]').count()).toBe(1);
     await page.getByRole("button", { name: "Previous branch" }).click();
     await page.getByText("1/2").waitFor();
+    await page.evaluate(() => scrollTo(0, 0)); // what is far away is text
     await page.locator(".markdown h1").first().waitFor();
     expect(inPieces).toBe(await html());
     for (const text of hostileTexts.slice(0, 3)) {
