@@ -1,5 +1,5 @@
-// HTTP/1.1 on Node's sockets: a third of the work of its own client for a request, half of it for a chunk, no hidden time
-// limit, and a socket that closes in the same tick as an abort.
+// HTTP/1.1 on Node's sockets: less work than with its own client, no hidden time limit, and a socket that closes in the
+// same tick as an abort.
 
 import type { AsyncResource } from "node:async_hooks";
 import type { HttpRequest, HttpResponse, HttpSend, TakeBytes } from "./http.ts";

@@ -347,7 +347,7 @@ test("sockets: decompresses zstd, and rejects an unknown encoding", async () => 
   });
   expect(await readText(await get(sendByNode, new URL("zstd", url)))).toBe("packed");
   await expect(readText(await get(sendByNode, new URL("mystery", url)))).rejects.toThrow(
-    "unknown compression: mystery",
+    "unknown compression",
   );
 });
 

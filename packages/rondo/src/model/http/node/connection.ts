@@ -11,7 +11,7 @@ export interface ConnectionUser extends ReplyTaker {
   onFailure(error: Error): void;
 }
 
-/** So much earlier than a server that said when it closes idle connections, they are closed here. */
+/** An idle connection is not used in the last moments before its server closes it. */
 const marginMs = 1_000;
 
 /**
@@ -82,7 +82,7 @@ export class ConnectionPool {
     socket.on("session", (session: Buffer) => {
       this.#session = session;
     });
-    // It may be what the server does not like.
+    // The session may be what the server rejects.
     socket.on("close", (hadError) => {
       if (hadError) this.#session = undefined;
     });
@@ -156,7 +156,7 @@ export class Connection implements ReplyTaker {
     this.#socket.resume();
   }
 
-  /** Closes it at once. Its user hears no more of it. */
+  /** Closes it at once. Its user receives nothing more. */
   destroy(): void {
     this.#user = undefined;
     this.#socket.destroy();

@@ -46,8 +46,9 @@ class DecodedResponse implements HttpResponse {
   read(take: TakeBytes): Promise<void> {
     const decoder = createDecoder(this.#encoding);
     if (!decoder) {
+      // Not quoted: a server may repeat the key that it was sent.
       this.#packed.leave();
-      return Promise.reject(new Error(`The answer has an unknown compression: ${this.#encoding}.`));
+      return Promise.reject(new Error("The answer has an unknown compression."));
     }
     this.#decoder = decoder;
     return new Promise((resolve, reject) => {

@@ -142,7 +142,7 @@ export class ReplyReader {
         }
       }
     } finally {
-      // Also before an error: what came was said.
+      // Also before an error, so that nothing that came is lost.
       if (bodyEnd > bodyStart) this.#taker.onBody(bytes.subarray(bodyStart, bodyEnd));
     }
     if (this.#state === "over") this.#taker.onEnd();
