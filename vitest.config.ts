@@ -15,6 +15,7 @@ export default defineConfig({
     globalSetup: ["packages/server/src/store/postgres/testkit/vitest-postgres.ts"],
     // Only against what hangs: on a busy machine everything takes longer.
     testTimeout: 30_000,
+    expect: { poll: { timeout: 10_000 } },
     // Much of the time is waiting, for processes and sockets; the default leaves one of two cores idle.
     maxWorkers: "100%",
     typecheck: {

@@ -61,9 +61,7 @@ describe.skipIf(browserPath === undefined)(`the chat${skipReason}`, () => {
     await say(page, "What is 25 + 17?");
     await page.locator(".markdown strong", { hasText: "42" }).waitFor();
     await expect.poll(() => page.locator(".markdown td").allTextContents()).toEqual(["25", "17"]);
-    await expect
-      .poll(() => page.locator(".markdown pre").textContent(), { timeout: 10_000 })
-      .toBe("add(25, 17)");
+    await expect.poll(() => page.locator(".markdown pre").textContent()).toBe("add(25, 17)");
     await page.locator(".chat-call summary", { hasText: "add" }).click();
     await expect
       .poll(() => page.locator(".chat-call .code").allTextContents())
@@ -147,7 +145,7 @@ describe.skipIf(browserPath === undefined)(`the chat${skipReason}`, () => {
     await page.goto("about:blank");
     await page.goto(`${thread}?from=${from?.replace("#/runs/", "")}&edit=1`);
     const box = page.getByRole("textbox", { name: "Message", exact: true });
-    await expect.poll(() => box.inputValue(), { timeout: 10_000 }).toBe("2 b");
+    await expect.poll(() => box.inputValue()).toBe("2 b");
     await box.fill("2 b again");
     await page.keyboard.press("Enter");
     await page.getByText("Two b, again.").waitFor();
@@ -299,9 +297,7 @@ describe.skipIf(browserPath === undefined)(`the chat${skipReason}`, () => {
     await schema.fill('{ "type": "object", "properties": { "sum": { "type": "number" } } }');
     await page.keyboard.press("Escape");
     await say(page, "As JSON.");
-    await expect
-      .poll(() => page.locator(".markdown pre").textContent(), { timeout: 10_000 })
-      .toContain('{"sum":42}');
+    await expect.poll(() => page.locator(".markdown pre").textContent()).toContain('{"sum":42}');
     expect(problems).toEqual([]);
   });
 });

@@ -94,16 +94,20 @@ const nearPx = 120;
 function useStickyEnd(last: string | undefined) {
   const list = useRef<HTMLOListElement>(null);
   const isAtEnd = useRef(true);
+  // Only a person scrolls up from here. What grows above moves the rest down; what shrinks has its new place noted by `toEnd`
+  // before the event of it comes, because the list may have grown again by then.
+  const lastPlace = useRef(0);
+  const toEnd = () => {
+    scrollTo({ top: document.documentElement.scrollHeight, behavior: "instant" });
+    lastPlace.current = scrollY;
+  };
   useEffect(() => {
     const element = list.current;
     if (!element) return undefined;
-    const toEnd = () => scrollTo({ top: document.documentElement.scrollHeight, behavior: "instant" });
-    // Only a person scrolls up. What grows above moves the rest down.
-    let before = scrollY;
     const onScroll = () => {
       const isNear = document.documentElement.scrollHeight - scrollY - innerHeight < nearPx;
-      if (isNear || scrollY < before) isAtEnd.current = isNear;
-      before = scrollY;
+      if (isNear || scrollY < lastPlace.current) isAtEnd.current = isNear;
+      lastPlace.current = scrollY;
     };
     const observer = new ResizeObserver(() => {
       if (isAtEnd.current) toEnd();
@@ -117,7 +121,7 @@ function useStickyEnd(last: string | undefined) {
   }, []);
   useEffect(() => {
     isAtEnd.current = true;
-    scrollTo({ top: document.documentElement.scrollHeight, behavior: "instant" });
+    toEnd();
     // The button that was pressed may be gone with its branch.
     if (document.activeElement === document.body)
       document.querySelector<HTMLElement>(".composer textarea")?.focus({ preventScroll: true });

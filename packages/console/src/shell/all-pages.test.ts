@@ -75,7 +75,7 @@ describe.skipIf(browserPath === undefined)(`all pages${skipReason}`, () => {
     const title = page.getByRole("heading", { level: 1 });
     // The title of the document follows the heading a moment later.
     const expectTitle = async (wanted: string) => {
-      await expect.poll(() => page.title(), { timeout: 10_000 }).toBe(wanted);
+      await expect.poll(() => page.title()).toBe(wanted);
     };
     await title.filter({ hasText: input }).waitFor();
     await expectTitle(`${input} – Runs – Rondo`);

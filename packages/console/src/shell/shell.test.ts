@@ -26,7 +26,7 @@ describe.skipIf(browserPath === undefined)(`the frame of the console${skipReason
     const { page, problems } = opened;
     for (const title of ["Chat", "Runs", "Tools", "Models", "System", "API", "Home"]) {
       await page.getByRole("navigation").getByRole("link", { name: title, exact: true }).click();
-      await expect.poll(() => page.title(), { timeout: 10_000 }).toBe(`${title} – Rondo`);
+      await expect.poll(() => page.title()).toBe(`${title} – Rondo`);
       await page.getByRole("heading", { level: 1 }).waitFor();
     }
     expect(problems).toEqual([]);

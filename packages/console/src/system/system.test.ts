@@ -33,7 +33,7 @@ describe.skipIf(browserPath === undefined)(`models and the system${skipReason}`,
     await expect.poll(() => row.getByRole("cell").allTextContents()).toEqual(["[]", "config"]);
     const checks = page.locator(".checks");
     await page.getByRole("button", { name: "Run all checks" }).click();
-    await expect.poll(() => checks.getByText("Works", { exact: true }).count(), { timeout: 10_000 }).toBe(3);
+    await expect.poll(() => checks.getByText("Works", { exact: true }).count()).toBe(3);
 
     // One that fails says why.
     await page.getByRole("navigation", { name: "Models" }).getByRole("link", { name: "broken" }).click();
@@ -55,7 +55,7 @@ describe.skipIf(browserPath === undefined)(`models and the system${skipReason}`,
     const hasPlots = () => page.evaluate(() => document.querySelectorAll(".u-wrap canvas").length);
     await page.getByRole("heading", { level: 1, name: "API" }).waitFor();
     await page.getByRole("link", { name: "System", exact: true }).click();
-    await expect.poll(hasPlots, { timeout: 10_000 }).toBe(figures.length);
+    await expect.poll(hasPlots).toBe(figures.length);
     // A plot draws something: some of its pixels are not empty.
     const drawn = await page.evaluate(() => {
       const canvas = document.querySelectorAll<HTMLCanvasElement>(".u-wrap canvas")[5];

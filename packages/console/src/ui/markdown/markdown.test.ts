@@ -49,7 +49,7 @@ describe.skipIf(browserPath === undefined)(`Markdown of a model${skipReason}`, (
     await page.getByRole("button", { name: "Again" }).click();
     await page.getByText("2/2").waitFor();
     // The button of the first answer may still be there for a moment.
-    await expect.poll(() => model.requests.length, { timeout: 10_000 }).toBe(2);
+    await expect.poll(() => model.requests.length).toBe(2);
     await page.getByRole("button", { name: "Again" }).waitFor();
     // What came in pieces looks like what came at once.
     const html = async () => {
@@ -70,9 +70,7 @@ describe.skipIf(browserPath === undefined)(`Markdown of a model${skipReason}`, (
     expect(inPieces).toBe(await html());
     for (const text of hostileTexts.slice(0, 3)) {
       await ask(page, text);
-      await expect
-        .poll(() => page.getByRole("button", { name: "Again" }).count(), { timeout: 10_000 })
-        .toBeGreaterThan(1);
+      await expect.poll(() => page.getByRole("button", { name: "Again" }).count()).toBeGreaterThan(1);
       await page.getByRole("button", { name: "Send", exact: true }).waitFor();
     }
     await ask(page, "Go on");

@@ -96,7 +96,7 @@ test("with keys, each owner gets the lines that name it", async () => {
   const linesOf = async (key: string) => (await get("/v1/system/log", key)).body.data;
   for (const [name, key] of Object.entries(keys))
     await expect
-      .poll(() => linesOf(key), { timeout: 10_000 })
+      .poll(() => linesOf(key))
       .toMatchObject([
         { message: "request", fields: { owner: `key:${name}`, path: "/v1/responses", status: 200 } },
       ]);

@@ -76,10 +76,10 @@ describe("GET /v1/system/models", () => {
     await models.list();
     const facts = new ModelFacts(models);
     await facts.list();
-    await expect.poll(() => asked.length, { timeout: 10_000 }).toBe(4);
+    await expect.poll(() => asked.length).toBe(4);
     for (let round = 0; round < 6; round += 1) await facts.list();
     const windows = async () => (await facts.list()).data.map(({ context_window }) => context_window);
-    await expect.poll(windows, { timeout: 10_000 }).toEqual(names.map(() => 4096));
+    await expect.poll(windows).toEqual(names.map(() => 4096));
     expect(asked.toSorted()).toEqual(names.toSorted());
   });
 });
@@ -138,7 +138,7 @@ describe("POST /v1/system/models/check", () => {
     const { signal } = new AbortController();
     const body = { model: "qwen3:8b" };
     const first = checker.check(body, signal);
-    await expect.poll(() => server.requests.length, { timeout: 10_000 }).toBeGreaterThan(0);
+    await expect.poll(() => server.requests.length).toBeGreaterThan(0);
     await expect(checker.check(body, signal)).rejects.toMatchObject({ status: 429, code: "check_under_way" });
     expect((await first).data).toMatchObject([{ name: "answer", ok: false, code: "slow" }]);
     const leaving = new AbortController();

@@ -133,7 +133,7 @@ test("a node that the others do not know claims nothing until they do", async ()
         [testRole.name],
       );
     });
-    await expect.poll(() => node.queue.isCutOff?.(), { timeout: 10_000 }).toBe(true);
+    await expect.poll(() => node.queue.isCutOff?.()).toBe(true);
     expect(await claim()).toEqual([]);
     await asSuperuser(server, (client) => client.query(`ALTER ROLE ${testRole.name} CONNECTION LIMIT -1`));
     await expect.poll(claim, { timeout: 20_000 }).toHaveLength(1);
