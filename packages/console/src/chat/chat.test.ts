@@ -1,21 +1,15 @@
 // The chat in a real browser, against a real server with a scripted model.
 import type { RunningServer } from "@rondo/server";
-import type { Browser, Page } from "playwright-core";
+import type { Page } from "playwright-core";
 import { tool } from "rondo";
 import { scriptedModel } from "rondo/testing";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { startNotebook } from "../../../server/src/executor/mcp/testkit/notebook-server.ts";
 import { axeProblems } from "../testkit/axe.ts";
 import { startLine } from "../testkit/breakable-line.ts";
-import {
-  type BrowserUse,
-  browserPath,
-  openConsole,
-  skipReason,
-  takeScreenshot,
-  useBrowser,
-} from "../testkit/browser.ts";
+import { browserPath, openConsole, skipReason, takeScreenshot } from "../testkit/browser.ts";
 import { startConsole } from "../testkit/console-server.ts";
+import { sharedBrowser } from "../testkit/shared-browser.ts";
 
 const add = tool("add", "Add two numbers.", { a: Number, b: Number }, ({ a, b }) => a + b);
 const double = tool("double", "Double a number.", { n: Number }, ({ n }) => n * 2);
@@ -41,13 +35,7 @@ async function post(server: RunningServer, body: object): Promise<{ id: string }
 }
 
 describe.skipIf(browserPath === undefined)(`the chat${skipReason}`, () => {
-  let browser: Browser;
-  let use: BrowserUse;
-  beforeAll(async () => {
-    use = await useBrowser();
-    ({ browser } = use);
-  });
-  afterAll(() => use[Symbol.asyncDispose]());
+  const browser = sharedBrowser();
 
   test("shows thoughts, calls and Markdown, keeps the chat, and finds it again", async () => {
     using model = scriptedModel([

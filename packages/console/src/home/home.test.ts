@@ -1,28 +1,15 @@
 // The home page in a real browser.
 import { createHash } from "node:crypto";
 import { gzipSync } from "node:zlib";
-import type { Browser } from "playwright-core";
 import { demoModel } from "rondo/demo";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { axeProblems } from "../testkit/axe.ts";
-import {
-  type BrowserUse,
-  browserPath,
-  openConsole,
-  skipReason,
-  takeScreenshot,
-  useBrowser,
-} from "../testkit/browser.ts";
+import { browserPath, openConsole, skipReason, takeScreenshot } from "../testkit/browser.ts";
 import { startConsole } from "../testkit/console-server.ts";
+import { sharedBrowser } from "../testkit/shared-browser.ts";
 
 describe.skipIf(browserPath === undefined)(`the home page${skipReason}`, () => {
-  let browser: Browser;
-  let use: BrowserUse;
-  beforeAll(async () => {
-    use = await useBrowser();
-    ({ browser } = use);
-  });
-  afterAll(() => use[Symbol.asyncDispose]());
+  const browser = sharedBrowser();
 
   test("says what runs and what to do next, and copies programs", async () => {
     await using server = await startConsole();

@@ -1,19 +1,13 @@
 // The reference in a real browser, from the document of a real server.
-import type { Browser } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type BrowserUse, browserPath, openConsole, skipReason, useBrowser } from "../testkit/browser.ts";
+import { describe, expect, test } from "vitest";
+import { browserPath, openConsole, skipReason } from "../testkit/browser.ts";
 import { startConsole } from "../testkit/console-server.ts";
+import { sharedBrowser } from "../testkit/shared-browser.ts";
 import { curlOf, quote } from "./curl.ts";
 import { fitsSearch, groupOperations, operationsOf } from "./operations.ts";
 
 describe.skipIf(browserPath === undefined)(`the reference${skipReason}`, () => {
-  let browser: Browser;
-  let use: BrowserUse;
-  beforeAll(async () => {
-    use = await useBrowser();
-    ({ browser } = use);
-  });
-  afterAll(() => use[Symbol.asyncDispose]());
+  const browser = sharedBrowser();
 
   test("finds an operation, shows what it takes and replies, and its curl works", async () => {
     await using server = await startConsole();

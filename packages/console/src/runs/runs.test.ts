@@ -2,22 +2,15 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Browser } from "playwright-core";
 import { openaiCompatible, tool } from "rondo";
 import { scriptedModel, startModelServer } from "rondo/testing";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, describe, expect, test } from "vitest";
 import { startNotebook } from "../../../server/src/executor/mcp/testkit/notebook-server.ts";
 import { axeProblems } from "../testkit/axe.ts";
-import {
-  type BrowserUse,
-  browserPath,
-  openConsole,
-  skipReason,
-  takeScreenshot,
-  useBrowser,
-} from "../testkit/browser.ts";
+import { browserPath, openConsole, skipReason, takeScreenshot } from "../testkit/browser.ts";
 import { startConsole } from "../testkit/console-server.ts";
 import { addItems, copyRuns } from "../testkit/many-runs.ts";
+import { sharedBrowser } from "../testkit/shared-browser.ts";
 
 const runCount = 100_000;
 const folder = mkdtempSync(join(tmpdir(), "rondo-runs-"));
@@ -46,14 +39,8 @@ const weather = tool(
 );
 
 describe.skipIf(browserPath === undefined)(`runs${skipReason}`, { timeout: 90_000 }, () => {
-  let browser: Browser;
-  let use: BrowserUse;
-  beforeAll(async () => {
-    use = await useBrowser();
-    ({ browser } = use);
-  });
+  const browser = sharedBrowser();
   afterAll(async () => {
-    await use[Symbol.asyncDispose]();
     rmSync(folder, { recursive: true, force: true });
   });
 

@@ -1,16 +1,10 @@
 // All pages in a real browser: for screen readers, narrow and wide, light and dark, and by the keyboard alone.
-import type { Browser, Page } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { Page } from "playwright-core";
+import { describe, expect, test } from "vitest";
 import { axeProblems } from "../testkit/axe.ts";
-import {
-  type BrowserUse,
-  browserPath,
-  openConsole,
-  skipReason,
-  takeScreenshot,
-  useBrowser,
-} from "../testkit/browser.ts";
+import { browserPath, openConsole, skipReason, takeScreenshot } from "../testkit/browser.ts";
 import { placesWith, respond, startFullConsole, visit } from "../testkit/pages.ts";
+import { sharedBrowser } from "../testkit/shared-browser.ts";
 
 // Each scheme and each width has its own problems, and they hardly ever meet.
 const looks = [
@@ -20,13 +14,7 @@ const looks = [
 const input = "What is 25 + 17? Use the tool, please.";
 
 describe.skipIf(browserPath === undefined)(`all pages${skipReason}`, () => {
-  let browser: Browser;
-  let use: BrowserUse;
-  beforeAll(async () => {
-    use = await useBrowser();
-    ({ browser } = use);
-  });
-  afterAll(() => use[Symbol.asyncDispose]());
+  const browser = sharedBrowser();
 
   test("work for screen readers, at every width, light and dark", { timeout: 90_000 }, async () => {
     await using server = await startFullConsole();

@@ -1,20 +1,15 @@
 // What people take for granted, in a real browser: where the focus is, copying, and a server that was away.
-import type { Browser, Page } from "playwright-core";
+import type { Page } from "playwright-core";
 import { scriptedModel } from "rondo/testing";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { startLine } from "../testkit/breakable-line.ts";
-import { type BrowserUse, browserPath, openConsole, skipReason, useBrowser } from "../testkit/browser.ts";
+import { browserPath, openConsole, skipReason } from "../testkit/browser.ts";
 import { startConsole } from "../testkit/console-server.ts";
 import { respond } from "../testkit/pages.ts";
+import { sharedBrowser } from "../testkit/shared-browser.ts";
 
 describe.skipIf(browserPath === undefined)(`habits${skipReason}`, () => {
-  let browser: Browser;
-  let use: BrowserUse;
-  beforeAll(async () => {
-    use = await useBrowser();
-    ({ browser } = use);
-  });
-  afterAll(() => use[Symbol.asyncDispose]());
+  const browser = sharedBrowser();
 
   test("the focus goes on from where it was", async () => {
     using model = scriptedModel(["One.", "Two."]);

@@ -1,22 +1,16 @@
 // What protects the console: its headers, the browser guard, keys, and that texts of others stay texts.
 import { request } from "node:http";
-import type { Browser, Page } from "playwright-core";
+import type { Page } from "playwright-core";
 import { demoModel } from "rondo/demo";
 import { startModelServer } from "rondo/testing";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { startNotebook } from "../../../server/src/executor/mcp/testkit/notebook-server.ts";
 import { twoOwners } from "../../../server/src/http/system/testkit/start.ts";
 import { axeProblems } from "../testkit/axe.ts";
-import {
-  type BrowserUse,
-  browserPath,
-  openConsole,
-  skipReason,
-  takeScreenshot,
-  useBrowser,
-} from "../testkit/browser.ts";
+import { browserPath, openConsole, skipReason, takeScreenshot } from "../testkit/browser.ts";
 import { startConsole } from "../testkit/console-server.ts";
 import { placesWith, respond, startFullConsole, visit } from "../testkit/pages.ts";
+import { sharedBrowser } from "../testkit/shared-browser.ts";
 
 /** The status of a request with headers that no browser lets a page choose. */
 function statusOf(url: string, headers: Record<string, string>): Promise<number | undefined> {
@@ -61,13 +55,7 @@ test("`console: false` leaves an index for all, and none of the console's routes
 });
 
 describe.skipIf(browserPath === undefined)(`the console${skipReason}`, () => {
-  let browser: Browser;
-  let use: BrowserUse;
-  beforeAll(async () => {
-    use = await useBrowser();
-    ({ browser } = use);
-  });
-  afterAll(() => use[Symbol.asyncDispose]());
+  const browser = sharedBrowser();
 
   test("cannot be framed, and runs no inline code", async () => {
     await using server = await startConsole();

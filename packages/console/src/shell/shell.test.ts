@@ -1,24 +1,11 @@
 // The frame of the console, in a real browser.
-import type { Browser } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import {
-  type BrowserUse,
-  browserPath,
-  openConsole,
-  skipReason,
-  takeScreenshot,
-  useBrowser,
-} from "../testkit/browser.ts";
+import { describe, expect, test } from "vitest";
+import { browserPath, openConsole, skipReason, takeScreenshot } from "../testkit/browser.ts";
 import { startConsole } from "../testkit/console-server.ts";
+import { sharedBrowser } from "../testkit/shared-browser.ts";
 
 describe.skipIf(browserPath === undefined)(`the frame of the console${skipReason}`, () => {
-  let browser: Browser;
-  let use: BrowserUse;
-  beforeAll(async () => {
-    use = await useBrowser();
-    ({ browser } = use);
-  });
-  afterAll(() => use[Symbol.asyncDispose]());
+  const browser = sharedBrowser();
 
   test("shows every page, without an error or a request to another origin", async () => {
     await using server = await startConsole();

@@ -1,22 +1,16 @@
 // The pages of the models and of the system in a real browser.
-import type { Browser } from "playwright-core";
 import { demoModel } from "rondo/demo";
 import { startModelServer } from "rondo/testing";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import type { LogLine, SystemSample } from "../api/inspect-types.ts";
-import { type BrowserUse, browserPath, openConsole, skipReason, useBrowser } from "../testkit/browser.ts";
+import { browserPath, openConsole, skipReason } from "../testkit/browser.ts";
 import { startConsole } from "../testkit/console-server.ts";
+import { sharedBrowser } from "../testkit/shared-browser.ts";
 import { columnsOf, figures, joinSamples } from "./figures.ts";
 import { joinLines, shownLines } from "./log-lines.ts";
 
 describe.skipIf(browserPath === undefined)(`models and the system${skipReason}`, () => {
-  let browser: Browser;
-  let use: BrowserUse;
-  beforeAll(async () => {
-    use = await useBrowser();
-    ({ browser } = use);
-  });
-  afterAll(() => use[Symbol.asyncDispose]());
+  const browser = sharedBrowser();
 
   test("shows the facts of a model with their sources, and checks whether it works", async () => {
     await using modelServer = await startModelServer(

@@ -29,45 +29,8 @@ export async function startBrowser(): Promise<Browser> {
   });
 }
 
-/** The browser of this process: test files share it, as a start takes longer than many tests. */
-interface SharedBrowser {
-  readonly browser: Promise<Browser>;
-  users: number;
-  closing: ReturnType<typeof setTimeout> | undefined;
-}
-
-// Test files of one process do not share modules.
-const shared = globalThis as { rondoBrowser?: SharedBrowser | undefined };
-/** How long it waits for the next test file. */
-const idleMs = 3_000;
-
-export interface BrowserUse extends AsyncDisposable {
-  readonly browser: Browser;
-}
-
-/** The shared browser, until it is disposed of. What is opened in it has to be closed before. */
-export async function useBrowser(): Promise<BrowserUse> {
-  const known = await shared.rondoBrowser?.browser.catch(() => undefined);
-  const use = (known?.isConnected() && shared.rondoBrowser) || {
-    browser: startBrowser(),
-    users: 0,
-    closing: undefined,
-  };
-  shared.rondoBrowser = use;
-  use.users += 1;
-  clearTimeout(use.closing);
-  const close = async () => {
-    if (shared.rondoBrowser === use) shared.rondoBrowser = undefined;
-    await (await use.browser).close();
-  };
-  return {
-    browser: await use.browser,
-    async [Symbol.asyncDispose]() {
-      use.users -= 1;
-      if (use.users === 0) use.closing = setTimeout(() => void close().catch(() => {}), idleMs).unref();
-    },
-  };
-}
+/** What opens pages: a browser, or what stands for the shared one. */
+export type PageOpener = Pick<Browser, "newContext" | "newPage">;
 
 export interface ConsolePage extends AsyncDisposable {
   readonly page: Page;
@@ -77,7 +40,7 @@ export interface ConsolePage extends AsyncDisposable {
 
 /** Opens the console at a place such as `#/runs`. */
 export async function openConsole(
-  browser: Browser,
+  browser: PageOpener,
   url: string,
   place = "",
   options: BrowserContextOptions = {},

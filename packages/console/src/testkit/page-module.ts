@@ -1,8 +1,9 @@
 // A module of the console in an empty page, for tests of what has to do with the document but not with a server.
 
 import { fileURLToPath } from "node:url";
-import type { Browser, Page } from "playwright-core";
+import type { Page } from "playwright-core";
 import { build, type Rollup } from "vite";
+import type { PageOpener } from "./browser.ts";
 
 export interface ModulePage extends AsyncDisposable {
   /** The exports of the module are in the global `tested`. */
@@ -10,7 +11,7 @@ export interface ModulePage extends AsyncDisposable {
 }
 
 /** `path`: from the folder of the sources, such as `ui/markdown/pace.ts`. */
-export async function openModule(browser: Browser, path: string): Promise<ModulePage> {
+export async function openModule(browser: PageOpener, path: string): Promise<ModulePage> {
   const entry = fileURLToPath(new URL(`../${path}`, import.meta.url));
   const built = (await build({
     configFile: false,

@@ -1,10 +1,10 @@
 // The page of the tools in a real browser, with local tools and MCP servers.
-import type { Browser } from "playwright-core";
 import { tool } from "rondo";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { startNotebook } from "../../../server/src/executor/mcp/testkit/notebook-server.ts";
-import { type BrowserUse, browserPath, openConsole, skipReason, useBrowser } from "../testkit/browser.ts";
+import { browserPath, openConsole, skipReason } from "../testkit/browser.ts";
 import { startConsole } from "../testkit/console-server.ts";
+import { sharedBrowser } from "../testkit/shared-browser.ts";
 
 const report = tool(
   {
@@ -36,13 +36,7 @@ const nested = tool(
 );
 
 describe.skipIf(browserPath === undefined)(`the tools${skipReason}`, () => {
-  let browser: Browser;
-  let use: BrowserUse;
-  beforeAll(async () => {
-    use = await useBrowser();
-    ({ browser } = use);
-  });
-  afterAll(() => use[Symbol.asyncDispose]());
+  const browser = sharedBrowser();
 
   test("runs a local tool by a form, shows a failure, and runs one of an MCP server", async () => {
     const notebook = await startNotebook();

@@ -1,10 +1,10 @@
 // What a text becomes while it grows, in a real document.
-import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type BrowserUse, browserPath, skipReason, useBrowser } from "../../testkit/browser.ts";
+import { browserPath, skipReason } from "../../testkit/browser.ts";
 import { hostileTexts } from "../../testkit/hostile-texts.ts";
 import { type ModulePage, openModule } from "../../testkit/page-module.ts";
 import { sampleText } from "../../testkit/sample-text.ts";
+import { sharedBrowser } from "../../testkit/shared-browser.ts";
 import type { MarkdownView } from "./markdown-view.ts";
 
 declare const tested: { MarkdownView: typeof MarkdownView };
@@ -24,17 +24,13 @@ const growing: readonly (readonly [name: string, text: string])[] = [
 ];
 
 describe.skipIf(browserPath === undefined)(`a Markdown text that grows${skipReason}`, () => {
-  let browser: Browser;
-  let use: BrowserUse;
+  const browser = sharedBrowser();
   let opened: ModulePage;
   beforeAll(async () => {
-    use = await useBrowser();
-    ({ browser } = use);
     opened = await openModule(browser, "ui/markdown/markdown-view.ts");
   });
   afterAll(async () => {
     await opened[Symbol.asyncDispose]();
-    await use[Symbol.asyncDispose]();
   });
 
   test.each(growing)("looks as if it had come at once: %s", async (_name, text) => {

@@ -1,11 +1,12 @@
 // Markdown of models, in a real browser: what it becomes, and what it must not.
-import type { Browser, Page } from "playwright-core";
+import type { Page } from "playwright-core";
 import { scriptedModel } from "rondo/testing";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type BrowserUse, browserPath, openConsole, skipReason, useBrowser } from "../../testkit/browser.ts";
+import { describe, expect, test } from "vitest";
+import { browserPath, openConsole, skipReason } from "../../testkit/browser.ts";
 import { startConsole } from "../../testkit/console-server.ts";
 import { hostileTexts } from "../../testkit/hostile-texts.ts";
 import { sampleText } from "../../testkit/sample-text.ts";
+import { sharedBrowser } from "../../testkit/shared-browser.ts";
 
 /** What may be below the text of a model, with the parts that the console itself adds. */
 const allowed =
@@ -19,13 +20,7 @@ async function ask(page: Page, text: string): Promise<void> {
 }
 
 describe.skipIf(browserPath === undefined)(`Markdown of a model${skipReason}`, () => {
-  let browser: Browser;
-  let use: BrowserUse;
-  beforeAll(async () => {
-    use = await useBrowser();
-    ({ browser } = use);
-  });
-  afterAll(() => use[Symbol.asyncDispose]());
+  const browser = sharedBrowser();
 
   test("stays within a short list of elements, and makes no request, script or dialog", async () => {
     // All at once, each on its own, and cut in pieces as a stream would.

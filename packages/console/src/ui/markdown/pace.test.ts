@@ -1,20 +1,14 @@
 // How often a text that grows is rendered.
-import type { Browser } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type BrowserUse, browserPath, skipReason, useBrowser } from "../../testkit/browser.ts";
+import { describe, expect, test } from "vitest";
+import { browserPath, skipReason } from "../../testkit/browser.ts";
 import { openModule } from "../../testkit/page-module.ts";
+import { sharedBrowser } from "../../testkit/shared-browser.ts";
 import type { paced } from "./pace.ts";
 
 declare const tested: { paced: typeof paced };
 
 describe.skipIf(browserPath === undefined)(`the pace of rendering${skipReason}`, () => {
-  let browser: Browser;
-  let use: BrowserUse;
-  beforeAll(async () => {
-    use = await useBrowser();
-    ({ browser } = use);
-  });
-  afterAll(() => use[Symbol.asyncDispose]());
+  const browser = sharedBrowser();
 
   test("is seldom for what comes faster than anybody reads, and nothing stays unshown", async () => {
     await using opened = await openModule(browser, "ui/markdown/pace.ts");
