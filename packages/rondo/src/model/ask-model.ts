@@ -124,7 +124,7 @@ interface Attempt {
 
 async function attempt(
   { endpoint, model, send, learned, createReader, path = "/chat/completions" }: ChatSetup,
-  { text: body, isWhole }: RequestBody,
+  { parts: body, isWhole }: RequestBody,
   { sink, answer, silence, trace }: Attempt,
 ): Promise<void> {
   const { signal } = sink;

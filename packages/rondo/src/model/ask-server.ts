@@ -28,8 +28,8 @@ export interface ServerRequest {
   readonly endpoint: Endpoint;
   /** The resource, such as `/models`. */
   readonly path: string;
-  /** JSON to post. Default: none, and the resource is fetched. */
-  readonly body?: string;
+  /** JSON to post, in parts. Default: none, and the resource is fetched. */
+  readonly body?: readonly string[];
   /** The model that is asked for, for messages. Default: none. */
   readonly model?: string;
   /** Headers that connect the request to its trace. Default: none. */

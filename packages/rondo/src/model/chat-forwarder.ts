@@ -86,7 +86,7 @@ async function exchange(
   let size = 0;
   if (!(isWhole && mayAskWhole)) silence.hear();
   try {
-    const response = await askServer({ endpoint, path, body, model, traceHeaders, send, signal });
+    const response = await askServer({ endpoint, path, body: [body], model, traceHeaders, send, signal });
     hasBegun = true;
     onHead({ status: response.status, contentType: response.header("content-type") });
     await response.read((bytes) => {

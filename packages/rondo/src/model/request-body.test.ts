@@ -15,11 +15,11 @@ const tools = [toolOf("add"), toolOf("now")];
 
 /** The body as the server will see it. */
 function bodyOf(request: Partial<ModelRequest>, profile: Partial<ModelProfile> = {}) {
-  const { text, toolNames } = requestBody({ messages: hello, ...request }, "m", {
+  const { parts, toolNames } = requestBody({ messages: hello, ...request }, "m", {
     ...commonProfile,
     ...profile,
   });
-  return { ...(JSON.parse(text) as Record<string, unknown>), toolNames };
+  return { ...(JSON.parse(parts.join("")) as Record<string, unknown>), toolNames };
 }
 
 test("a plain request has no more than it needs", () => {
@@ -33,18 +33,18 @@ test("a plain request has no more than it needs", () => {
 });
 
 test("a request for a whole answer asks for no stream", () => {
-  const { text, isWhole } = requestBody({ messages: hello }, "m", commonProfile, true);
+  const { parts, isWhole } = requestBody({ messages: hello }, "m", commonProfile, true);
   expect(isWhole).toBe(true);
-  expect(JSON.parse(text)).toEqual({ model: "m", messages: hello, stream: false });
+  expect(JSON.parse(parts.join(""))).toEqual({ model: "m", messages: hello, stream: false });
 });
 
 test.each([{ stream: true }, { stream_options: { include_usage: false } }])(
   "a request whose extraBody speaks of a stream asks for one: %j",
   (extraBody) => {
     const request = { messages: hello, settings: { extraBody } };
-    const { text, isWhole } = requestBody(request, "m", commonProfile, true);
+    const { parts, isWhole } = requestBody(request, "m", commonProfile, true);
     expect(isWhole).toBe(false);
-    expect(JSON.parse(text)).toMatchObject({ stream: true, stream_options: {}, ...extraBody });
+    expect(JSON.parse(parts.join(""))).toMatchObject({ stream: true, stream_options: {}, ...extraBody });
   },
 );
 

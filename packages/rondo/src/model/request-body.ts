@@ -8,8 +8,8 @@ import type { ModelRequest, OutputFormat } from "./provider.ts";
 import { messagesJson } from "./written-messages.ts";
 
 export interface RequestBody {
-  /** JSON text. */
-  readonly text: string;
+  /** JSON text, in parts. */
+  readonly parts: readonly string[];
   /** The tools that the model was offered. */
   readonly toolNames: readonly string[];
   /** Whether the answer is requested whole. */
@@ -44,18 +44,26 @@ export function requestBody(
     response_format: output && profile.outputMode === "native" ? responseFormat(output) : undefined,
     ...settings.extraBody,
   };
-  const text = bodyText(model, messagesJson(messages, profile, instruction), rest);
+  const parts = bodyParts(model, messagesJson(messages, profile, instruction), rest);
   // An answer in a shape that looks like a call is not one.
   const isOnlyShape = output !== undefined && request.toolChoice === "none";
-  return { text, toolNames: isOnlyShape ? [] : tools.map((tool) => tool.function.name), isWhole };
+  return { parts, toolNames: isOnlyShape ? [] : tools.map((tool) => tool.function.name), isWhole };
 }
 
 /** The fields in this order, unless `extraBody` has other messages or another model. */
-function bodyText(model: string, messages: string, rest: Readonly<Record<string, unknown>>): string {
+function bodyParts(
+  model: string,
+  messages: readonly string[],
+  rest: Readonly<Record<string, unknown>>,
+): readonly string[] {
   if (Object.hasOwn(rest, "model") || Object.hasOwn(rest, "messages"))
-    return JSON.stringify({ model, messages: JSON.parse(messages) as unknown, ...rest });
+    return [JSON.stringify({ model, messages: JSON.parse(messages.join("")) as unknown, ...rest })];
   const others = JSON.stringify(rest).slice(1);
-  return `{"model":${JSON.stringify(model)},"messages":${messages}${others === "}" ? "" : ","}${others}`;
+  return [
+    `{"model":${JSON.stringify(model)},"messages":`,
+    ...messages,
+    `${others === "}" ? "" : ","}${others}`,
+  ];
 }
 
 function responseFormat({ name, schema }: OutputFormat): object {

@@ -18,11 +18,22 @@ describe("a list that is sent again and again", () => {
   test("is written as if it were new, whatever was added to it", () => {
     const messages: Message[] = [{ role: "user", content: "Add." }];
     for (let round = 0; round < 5; round++) {
-      expect(messagesJson(messages, commonProfile)).toBe(written(messages));
+      expect(messagesJson(messages, commonProfile).join("")).toBe(written(messages));
       messages.push(
         { role: "assistant", content: null, tool_calls: [callOf(`{ "a": ${round} }`, `id ${round % 2}`)] },
         { role: "tool", tool_call_id: `id ${round % 2}`, name: "add", content: `${round} "ü"` },
       );
+    }
+  });
+
+  test("is written in parts that stay as they are, however long it becomes", () => {
+    const messages: Message[] = [{ role: "user", content: "Go on." }];
+    for (let round = 0; round < 40; round++) {
+      messages.push({ role: "assistant", content: "word ".repeat(1_000) });
+      messages.push({ role: "user", content: "More." });
+      const parts = messagesJson(messages, commonProfile);
+      expect(parts.join("")).toBe(written(messages));
+      if (round > 0) expect(parts.slice(1, -1).every((part) => part.length < 30_000)).toBe(true);
     }
   });
 
@@ -49,12 +60,12 @@ describe("a list that is sent again and again", () => {
     ];
     for (const change of changes) {
       change();
-      expect(messagesJson(messages, commonProfile)).toBe(written(messages));
+      expect(messagesJson(messages, commonProfile).join("")).toBe(written(messages));
     }
     const thinking = { ...commonProfile, sendReasoning: "think-tags" } as const;
     messages.push(answer);
     for (const profile of [thinking, commonProfile, thinking])
-      expect(messagesJson(messages, profile)).toBe(written(messages, profile));
+      expect(messagesJson(messages, profile).join("")).toBe(written(messages, profile));
   });
 
   test("notices other thinking where that is sent", () => {
@@ -63,7 +74,7 @@ describe("a list that is sent again and again", () => {
     const messages: Message[] = [{ role: "user", content: "Go." }, answer];
     for (const reasoning of ["Hm.", "Hm.", "So.", "Ah."]) {
       answer.reasoning = reasoning;
-      expect(messagesJson(messages, thinking)).toBe(written(messages, thinking));
+      expect(messagesJson(messages, thinking).join("")).toBe(written(messages, thinking));
     }
   });
 
@@ -75,6 +86,6 @@ describe("a list that is sent again and again", () => {
     messages.push(answer, { role: "tool", tool_call_id: "a b", content: 1n as unknown as string });
     expect(() => messagesJson(messages, short)).toThrow(/BigInt/);
     messages[2] = { role: "tool", tool_call_id: "a b", content: "1" };
-    expect(messagesJson(messages, short)).toBe(written(messages, short));
+    expect(messagesJson(messages, short).join("")).toBe(written(messages, short));
   });
 });

@@ -7,25 +7,28 @@ import type { Message, ToolCall } from "./message.ts";
 import type { ModelProfile } from "./profile.ts";
 import { CallIds, checkMessages, wireMessages } from "./wire-messages.ts";
 
+/** Shorter parts are put together: a part has a cost too. */
+const minPartLength = 16_384;
+
 /** By the list. Most are sent once, and nothing but that is kept of them. */
 const lists = new WeakMap<readonly Message[], WrittenMessages | "sent once">();
 
-/** The messages for the wire, as JSON. An `instruction` becomes part of the system message. */
+/** The messages for the wire, as parts of JSON. An `instruction` becomes part of the system message. */
 export function messagesJson(
   messages: readonly Message[],
   profile: ModelProfile,
   instruction?: string,
-): string {
+): readonly string[] {
   checkMessages(messages);
   const known = instruction === undefined ? lists.get(messages) : undefined;
   if (!known) {
     lists.set(messages, "sent once");
-    return JSON.stringify(wireMessages(messages, profile, { instruction }));
+    return [JSON.stringify(wireMessages(messages, profile, { instruction }))];
   }
   const isUsable = known !== "sent once" && known.isBeginningOf(messages, profile);
   const written = isUsable ? known : new WrittenMessages(profile);
   lists.delete(messages); // what cannot be written as JSON leaves it half done
-  const json = `[${written.extend(messages)}]`;
+  const json = written.extend(messages);
   lists.set(messages, written);
   return json;
 }
@@ -36,7 +39,8 @@ class WrittenMessages {
   readonly #ids: CallIds;
   /** The messages as they were written. */
   readonly #copies: Message[] = [];
-  #json = "";
+  /** Their JSON after the bracket, in parts: one long text would be copied with each request. */
+  readonly #parts: string[] = [];
 
   constructor(profile: ModelProfile) {
     this.#profile = profile;
@@ -49,24 +53,31 @@ class WrittenMessages {
     return this.#copies.every((copy, index) => isSame(copy, messages[index]));
   }
 
-  /** Writes what is new. Gives all messages, without the brackets around them. */
-  extend(messages: readonly Message[]): string {
+  /** Writes what is new. Gives all messages. */
+  extend(messages: readonly Message[]): readonly string[] {
     const end = messages.findLastIndex(({ role }) => role === "assistant" || role === "tool") + 1;
     const added = messages.slice(this.#copies.length, end);
     if (added.length > 0) {
-      this.#json = joined(this.#json, this.#write(added));
+      this.#keep(this.#write(added));
       for (const message of added) this.#copies.push(copyData(message));
     }
-    return joined(this.#json, this.#write(messages.slice(end)));
+    const last = this.#write(messages.slice(end));
+    const comma = this.#parts.length > 0 && last !== "" ? "," : "";
+    return ["[", ...this.#parts, `${comma}${last}]`];
+  }
+
+  #keep(json: string): void {
+    const last = this.#parts.length - 1;
+    const before = this.#parts[last];
+    if (json === "") return;
+    if (before === undefined) this.#parts.push(json);
+    else if (before.length < minPartLength) this.#parts[last] = `${before},${json}`;
+    else this.#parts.push(`,${json}`);
   }
 
   #write(messages: readonly Message[]): string {
     return JSON.stringify(wireMessages(messages, this.#profile, { ids: this.#ids })).slice(1, -1);
   }
-}
-
-function joined(one: string, other: string): string {
-  return one === "" || other === "" ? one + other : `${one},${other}`;
 }
 
 /** Whether a message is as it was. Field by field: a generic comparison takes as long as writing it. */

@@ -131,6 +131,8 @@ export class AnyTool {
   declare readonly "~types"?: ToolTypes;
   /** The full name, `parent.child` for a subtool, as in registries and turns. */
   readonly name: string;
+  /** The name that models see, which cannot have dots. */
+  readonly wireName: string;
   readonly metadata: ToolMetadata;
   readonly fn: ToolDefinition["fn"];
   /** Whether it is an async generator. */
@@ -167,6 +169,7 @@ export class AnyTool {
   ) {
     const { shortName, description, input, outputSchema, fixed, parent } = definition;
     this.name = parent === null ? shortName : `${parent.name}.${shortName}`;
+    this.wireName = this.name.replaceAll(".", "__");
     this.metadata = new ToolMetadata(
       shortName,
       description,
@@ -196,11 +199,6 @@ export class AnyTool {
     this.subtool = subtool as DefineSubtool;
     checkWireName(this.wireName);
     Object.freeze(this);
-  }
-
-  /** The name that models see, which cannot have dots. */
-  get wireName(): string {
-    return this.name.replaceAll(".", "__");
   }
 
   get description(): string {

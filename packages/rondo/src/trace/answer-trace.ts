@@ -71,7 +71,7 @@ export class AnswerTrace implements Tracer {
   }
 
   /** A request goes out. Gives the headers that connect it to the trace. */
-  sent(url: string, body: string, isStream: boolean): TraceHeaders {
+  sent(url: string, body: readonly string[], isStream: boolean): TraceHeaders {
     this.#attempts += 1;
     const attempt = this.#attempts;
     this.emit({
@@ -79,9 +79,9 @@ export class AnswerTrace implements Tracer {
       answer: 0,
       attempt,
       url,
-      bytes: byteLength(body),
+      bytes: body.reduce((sum, part) => sum + byteLength(part), 0),
       isStream,
-      body: () => body,
+      body: () => body.join(""),
     });
     return this.headers();
   }

@@ -18,7 +18,7 @@ export function sendBy(fetch: FetchFunction): HttpSend {
       headers: { ...headers },
       redirect: "manual",
       signal,
-      ...(body === undefined ? {} : { body }),
+      ...(body === undefined ? {} : { body: body.join("") }),
     });
     const response = await untilAborted(answer, signal).catch((error: unknown) => {
       // Should the answer come after the abort, nobody reads it.

@@ -83,7 +83,7 @@ class Exchange implements HttpResponse, ConnectionUser {
   }
 
   begin(): void {
-    const { method, body = "" } = this.#request;
+    const { method, body = [] } = this.#request;
     const { pool, path, host } = this.#target;
     try {
       const head = `${method} ${path} HTTP/1.1\r\n${fieldLines(this.#request, host)}\r\n`;
@@ -261,5 +261,11 @@ function fieldLines({ method, headers, body }: HttpRequest, host: string): strin
   if (!hasHost) lines = `host: ${host}\r\n${lines}`;
   if (!hasConnection) lines += "connection: keep-alive\r\n";
   const hasLength = body !== undefined || method === "POST";
-  return hasLength ? `${lines}content-length: ${Buffer.byteLength(body ?? "")}\r\n` : lines;
+  return hasLength ? `${lines}content-length: ${byteLength(body ?? [])}\r\n` : lines;
+}
+
+function byteLength(parts: readonly string[]): number {
+  let bytes = 0;
+  for (const part of parts) bytes += Buffer.byteLength(part);
+  return bytes;
 }

@@ -4,6 +4,7 @@ import { createServer, type RequestListener, type ServerResponse } from "node:ht
 import type { AddressInfo } from "node:net";
 import { PassThrough, Readable } from "node:stream";
 import { brotliCompressSync, createGzip, deflateSync, gzipSync, zstdCompressSync } from "node:zlib";
+import fc from "fast-check";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { type HttpResponse, type HttpSend, readText as readTextUpTo } from "./http.ts";
 import { sendBy, send as sendByFetch } from "./http-fetch.ts";
@@ -69,12 +70,29 @@ describe.each([
       response.write(`${request.headers["content-length"]} bytes: `);
       request.pipe(response);
     });
-    const response = await send({ method: "POST", url, headers: { "x-a": "b" }, body: "é", signal: never });
+    const response = await send({ method: "POST", url, headers: { "x-a": "b" }, body: ["é"], signal: never });
     expect(response.status).toBe(418);
     expect(response.header("x-method")).toBe("POST");
     expect(response.header("x-header")).toBe("b");
     expect(response.header("x-none")).toBeUndefined();
     expect(await readText(response)).toBe("2 bytes: é");
+  });
+
+  test("sends the parts of a body as one text, short and long", async () => {
+    const { url } = await serve((request, response) => {
+      response.write(`${request.headers["content-length"]}:`);
+      request.pipe(response);
+    });
+    const part = fc
+      .tuple(fc.string({ unit: "grapheme", maxLength: 20 }), fc.constantFrom(1, 1, 500, 20_000))
+      .map(([text, times]) => text.repeat(times));
+    const echoes = fc.asyncProperty(fc.array(part, { maxLength: 5 }), async (parts) => {
+      const text = parts.join("");
+      const headers = { "x-name": parts.length % 2 ? "a" : "ü" };
+      const response = await send({ method: "POST", url, headers, body: parts, signal: never });
+      expect(await readTextUpTo(response, 20_000_000)).toBe(`${Buffer.byteLength(text)}:${text}`);
+    });
+    await fc.assert(echoes, { numRuns: 50 });
   });
 
   test.each([

@@ -6,7 +6,8 @@ export interface HttpRequest {
   readonly url: URL;
   /** Names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
-  readonly body?: string | undefined;
+  /** In parts: a long text that is put together would be copied for it. */
+  readonly body?: readonly string[] | undefined;
   /** Closes the connection at once, also while the body is read, and rejects with its reason. */
   readonly signal: AbortSignal;
 }

@@ -33,7 +33,7 @@ export function probeOf(endpoint: Endpoint, send: HttpSend, signal: AbortSignal)
           ...(body !== undefined && { "content-type": "application/json" }),
           ...endpoint.headers,
         },
-        body: body === undefined ? undefined : JSON.stringify(body),
+        body: body === undefined ? undefined : [JSON.stringify(body)],
         signal,
       });
       const text = await readText(response, maxReplyBytes);

@@ -120,7 +120,7 @@ async function askOnce(
   // Servers store by default. One that stores nothing rejects the wish, and says so in its response.
   const text = JSON.stringify({ model, stream: true, ...(!chain && { store: false }), ...fields });
   const setup = { ...chat, path: "/responses", createReader: () => reader };
-  await askModel(setup, () => ({ text, toolNames: [], isWhole: false }), sink, trace);
+  await askModel(setup, () => ({ parts: [text], toolNames: [], isWhole: false }), sink, trace);
 }
 
 /** Whether the server no longer has the response that the request goes on from. */

@@ -50,7 +50,7 @@ test("a request is sent as it should be, and nothing in a header breaks it", asy
     socket.write(ok("fine"));
   });
   const headers = { "x-name": "Größe", "content-length": "7", "transfer-encoding": "chunked" };
-  await textOf(await send({ method: "POST", url, headers, body: "é{}", signal: never }));
+  await textOf(await send({ method: "POST", url, headers, body: ["é", "{}"], signal: never }));
   await textOf(await get(url, { host: "other", connection: "close" }));
   expect(requests).toEqual([
     `POST /path?a=b HTTP/1.1\r\nhost: ${url.host}\r\nx-name: Größe\r\nconnection: keep-alive\r\ncontent-length: 4\r\n\r\n\u00c3\u00a9{}`,
