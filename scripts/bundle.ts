@@ -88,6 +88,7 @@ async function bundle({ folder, entries, shared, target }: Package): Promise<Out
     dir: join(folder, "dist"), // the maps name their sources from there
     format: "esm",
     sourcemap: true,
+    comments: { jsdoc: false }, // they are in the types
     entryFileNames: "[name].js",
     chunkFileNames: "[name].js",
     minifyInternalExports: false,
