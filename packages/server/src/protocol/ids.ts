@@ -1,4 +1,4 @@
-// Ids: a prefix that names the kind, the time, and an unguessable part.
+// Ids: a prefix that names the kind, and an unguessable part.
 
 import { randomFillSync } from "node:crypto";
 
@@ -30,23 +30,28 @@ function randomDigits(count: number): string {
   return digits.slice(used - count, used);
 }
 
+/** A new id, such as `resp_9f…`: 128 random bits, so that it cannot be guessed. */
+export function newId(prefix: IdPrefix): string {
+  return `${prefix}_${randomDigits(32)}`;
+}
+
 let timeMs = -1;
 let timeDigits = "";
 
 /**
- * A new id, such as `resp_019e…`. It begins with the time: new rows are neighbours in the indexes of a store, which would
- * otherwise write a page for each of them. 80 random bits follow, so that it cannot be guessed.
+ * A new id for an item that was sent, with the mark of a round. It begins with the time: requests have dozens of such
+ * items, and a store writes neighbours in an index together, but a page for each stranger. 80 random bits follow.
  */
-export function newId(prefix: IdPrefix): string {
+export function newInputId(prefix: IdPrefix, mark: string | undefined): string {
   const nowMs = Date.now();
   if (nowMs !== timeMs) {
     timeMs = nowMs;
     timeDigits = nowMs.toString(16).padStart(12, "0");
   }
-  return `${prefix}_${timeDigits}${randomDigits(20)}`;
+  return withMark(`${prefix}_${timeDigits}${randomDigits(20)}`, mark);
 }
 
-// Of `newItemId()` and `newMarkedId()`, or of an approval request.
+// Of `newItemId()` and `newInputId()`, or of an approval request.
 const marked = /(?:_[0-9a-f]{32}(?:[0-9a-f]{14})?|^mcpr_[\w-]{16})_([0-9a-f]{8})(?:\.|$)/;
 
 /**
@@ -60,11 +65,6 @@ export function roundMark(responseId: string, answer: number): string {
   for (let index = 0; index < text.length; index += 1)
     hash = Math.imul(hash ^ text.charCodeAt(index), 0x01000193);
   return (hash >>> 0).toString(16).padStart(8, "0");
-}
-
-/** A new id with the mark of a round. */
-export function newMarkedId(prefix: IdPrefix, mark: string | undefined): string {
-  return withMark(newId(prefix), mark);
 }
 
 /** The mark in the id of an item; undefined for items of other servers and of older versions. */
@@ -86,7 +86,7 @@ export interface ItemPlace {
  */
 export function newItemId(prefix: IdPrefix, { responseId, serverCalls, mark }: ItemPlace): string {
   const response = wholeResponseId.exec(responseId)?.[1];
-  if (response === undefined) return newMarkedId(prefix, mark);
+  if (response === undefined) return withMark(newId(prefix), mark);
   const count = Math.min(serverCalls, 0xff).toString(16).padStart(2, "0");
   return withMark(`${prefix}_${response}${count}${randomDigits(12)}`, mark);
 }

@@ -1,11 +1,11 @@
 // Ids for stored items.
 
-import { type IdPrefix, markOf, newMarkedId } from "../protocol/ids.ts";
+import { type IdPrefix, markOf, newInputId } from "../protocol/ids.ts";
 import type { InputItem, OutputItem } from "../protocol/items.ts";
 
 /** Every stored item gets an id of its own: the same item may be sent with many requests. The mark of its round stays. */
 export function withNewId(item: InputItem | OutputItem): InputItem & { id: string } {
-  const id = newMarkedId(prefixOf(item.type), markOf(item.id));
+  const id = newInputId(prefixOf(item.type), markOf(item.id));
   if (item.type !== "mcp_approval_request") return { ...(item as unknown as InputItem), id };
   // Its answer refers to it by the id that it had.
   return { approval_request_id: item.id ?? id, ...(item as unknown as InputItem), id };

@@ -2,7 +2,8 @@
 
 import type { ApiClient } from "../api-client.ts";
 
-const wholeId = /^resp_[0-9a-f]{48}$/;
+// Ours have 32 digits; other servers have such ids with 48.
+const wholeId = /^resp_(?:[0-9a-f]{32}|[0-9a-f]{48})$/;
 const prefix = /^(?:resp_)?[0-9a-f]{4,47}$/;
 const maxSearched = 500;
 

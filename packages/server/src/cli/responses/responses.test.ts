@@ -320,7 +320,7 @@ test("cancel ends a response and its followers, and leaves one that is over unch
 });
 
 describe("reports that", () => {
-  const id = `resp_${"0".repeat(48)}`;
+  const id = `resp_${"0".repeat(32)}`;
 
   test.each([[["list"]], [["show", id]], [["follow", id]], [["cancel", id]]])(
     "no server runs: %j",
@@ -346,7 +346,7 @@ describe("reports that", () => {
 
   test("a prefix is ambiguous", async () => {
     // Random ids do not share a beginning when they are told to, so this server makes its own.
-    const ids = [`resp_aaaa${"1".repeat(44)}`, `resp_aaaa${"2".repeat(44)}`];
+    const ids = [`resp_aaaa${"1".repeat(28)}`, `resp_aaaa${"2".repeat(28)}`];
     const page = { data: ids.map((it) => ({ id: it })), has_more: false, first_id: ids[0], last_id: ids[1] };
     const server = createServer((_, answer) => answer.end(JSON.stringify(page))).listen(0, "127.0.0.1");
     await new Promise((resolve) => server.once("listening", resolve));
