@@ -18,7 +18,8 @@ const columns = `r.id, r.status, r.is_background, r.model, r.created_at_ms, r.co
 
 /** Whether it is the oldest of its thread that is kept: the one that began it may have been removed. */
 const isFirst = `(r.thread_id = r.id OR (
-  NOT EXISTS (SELECT 1 FROM responses f WHERE f.id = r.thread_id AND f.owner = ? AND f.thread_id IS NULL)
+  NOT EXISTS (SELECT 1 FROM responses f WHERE f.id = r.thread_id AND f.owner = ?
+    AND coalesce(f.thread_id, f.id) = f.id)
   AND NOT EXISTS (SELECT 1 FROM responses o WHERE o.owner = ? AND o.thread_id = r.thread_id
     AND (o.created_at_ms, o.id) < (r.created_at_ms, r.id))))`;
 

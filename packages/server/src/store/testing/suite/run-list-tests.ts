@@ -123,6 +123,10 @@ export function runListTests(context: SuiteContext): void {
       await create("gone2", { previousResponseId: "gone" });
       await create("gone", { previousResponseId: "elsewhere" });
       expect(await roots()).toBe("gone gone2 r2 r4 resp_abcd1");
+      // One that follows what was said in its own thread did.
+      await create("early", { previousResponseId: "late" });
+      await create("late", { previousResponseId: "early" });
+      expect(await roots()).toBe("gone gone2 late r2 r4 resp_abcd1");
       // Those of another owner make no difference.
       expect((await listed({ onlyRoots: true }, "bob")).data.map(({ id }) => id)).toEqual(["other"]);
     });
