@@ -120,7 +120,8 @@ class MemoryStore implements Store {
   }
 
   async trace(owner: string, id: string, after: number): Promise<readonly TracePiece[]> {
-    return (this.#find(owner, id)?.trace ?? []).filter(({ last }) => last > after).map(copyPiece);
+    const pieces = (this.#find(owner, id)?.trace ?? []).filter(({ last }) => last > after);
+    return pieces.toSorted((one, other) => one.last - other.last).map(copyPiece);
   }
 
   async input(owner: string, id: string, options: ListOptions) {
