@@ -1,9 +1,7 @@
 // The commands of "Three nodes, step by step" work in the order of the page, with a real PostgreSQL and HAProxy. Ports are
 // free ones, and `rondo` runs the sources instead of a build.
 import { type ChildProcess, execFile, spawn, spawnSync } from "node:child_process";
-import { once } from "node:events";
 import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { setTimeout } from "node:timers/promises";
@@ -14,6 +12,7 @@ import {
   type PostgresServer,
   startPostgresServer,
 } from "../packages/server/src/store/postgres/testkit/postgres-server.ts";
+import { freePort } from "./support/free-port.ts";
 import { repoRoot } from "./support/repo.ts";
 
 const run = promisify(execFile);
@@ -24,7 +23,7 @@ const isMissing = spawnSync("haproxy", ["-v"]).error !== undefined;
 
 let folder: string;
 let postgres: PostgresServer;
-const started: ChildProcess[] = [];
+const started: Started[] = [];
 
 beforeAll(async () => {
   if (isMissing) return;
@@ -38,7 +37,8 @@ beforeAll(async () => {
 }, 60_000);
 
 afterAll(async () => {
-  for (const { pid } of started) if (pid !== undefined) process.kill(-pid, "SIGKILL");
+  // With all that the shell has started.
+  for (const { child } of started) if (isRunning(child)) process.kill(-(child.pid ?? 0), "SIGKILL");
   await postgres?.[Symbol.asyncDispose]();
   if (folder !== undefined) rmSync(folder, { recursive: true });
 }, 60_000);
@@ -49,12 +49,13 @@ test.skipIf(isMissing)(
   async () => {
     for (const statement of codeOf("sql").split(";\n").filter(Boolean))
       await asSuperuser(postgres, (client) => client.query(statement));
-    const ports = await freePorts(4);
-    const [balancer, ...nodes] = ports;
-    const shown = [8080, 4501, 4502, 4503];
-    const commands = shown
-      .reduce((text, port, index) => text.replaceAll(`${port}`, `${ports[index]}`), codeOf("sh"))
-      .replace("5432", `${postgres.port}`);
+    const balancer = await freePort();
+    const nodes = [await freePort(), await freePort(), await freePort()];
+    const ports = new Map(
+      ["8080", "4501", "4502", "4503"].map((shown, index) => [shown, [balancer, ...nodes][index]]),
+    );
+    ports.set("5432", postgres.port);
+    const commands = codeOf("sh").replace(/\d{4}/g, (digits) => `${ports.get(digits) ?? digits}`);
     const environment = /^export (RONDO_STORE)='(.+)'$/m.exec(commands);
     const env = {
       ...process.env,
@@ -68,7 +69,7 @@ test.skipIf(isMissing)(
       if (background !== undefined) {
         // In the repository, for deploy/haproxy.cfg; a config file there would be the nodes' own.
         const cwd = background.startsWith("rondo") ? folder : repoRoot;
-        started.push(spawn("sh", ["-c", background], { cwd, env, detached: true, stdio: "ignore" }));
+        started.push(startCommand(background, { cwd, env }));
         continue;
       }
       if (line.startsWith("curl")) for (const port of [...nodes, balancer]) await untilReady(port);
@@ -87,10 +88,32 @@ test.skipIf(isMissing)(
   },
 );
 
-async function untilReady(port: number | undefined): Promise<void> {
+interface Started {
+  readonly command: string;
+  readonly child: ChildProcess;
+  output: string;
+}
+
+function startCommand(command: string, { cwd, env }: { cwd: string; env: NodeJS.ProcessEnv }): Started {
+  const child = spawn("sh", ["-c", command], { cwd, env, detached: true, stdio: ["ignore", "pipe", "pipe"] });
+  const started: Started = { command, child, output: "" };
+  for (const stream of [child.stdout, child.stderr])
+    stream.on("data", (bytes: Buffer) => {
+      started.output += bytes;
+    });
+  return started;
+}
+
+function isRunning(child: ChildProcess): boolean {
+  return child.pid !== undefined && child.exitCode === null && child.signalCode === null;
+}
+
+async function untilReady(port: number): Promise<void> {
   while (true) {
     const response = await fetch(`http://127.0.0.1:${port}/readyz`).catch(() => undefined);
     if (response?.status === 200) return;
+    for (const { command, child, output } of started)
+      if (!isRunning(child)) throw new Error(`"${command}" has ended: ${output}`);
     await setTimeout(100);
   }
 }
@@ -100,14 +123,4 @@ function codeOf(language: string): string {
   return [...steps.matchAll(new RegExp(`^\`\`\`${language}\\n([\\s\\S]*?)^\`\`\`$`, "gm"))]
     .map((match) => match[1])
     .join("");
-}
-
-async function freePorts(count: number): Promise<number[]> {
-  const servers = Array.from({ length: count }, () => createServer().listen(0, "127.0.0.1"));
-  await Promise.all(servers.map((server) => once(server, "listening")));
-  return servers.map((server) => {
-    const address = server.address();
-    server.close();
-    return typeof address === "object" && address !== null ? address.port : 0;
-  });
 }

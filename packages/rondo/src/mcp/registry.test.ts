@@ -2,9 +2,10 @@ import { mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { freePort } from "../../../../test/support/free-port.ts";
 import type { AnyTool } from "../tool/tool.ts";
 import { type McpProgress, type McpServer, type McpServerOptions, mcpServer } from "./index.ts";
-import { everything, filesystem, freePort, startEverything } from "./testkit/servers.ts";
+import { everything, filesystem, startEverything } from "./testkit/servers.ts";
 
 // They start processes, on machines that may have much to do.
 vi.setConfig({ testTimeout: 30_000 });

@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { startModelServer } from "rondo/testing";
 import { expect, onTestFinished, test, vi } from "vitest";
+import { freePort } from "../../../../test/support/free-port.ts";
 import { resolveConfig } from "../config/check-config.ts";
 import { ConfigError } from "../config/config-error.ts";
 import type { ConfigInput } from "../config/schema.ts";
@@ -128,11 +129,7 @@ const idleExecutor: ToolExecutor = {
 };
 
 test("an executor that fails to start leaves neither the port nor the store in use", async () => {
-  const probe = createServer().listen(0, "127.0.0.1");
-  await once(probe, "listening");
-  const { port } = probe.address() as AddressInfo;
-  probe.close();
-  await once(probe, "close");
+  const port = await freePort();
   const store = await temporaryStore();
   const fail = () => {
     throw new Error("no disk");

@@ -3,7 +3,6 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
-import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -32,15 +31,6 @@ export function small(...flags: string[]) {
 /** The lines of a log that a server may still be writing. */
 export function linesOf(file: string): string[] {
   return existsSync(file) ? readFileSync(file, "utf8").trim().split("\n") : [];
-}
-
-export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as { port: number };
-  server.close();
-  await once(server, "close");
-  return port;
 }
 
 export interface HttpServer extends AsyncDisposable {

