@@ -96,7 +96,8 @@ export function findTool(tool: unknown, { tools = [], registry = defaultRegistry
 
 /** A tool and all its subtools. */
 export function withSubtools(tool: AnyTool): AnyTool[] {
-  return [tool, ...tool.subtools.flatMap(withSubtools)];
+  const { subtools } = tool;
+  return subtools.length === 0 ? [tool] : [tool, ...subtools.flatMap(withSubtools)];
 }
 
 /** A frozen copy of an input, so that neither the caller nor a hook can change it. */

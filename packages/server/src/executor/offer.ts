@@ -140,7 +140,7 @@ function serverKey(label: string, name: JsonValue): string {
 
 /** The loop offers a tool with its subtools, so that none of them can be replaced alone. */
 function checkSubtools(parent: AnyTool, byName: ReadonlyMap<string, OfferedTool>): void {
-  for (const { name, wireName } of withSubtools(parent).slice(1))
+  for (const { name, wireName } of parent.subtools.flatMap(withSubtools))
     if ((byName.get(wireName)?.tool.name ?? name) !== name)
       throw invalidRequest(
         "tools",

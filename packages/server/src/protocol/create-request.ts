@@ -17,6 +17,7 @@ import { type ReasoningOptions, type TextOptions, toReasoningOptions, toTextOpti
 import { echoChoice, type NamedTool, type ToolChoice, toChoice } from "./tool-choice.ts";
 import { echoTools, type ToolDefinition, tool, toTools } from "./tools.ts";
 import { findUnknown } from "./unknown-fields.ts";
+import { isUsualFunction, isUsualItem } from "./usual-shapes.ts";
 
 type Schema = z.infer<typeof createRequestSchema>;
 
@@ -112,8 +113,8 @@ export function parseCreateRequest(
   checkCount(body, "tools", "tools", options.limits.maxTools);
   checkSize(body, options.limits.maxItems);
   const parsed = parseField(frame, body);
-  checkEach(inputItem, parsed.input, body, "input");
-  checkEach(tool, parsed.tools, body, "tools");
+  checkEach(inputItem, isUsualItem, parsed.input, body, "input");
+  checkEach(tool, isUsualFunction, parsed.tools, body, "tools");
   checkUrls(parsed.input, options.urls ?? defaultUrlRules, ["input"]);
   const request = toRequest(parsed, body as JsonObject);
   if (request.tools.length > options.limits.maxTools)
@@ -131,9 +132,16 @@ const frame = createRequestSchema.extend({
   tools: z.array(z.unknown()).nullish(),
 });
 
-function checkEach(schema: z.ZodType, list: unknown, body: unknown, field: string): void {
+function checkEach(
+  schema: z.ZodType,
+  isUsual: (entry: unknown) => boolean,
+  list: unknown,
+  body: unknown,
+  field: string,
+): void {
   if (!Array.isArray(list)) return;
-  for (const [index, entry] of list.entries()) parseField(schema, entry, body, [field, index]);
+  for (const [index, entry] of list.entries())
+    if (!isUsual(entry)) parseField(schema, entry, body, [field, index]);
 }
 
 /** Checked first, so that a huge list costs nothing. */

@@ -218,6 +218,9 @@ export const input = z.union([z.string(), z.array(inputItem)]);
 export function toItems(given: string | readonly JsonObject[]): InputItem[] {
   if (typeof given === "string") return [{ type: "message", role: "user", content: given }];
   return given.map((item) => {
+    // As it is, where nothing has to change: copies of long inputs are not free.
+    if (typeof item["type"] === "string" && item["id"] !== null && item["type"] !== "local_shell_call_output")
+      return item as InputItem;
     const { type, id, ...rest } = item;
     // The API names the call of a local shell by `id` alone, which a stored item does not keep.
     if (type === "local_shell_call_output") rest["call_id"] ??= id ?? null;

@@ -46,16 +46,19 @@ export function checkMessageUrls(messages: unknown, rules: UrlRules): void {
 /** `path` leads to the value; it is changed during the walk, and restored. */
 function walk(value: unknown, rules: UrlRules, path: PropertyKey[], isMedia: boolean): void {
   if (typeof value !== "object" || value === null) return;
-  const isList = Array.isArray(value);
-  for (const [key, inner] of Object.entries(value)) {
-    if (typeof inner !== "object" && typeof inner !== "string") continue;
-    path.push(isList ? Number(key) : key);
-    if (urlFields.test(key)) {
-      const isText = typeof inner === "string";
-      const url: unknown = isText ? inner : inner?.url;
-      if (typeof url === "string") checkUrl(url, key, rules, isText ? path : [...path, "url"]);
-    } else if (isMedia && typeof inner === "string" && fetchable.test(inner))
-      checkUrl(inner, key, rules, path);
+  if (Array.isArray(value)) for (const [index, entry] of value.entries()) visit(entry, index, "");
+  else
+    for (const key of Object.keys(value)) visit((value as Readonly<Record<string, unknown>>)[key], key, key);
+
+  function visit(inner: unknown, at: PropertyKey, field: string): void {
+    const isText = typeof inner === "string";
+    // Nearly all of a request: texts of fields that have no URL.
+    if (isText ? !isMedia && !field.endsWith("_url") : typeof inner !== "object") return;
+    path.push(at);
+    if (urlFields.test(field)) {
+      const url: unknown = isText ? inner : (inner as { url?: unknown } | null)?.url;
+      if (typeof url === "string") checkUrl(url, field, rules, isText ? path : [...path, "url"]);
+    } else if (isMedia && isText && fetchable.test(inner)) checkUrl(inner, field, rules, path);
     walk(inner, rules, path, isMedia);
     path.pop();
   }

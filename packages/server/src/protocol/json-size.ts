@@ -39,10 +39,16 @@ function checkField(field: string, value: object, maxEntries: number, maxParts: 
         `${field}: expected at most ${maxParts} lists and objects in all, got more. Send less.`,
       );
     const next: object[] = [];
+    const add = (entry: unknown) => {
+      if (typeof entry === "object" && entry !== null) next.push(entry);
+    };
     for (const outer of level) {
-      const inner = Object.values(outer);
-      if (inner.length > maxEntries) throw tooLong(field, maxEntries, inner.length);
-      for (const entry of inner) if (typeof entry === "object" && entry !== null) next.push(entry);
+      // Not `Object.values`, which takes several times as long for what was just parsed.
+      const keys = Array.isArray(outer) ? undefined : Object.keys(outer);
+      const count = keys?.length ?? (outer as unknown[]).length;
+      if (count > maxEntries) throw tooLong(field, maxEntries, count);
+      if (keys) for (const key of keys) add((outer as Readonly<Record<string, unknown>>)[key]);
+      else for (const entry of outer as unknown[]) add(entry);
     }
     level = next;
   }

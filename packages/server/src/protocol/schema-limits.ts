@@ -21,8 +21,10 @@ export function checkSchemaSizes(
   given: readonly JsonObject[],
   { maxSchemaBytes, maxToolBytes }: SchemaLimits,
 ): void {
+  // Nearly always the first look is enough: writing all tools as JSON takes longer than reading them.
+  const isSmall = mostBytes(tools) <= Math.min(maxSchemaBytes, maxToolBytes);
   let total = 0;
-  for (const [index, tool] of tools.entries()) {
+  for (const [index, tool] of isSmall ? [] : tools.entries()) {
     const bytes = bytesOf(tool);
     total += bytes;
     for (const field of bytes > maxSchemaBytes ? ["parameters", "output_schema"] : [])
@@ -34,6 +36,19 @@ export function checkSchemaSizes(
   if (total > maxToolBytes) throw tooLarge("tools", maxToolBytes, `${total} in ${tools.length} tools`);
   if (text.format.type === "json_schema" && bytesOf(text.format.schema) > maxSchemaBytes)
     throw tooLarge("text.format.schema", maxSchemaBytes, "more");
+}
+
+/** More bytes than a value has as JSON, without writing it. */
+function mostBytes(value: unknown): number {
+  // An escaped character has at most six.
+  if (typeof value === "string") return 6 * value.length + 3;
+  if (typeof value !== "object" || value === null) return 30;
+  let sum = 3;
+  if (Array.isArray(value)) for (const entry of value) sum += mostBytes(entry);
+  else
+    for (const key of Object.keys(value))
+      sum += 6 * key.length + 4 + mostBytes((value as Readonly<Record<string, unknown>>)[key]);
+  return sum;
 }
 
 function bytesOf(value: unknown): number {

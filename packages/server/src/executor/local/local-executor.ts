@@ -40,7 +40,8 @@ export function isLocalServer({ type, server_label }: ToolDefinition): boolean {
 }
 
 export function withSubtools(tool: AnyTool): AnyTool[] {
-  return [tool, ...tool.subtools.flatMap(withSubtools)];
+  const { subtools } = tool;
+  return subtools.length === 0 ? [tool] : [tool, ...subtools.flatMap(withSubtools)];
 }
 
 /** A list of names, or a filter that holds one. */
