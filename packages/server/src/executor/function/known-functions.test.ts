@@ -31,6 +31,20 @@ test("a definition that differs anywhere is another function", () => {
   expect(get("look", { description: "b" }).tool.description).toBe("b");
 });
 
+test("a definition in another order is another function: models read it as it is written", () => {
+  const { get } = counting(10_000);
+  const one = get("look", { parameters: { type: "object", title: "t" } });
+  const other = get("look", { parameters: { title: "t", type: "object" } });
+  expect(one).not.toBe(other);
+  expect(get("look", { parameters: { type: "object", title: "t" } })).toBe(one);
+});
+
+test("a list is no object with the same fields", () => {
+  const { get } = counting(10_000);
+  const list = get("look", { parameters: { type: "object", default: ["a"] } });
+  expect(get("look", { parameters: { type: "object", default: { 0: "a" } } })).not.toBe(list);
+});
+
 test("the oldest are forgotten when they take too much together", () => {
   const size = JSON.stringify(definitionOf("f0")).length;
   const { get, made } = counting(2 * size);

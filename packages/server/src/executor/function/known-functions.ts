@@ -13,10 +13,17 @@ export interface KnownFunctionsLimits {
   readonly chars: number;
 }
 
+interface Entry {
+  readonly definition: ToolDefinition;
+  readonly known: KnownFunction;
+}
+
 export class KnownFunctions {
   readonly #limits: KnownFunctionsLimits;
   /** By the JSON of their definitions, the one that was added first at the beginning. */
-  readonly #known = new Map<string, KnownFunction>();
+  readonly #entries = new Map<string, Entry>();
+  /** By their names, those that were used last: they are compared, which is quicker than writing JSON. */
+  readonly #recent = new Map<string | undefined, Entry>();
   #chars = 0;
 
   constructor(limits: KnownFunctionsLimits) {
@@ -25,17 +32,39 @@ export class KnownFunctions {
 
   /** The function of a definition, from an earlier request or made now. */
   get(definition: ToolDefinition, make: () => KnownFunction): KnownFunction {
+    const recent = this.#recent.get(definition.name);
+    if (recent && isSame(recent.definition, definition)) return recent.known;
     const key = JSON.stringify(definition);
-    const known = this.#known.get(key);
-    if (known) return known;
-    const made = make();
-    this.#known.set(key, made);
+    const entry = this.#entries.get(key) ?? this.#add(key, { definition, known: make() });
+    if (this.#entries.has(key)) this.#recent.set(definition.name, entry);
+    return entry.known;
+  }
+
+  #add(key: string, added: Entry): Entry {
+    this.#entries.set(key, added);
     this.#chars += key.length;
-    for (const oldest of this.#known.keys()) {
-      if (this.#chars <= this.#limits.chars && this.#known.size <= this.#limits.functions) break;
-      this.#known.delete(oldest);
+    for (const [oldest, entry] of this.#entries) {
+      if (this.#chars <= this.#limits.chars && this.#entries.size <= this.#limits.functions) break;
+      const { name } = entry.definition;
+      if (this.#recent.get(name) === entry) this.#recent.delete(name);
+      this.#entries.delete(oldest);
       this.#chars -= oldest.length;
     }
-    return made;
+    return added;
   }
+}
+
+/** Whether two values have the same JSON, in the same order: models read a schema as it is written. */
+function isSame(one: unknown, other: unknown): boolean {
+  if (one === other) return true;
+  if (typeof one !== "object" || typeof other !== "object" || one === null || other === null) return false;
+  if (Array.isArray(one) !== Array.isArray(other)) return false;
+  const keys = Object.keys(one);
+  const others = Object.keys(other);
+  const fields = one as Readonly<Record<string, unknown>>;
+  const otherFields = other as Readonly<Record<string, unknown>>;
+  return (
+    keys.length === others.length &&
+    keys.every((key, index) => key === others[index] && isSame(fields[key], otherFields[key]))
+  );
 }
