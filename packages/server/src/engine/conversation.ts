@@ -193,7 +193,7 @@ class Builder {
    */
   #answer(group: string | undefined, { id }: Fields, isOver: (draft: Draft) => boolean): Draft {
     const draft = this.#draft;
-    const mark = markOf(id);
+    const mark = group === undefined ? markOf(id) : undefined;
     if (draft && draft.group === group && (group !== undefined || !isNext(draft, mark, isOver))) {
       draft.mark ??= mark;
       return draft;

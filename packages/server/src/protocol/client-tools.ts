@@ -61,17 +61,18 @@ const maxNameLength = 64;
 
 /** Types of items that add tools to a conversation. */
 const toolItems: readonly string[] = ["additional_tools", "tool_search_output"];
+const none: readonly JsonObject[] = [];
 
 /** The tools that an item adds, as they came. A search of the server adds none: it has them. */
-export function toolsOfItem(item: { readonly type: string }): JsonObject[] {
+export function toolsOfItem(item: { readonly type: string }): readonly JsonObject[] {
+  if (!toolItems.includes(item.type)) return none;
   const { tools, execution } = item as { tools?: unknown; execution?: unknown };
   const isFoundHere = item.type === "tool_search_output" && execution === "server";
-  if (!toolItems.includes(item.type) || isFoundHere) return [];
-  return Array.isArray(tools) ? (tools as JsonObject[]) : [];
+  return Array.isArray(tools) && !isFoundHere ? (tools as JsonObject[]) : none;
 }
 
 /** The tools that an item offers to the model. It has read the definitions of those that a search found. */
-export function toolsToOffer(item: { readonly type: string }): JsonObject[] {
+export function toolsToOffer(item: { readonly type: string }): readonly JsonObject[] {
   const tools = toolsOfItem(item);
   return item.type === "tool_search_output" ? tools.map(deferred) : tools;
 }
