@@ -62,6 +62,20 @@ export class Answer {
     this.problem.value = problem;
   }
 
+  /** A person stopped it, and nobody keeps it. What was said stays. */
+  stop(): void {
+    const response = this.response.peek();
+    if (!response) {
+      this.fail({ code: "stopped", message: "Stopped before the answer began." });
+      return;
+    }
+    for (const { item, text, isDone } of this.items.peek()) {
+      if (!isDone.peek()) item.value = withText(item.peek(), text.peek());
+      isDone.value = true;
+    }
+    this.response.value = { ...response, status: "cancelled" };
+  }
+
   #update(response: ResponseObject): void {
     this.response.value = response;
     if (response.error) this.problem.value = response.error;
@@ -107,6 +121,12 @@ export class Answer {
       isDone: signal(isDone),
     });
   }
+}
+
+/** A message that broke off, with what it says so far. Others, and empty ones, tell a model nothing: they stay as they are. */
+function withText(item: Item, text: string): Item {
+  if (item.type !== "message" || text === "") return item;
+  return { ...item, status: "incomplete", content: [{ type: "output_text", text }] };
 }
 
 function problemOf({ code, message }: ServerEvent): ResponseProblem {

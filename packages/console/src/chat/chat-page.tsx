@@ -20,7 +20,7 @@ import { Composer } from "./composer.tsx";
 import { EmptyChat } from "./empty-chat.tsx";
 import { Messages } from "./messages.tsx";
 import { userMessage } from "./request.ts";
-import { changeSettings, settings } from "./settings.ts";
+import { changeSettings, resetSettings, settings } from "./settings.ts";
 import { newestLeaf } from "./tree.ts";
 
 interface ModelEntry {
@@ -29,7 +29,7 @@ interface ModelEntry {
 }
 
 export function ChatPage({ place: here }: PageProps) {
-  const id = here.rest[0];
+  const id = here.rest[0] || undefined;
   const chat = useChat(id, here.query);
   const models = useLoaded((signal) => get<{ data: ModelEntry[] }>("v1/models", { signal }), []);
   const tools = useLoaded((signal) => get<ToolList>("v1/tools", { signal }), []);
@@ -108,7 +108,7 @@ export function ChatPage({ place: here }: PageProps) {
             tools={tools.value.value}
             isBusy={chat.isBusy.value}
             onSend={send}
-            onStop={() => void chat.stop()}
+            onStop={() => void chat.stop(server)}
           />
         )}
       </div>
@@ -122,6 +122,7 @@ function useChat(id: string | undefined, query: URLSearchParams): Chat {
   const from = query.get("from") ?? query.get("at") ?? undefined;
   useEffect(() => {
     const known = chat.peek();
+    if (id === undefined) resetSettings();
     if (known.root.peek() === id && (from === undefined || known.nodes.peek().has(from))) {
       if (from !== undefined) void known.select(newestLeaf(known.nodes.peek(), from));
       return;

@@ -8,7 +8,7 @@ import type { RunSummary } from "../api/types.ts";
 import { Answer } from "./answer.ts";
 import { create, follow } from "./follow.ts";
 import { toRequest } from "./request.ts";
-import { changeSettings, settings, settingsOf } from "./settings.ts";
+import { settings, settingsOf, showSettings } from "./settings.ts";
 import { branchSource, consoleSource, type FullRun, loadInput, loadThread, readContents } from "./thread.ts";
 import { newestLeaf, pathTo, type TreeNode } from "./tree.ts";
 
@@ -26,6 +26,14 @@ export interface ChatNode extends TreeNode {
 export interface ChatServer {
   readonly isStored: boolean;
   readonly tools: readonly ToolInfo[];
+}
+
+/** A request that was sent, and how it is stopped. */
+interface Sending {
+  /** Stops waiting for an answer that nobody keeps. */
+  readonly controller: AbortController;
+  /** Whether a stored run has to be cancelled as soon as its id is known: it goes on without its client. */
+  isUnwanted: boolean;
 }
 
 let keys = 0;
@@ -51,8 +59,8 @@ export class Chat {
   switchedTo: string | undefined;
   readonly #left = new AbortController();
   readonly #loads = new Set<string>();
-  /** Ends a request that has no id yet. */
-  #sending: AbortController | undefined;
+  /** The request that has no id yet. */
+  #sending: Sending | undefined;
 
   /** Loads a stored chat, and shows the branch with the response `at`, or the newest one. */
   async load(id: string, at?: string): Promise<void> {
@@ -71,7 +79,7 @@ export class Chat {
         this.problem.value = "This chat does not exist any more, or belongs to another key.";
       await isShown;
       const response = this.path.peek().at(-1)?.answer.response.peek();
-      if (response) changeSettings(settingsOf(response));
+      if (response) showSettings(settingsOf(response));
     } catch (error) {
       if (!isAbort(error)) this.problem.value = messageOf(error);
     } finally {
@@ -99,8 +107,9 @@ export class Chat {
     await Promise.race([reading, this.#isLoaded(last.id)]);
   }
 
-  /** Sends a request that follows the response `after`, and shows its answer as it comes. */
-  async send(input: readonly Item[], after: string | null, server: ChatServer): Promise<void> {
+  /** Sends a request that follows a response, and shows its answer as it comes. */
+  async send(input: readonly Item[], follows: string | null, server: ChatServer): Promise<void> {
+    const after = server.isStored ? this.#storedBefore(follows) : follows;
     const answer = new Answer();
     const temporary = `new-${++keys}`;
     const node: ChatNode = {
@@ -120,32 +129,31 @@ export class Chat {
     this.#put(node);
     this.leaf.value = temporary;
     if (!body) return;
-    const sending = new AbortController();
+    const sending: Sending = { controller: new AbortController(), isUnwanted: false };
+    const { signal: stopped } = sending.controller;
     this.#sending = sending;
-    const signal = AbortSignal.any([this.#left.signal, sending.signal]);
     try {
-      await create(body, answer, signal, ({ id }) => {
+      await create(body, answer, AbortSignal.any([this.#left.signal, stopped]), ({ id }) => {
         if (!server.isStored) return;
         this.#put({ ...node, id }, temporary);
         this.root.value ??= id;
         if (this.leaf.peek() === temporary) this.leaf.value = id;
+        if (sending.isUnwanted) void cancel(id, answer);
       });
     } catch (error) {
-      this.#fail(answer, error, sending.signal.aborted);
+      if (stopped.aborted && !this.#left.signal.aborted) answer.stop();
+      else this.#fail(answer, error);
     }
   }
 
   /** Stops the answer. What was said stays. */
-  async stop(): Promise<void> {
+  async stop(server: ChatServer): Promise<void> {
     const node = this.path.peek().findLast(({ answer }) => !answer.isOver.peek());
     if (!node) return;
-    const isKnown = !node.id.startsWith("new-");
-    try {
-      if (isKnown) await post(`v1/responses/${encodeURIComponent(node.id)}/cancel`);
-      else this.#sending?.abort();
-    } catch (error) {
-      node.answer.fail({ code: "cancel_failed", message: messageOf(error) });
-    }
+    if (!isTemporary(node.id)) await cancel(node.id, node.answer);
+    else if (!this.#sending) return;
+    else if (server.isStored) this.#sending.isUnwanted = true;
+    else this.#sending.controller.abort();
   }
 
   /** Stops following. Answers go on at the server. */
@@ -161,7 +169,7 @@ export class Chat {
     );
     // A conversation only grows at its end. A branch of one is a chat of its own, which begins with its messages.
     const isConversation = root?.startsWith("conv_") === true;
-    const isAtEnd = newestLeaf(this.nodes.peek(), after ?? undefined) === after;
+    const isAtEnd = after !== null && newestLeaf(this.#stored(), after) === after;
     const sendsHistory = !isStored || (isConversation && !isAtEnd);
     const history = sendsHistory ? pathTo(this.nodes.peek(), after ?? undefined).flatMap(itemsOf) : [];
     const follows =
@@ -176,6 +184,16 @@ export class Chat {
       source: after === null && root !== undefined && !isConversation ? branchSource(root) : consoleSource,
       isStored,
     });
+  }
+
+  /** The response itself, or the last one before it that the server knows: what was refused has no id there. */
+  #storedBefore(id: string | null): string | null {
+    const path = pathTo(this.nodes.peek(), id ?? undefined);
+    return path.findLast((node) => !isTemporary(node.id))?.id ?? null;
+  }
+
+  #stored(): ReadonlyMap<string, ChatNode> {
+    return new Map([...this.nodes.peek()].filter(([id]) => !isTemporary(id)));
   }
 
   #put(node: ChatNode, instead?: string): void {
@@ -264,14 +282,22 @@ export class Chat {
     }
   }
 
-  #fail(answer: Answer, error: unknown, isStopped = false): void {
+  #fail(answer: Answer, error: unknown): void {
     if (this.#left.signal.aborted) return;
-    const code = (error as { code?: string }).code ?? "error";
-    answer.fail(
-      isStopped
-        ? { code: "stopped", message: "Stopped before the answer began." }
-        : { code, message: messageOf(error) },
-    );
+    answer.fail({ code: (error as { code?: string }).code ?? "error", message: messageOf(error) });
+  }
+}
+
+/** Whether a node has no id of the server: none yet, or never. */
+function isTemporary(id: string): boolean {
+  return id.startsWith("new-");
+}
+
+async function cancel(id: string, answer: Answer): Promise<void> {
+  try {
+    await post(`v1/responses/${encodeURIComponent(id)}/cancel`);
+  } catch (error) {
+    answer.fail({ code: "cancel_failed", message: messageOf(error) });
   }
 }
 
@@ -281,9 +307,10 @@ async function drawn(): Promise<void> {
   await new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve)));
 }
 
-/** The items of a turn as input of a later one. */
+/** The items of a turn as input of a later one, without what was stopped before it said anything. */
 function itemsOf({ input = [], answer }: ChatNode): readonly Item[] {
-  return [...input, ...answer.items.peek().map(({ item }) => item.peek())];
+  const items = answer.items.peek().map(({ item }) => item.peek());
+  return [...input, ...items.filter(({ status }) => status !== "in_progress")];
 }
 
 /** In a conversation, each response follows the one before. */

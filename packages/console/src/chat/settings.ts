@@ -45,9 +45,21 @@ effect(() => {
   settings.value = readSettings();
 });
 
+/** Changes settings of this chat, and keeps them for the next one. */
 export function changeSettings(change: Partial<ChatSettings>): void {
-  settings.value = { ...settings.peek(), ...change };
-  storage().setItem(name, JSON.stringify(settings.peek()));
+  showSettings(change);
+  // Only these: the others may be those of an old chat that was opened.
+  storage().setItem(name, JSON.stringify({ ...readSettings(), ...change }));
+}
+
+/** Shows the settings of a chat that was opened. */
+export function showSettings(shown: Partial<ChatSettings>): void {
+  settings.value = { ...settings.peek(), ...shown };
+}
+
+/** Shows the settings that are kept, for a new chat. */
+export function resetSettings(): void {
+  settings.value = readSettings();
 }
 
 /** The settings that a response was made with, as far as it tells. */

@@ -8,11 +8,16 @@ export interface BreakableLine extends AsyncDisposable {
   /** Closes all connections, and refuses new ones until it is mended. */
   cut(): void;
   mend(): void;
+  /** What the server sends does not arrive until it is released. */
+  hold(): void;
+  release(): void;
 }
 
 export async function startLine(serverUrl: string): Promise<BreakableLine> {
   const { hostname, port } = new URL(serverUrl);
   const sockets = new Set<Socket>();
+  const replies = new Map<Socket, Socket>();
+  let isHeld = false;
   let isCut = false;
   const proxy = createServer((incoming) => {
     const outgoing = connect(Number(port), hostname);
@@ -26,8 +31,11 @@ export async function startLine(serverUrl: string): Promise<BreakableLine> {
         sockets.delete(socket);
         other.destroy();
       });
-      socket.pipe(other);
     }
+    incoming.pipe(outgoing);
+    replies.set(outgoing, incoming);
+    outgoing.on("close", () => replies.delete(outgoing));
+    if (!isHeld) outgoing.pipe(incoming);
     if (isCut) incoming.destroy();
   });
   proxy.listen(0, "127.0.0.1");
@@ -43,6 +51,14 @@ export async function startLine(serverUrl: string): Promise<BreakableLine> {
     },
     mend() {
       isCut = false;
+    },
+    hold() {
+      isHeld = true;
+      for (const outgoing of replies.keys()) outgoing.unpipe().pause();
+    },
+    release() {
+      isHeld = false;
+      for (const [outgoing, incoming] of replies) outgoing.pipe(incoming);
     },
     async [Symbol.asyncDispose]() {
       close();
