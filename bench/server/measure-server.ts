@@ -219,12 +219,19 @@ async function measureLoad(parts: Parts, server: ServerProcess, load: LoadProces
   figures.firstTokenMs.push(median(timesMs) - median(directMs));
 }
 
+/** How many short requests warm a server up before the measurement. */
+const warmUpRequests = 1000;
+
 function measureMemory(count: number, figures: number[]) {
-  return async ({ contender }: Parts, server: ServerProcess, load: LoadProcess): Promise<void> => {
+  return async ({ contender, sizes }: Parts, server: ServerProcess, load: LoadProcess): Promise<void> => {
+    const url = `${server.url}/responses`;
     // A stream that is never ended would be a background run that continues.
     const body = { model: "bench", input: "hold", ...contender.body, stream: true };
-    const hold = (streams: number) =>
-      load.ask({ type: "hold", url: `${server.url}/responses`, body, count: streams });
+    const hold = (streams: number) => load.ask({ type: "hold", url, body, count: streams });
+    // A new process also grows its young generation meanwhile, once, which is not the streams' doing.
+    const plain = { model: "bench", input: "stream 16", ...contender.body };
+    const { connections } = sizes;
+    await load.ask({ type: "requests", url, body: plain, count: warmUpRequests, connections });
     await hold(Math.ceil(count / 10));
     await load.ask({ type: "release" });
     const before = await server.rssBytes();
@@ -232,9 +239,6 @@ function measureMemory(count: number, figures: number[]) {
     figures.push(((await server.rssBytes()) - before) / count);
   };
 }
-
-/** How many short requests warm a server up before the measurement. */
-const warmUpRequests = 1000;
 
 /** The CPU time of the next response of a chain, by how many are stored. */
 async function measureChain(parts: Parts, server: ServerProcess, load: LoadProcess): Promise<void> {
