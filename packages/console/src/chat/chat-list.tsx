@@ -2,14 +2,14 @@
 
 import { useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
-import { get, messageOf, remove } from "../api/api.ts";
+import { get, messageOf } from "../api/api.ts";
 import { useLoaded } from "../api/load.ts";
 import type { Page, RunSummary } from "../api/types.ts";
 import { goTo, linkTo } from "../shell/router.ts";
 import { formatTime } from "../ui/format.ts";
 import { Icon } from "../ui/icon.tsx";
 import "./chat-list.css";
-import { consoleSource, loadThread } from "./thread.ts";
+import { consoleSource, deleteThread } from "./thread.ts";
 
 export interface ChatListProps {
   readonly current: string | undefined;
@@ -163,11 +163,4 @@ async function loadChats(search: string, pages: number, signal: AbortSignal): Pr
     data.push(...page.data);
   }
   return { first_id: null, last_id: null, has_more: false, ...page, data };
-}
-
-/** The newest first: what follows a response is gone before it. */
-async function deleteThread(id: string): Promise<void> {
-  const { runs } = await loadThread(id, new AbortController().signal);
-  for (const run of runs.toSorted((a, b) => b.created_at_ms - a.created_at_ms))
-    await remove(`v1/responses/${encodeURIComponent(run.id)}`);
 }

@@ -52,6 +52,8 @@ export class Chat {
   /** Why the chat could not be loaded. */
   readonly problem = signal<string | undefined>(undefined);
   readonly isLoading = signal(false);
+  /** Whether it is so long that its oldest responses are not loaded. */
+  readonly hasOlder = signal(false);
   readonly isBusy = computed(() =>
     this.path.value.some(({ input, answer }) => input && !answer.isOver.value),
   );
@@ -68,8 +70,9 @@ export class Chat {
     this.isLoading.value = true;
     this.problem.value = undefined;
     try {
-      const { root, runs } = await loadThread(id, this.#left.signal);
+      const { root, runs, hasOlder } = await loadThread(id, this.#left.signal);
       this.root.value = root;
+      this.hasOlder.value = hasOlder;
       this.nodes.value = new Map(toNodes(runs, root).map((node) => [node.id, node]));
       // Its own address shows the newest branch; that of another response the branch with it.
       const wanted = at ?? (id === root ? undefined : id);

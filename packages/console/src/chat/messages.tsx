@@ -7,6 +7,7 @@ import type { Chat, ChatNode, ChatServer } from "./chat.ts";
 import { InputItems } from "./input-items.tsx";
 import "./messages.css";
 import { otherPartsOf } from "./item-text.ts";
+import { OlderNote } from "./older-note.tsx";
 import { userMessage } from "./request.ts";
 import { branchesOf, newestLeaf } from "./tree.ts";
 
@@ -25,6 +26,7 @@ export function Messages({ chat, server }: MessagesProps) {
   const edited = query.get("edit") === "1" ? query.get("from") : null;
   return (
     <ol class="chat-messages" aria-label="Messages" aria-busy={chat.isBusy.value} ref={list}>
+      {chat.hasOlder.value && <OlderNote />}
       {path.map((node, index) => (
         <li key={node.key} class="chat-turn">
           <Turn

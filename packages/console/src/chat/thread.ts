@@ -1,6 +1,6 @@
 // The runs of a chat, from the list of runs, and what was said in them.
 
-import { get } from "../api/api.ts";
+import { get, remove } from "../api/api.ts";
 import type { Item, ResponseObject } from "../api/response.ts";
 import type { Page, RunSummary } from "../api/types.ts";
 
@@ -20,29 +20,61 @@ function rootOfBranch(source: string | null): string | undefined {
   return source?.startsWith(`${consoleSource}/`) ? source.slice(consoleSource.length + 1) : undefined;
 }
 
-const maxRuns = 1_000;
+/** So many runs of a thread are shown, the newest: more would make the page slow. */
+export const maxRuns = 1_000;
 const maxBranches = 20;
 const maxItems = 2_000;
 
 export interface Thread {
   /** The first response of the chat, or its conversation. */
   readonly root: string;
+  /** The oldest first. */
   readonly runs: readonly RunSummary[];
+  /** Whether there are older runs than these. */
+  readonly hasOlder: boolean;
 }
 
-/** All runs of the chat that has `id`, of the chat or of a response in it, with the branches of its first message. */
-export async function loadThread(id: string, signal: AbortSignal): Promise<Thread> {
-  const own = await runsOf({ thread: id }, signal);
-  if (own.length === 0) {
-    const [run] = await runsOf({ search: id }, signal, 1);
-    if (run?.id === id && run.thread_id !== id) return loadThread(run.thread_id, signal);
+/**
+ * The newest runs of the chat that has `id`, of the chat or of a response in it, with the branches of its first message.
+ */
+export async function loadThread(id: string, signal: AbortSignal, max = maxRuns): Promise<Thread> {
+  const own = await runsOf({ thread: id }, signal, max);
+  if (own.runs.length === 0) {
+    // The oldest first: a later one may have the id in its title.
+    const [run] = (await runsOf({ search: id, order: "asc" }, signal, 1)).runs;
+    if (run?.id === id && run.thread_id !== id) return loadThread(run.thread_id, signal, max);
   }
-  const root = own.map(({ source }) => rootOfBranch(source)).find((it) => it !== undefined) ?? id;
-  const main = root === id ? own : await runsOf({ thread: root }, signal);
+  // Only the first run of a branch names the chat.
+  const first = own.hasOlder ? await runsOf({ thread: id, order: "asc" }, signal, 1) : own;
+  const root = first.runs.map(({ source }) => rootOfBranch(source)).find((it) => it !== undefined) ?? id;
+  const main = root === id ? own : await runsOf({ thread: root }, signal, max);
   const branches = await runsOf({ source: branchSource(root), roots: "true" }, signal, maxBranches);
-  const others = await Promise.all(branches.map((branch) => runsOf({ thread: branch.id }, signal)));
-  const all = [own, main, branches, ...others].flat();
-  return { root, runs: [...new Map(all.map((run) => [run.id, run])).values()] };
+  const others = await Promise.all(branches.runs.map((branch) => runsOf({ thread: branch.id }, signal, max)));
+  const lists = [own, main, branches, ...others];
+  const all = lists.flatMap(({ runs }) => runs).toReversed();
+  return {
+    root,
+    runs: [...new Map(all.map((run) => [run.id, run])).values()],
+    hasOlder: lists.some(({ hasOlder }) => hasOlder),
+  };
+}
+
+/** Deletes a chat with its branches, however long it is. */
+export async function deleteThread(id: string, max = maxRuns): Promise<void> {
+  const { signal } = new AbortController();
+  const deleted = new Set<string>();
+  for (let root = id; ; ) {
+    const thread = await loadThread(root, signal, max);
+    // The newest first: what follows a response is gone before it.
+    const runs = thread.runs.toSorted((a, b) => b.created_at_ms - a.created_at_ms);
+    const left = runs.filter((run) => !deleted.has(run.id));
+    if (left.length === 0) return;
+    for (const run of left) {
+      await remove(`v1/responses/${encodeURIComponent(run.id)}`);
+      deleted.add(run.id);
+    }
+    root = thread.root;
+  }
 }
 
 /** A run with what was said in it. */
@@ -80,18 +112,25 @@ export async function loadInput(path: string, signal: AbortSignal): Promise<Item
   return items;
 }
 
+interface RunPages {
+  readonly runs: readonly RunSummary[];
+  readonly hasOlder: boolean;
+}
+
+/** At most `max` runs, the newest first unless the filter has another order. */
 async function runsOf(
   filter: Readonly<Record<string, string>>,
   signal: AbortSignal,
-  max = maxRuns,
-): Promise<RunSummary[]> {
+  max: number,
+): Promise<RunPages> {
   const runs: RunSummary[] = [];
-  for (let after = ""; runs.length < max; ) {
-    const query = new URLSearchParams({ ...filter, limit: "100", order: "asc", ...(after && { after }) });
+  const limit = `${Math.min(max, 100)}`;
+  for (let after = ""; ; ) {
+    const query = new URLSearchParams({ order: "desc", ...filter, limit, ...(after && { after }) });
     const page = await get<Page<RunSummary>>(`v1/runs?${query}`, { signal });
     runs.push(...page.data);
-    if (!page.has_more || page.last_id === null) break;
+    if (!page.has_more || page.last_id === null) return { runs, hasOlder: false };
+    if (runs.length >= max) return { runs, hasOlder: true };
     after = page.last_id;
   }
-  return runs;
 }

@@ -43,6 +43,40 @@ export function copyRuns(path: string, count: number): void {
   }
 }
 
+/**
+ * Copies the newest run of a SQLite file so many times, as a chain that follows it. The run moves an hour into the past,
+ * and each copy is a second newer than the one before.
+ */
+export function copyChain(path: string, count: number): void {
+  const db = new DatabaseSync(path);
+  try {
+    const columns = db
+      .prepare("SELECT name FROM pragma_table_info('responses') WHERE name <> 'key'")
+      .all()
+      .map(({ name }) => String(name));
+    const values: Readonly<Record<string, string>> = {
+      id: "printf('resp_chain%08d', n)",
+      created_at_ms: "r.created_at_ms + n * 1000",
+      thread_id: "r.id",
+      previous_response_id: "CASE n WHEN 1 THEN r.id ELSE printf('resp_chain%08d', n - 1) END",
+    };
+    db.exec(`
+      PRAGMA synchronous = OFF;
+      BEGIN;
+      UPDATE responses SET created_at_ms = created_at_ms - ${hourMs};
+      WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < ${Math.trunc(count)})
+        INSERT INTO responses (${columns.join(", ")})
+        SELECT ${columns.map((name) => values[name] ?? `r.${name}`).join(", ")}
+        FROM numbers, (SELECT * FROM responses ORDER BY key DESC LIMIT 1) r ORDER BY n;
+      INSERT INTO requests (response_key, data) SELECT r.key, q.data FROM responses r,
+        (SELECT data FROM requests ORDER BY response_key LIMIT 1) q WHERE r.id GLOB 'resp_chain*';
+      COMMIT;
+    `);
+  } finally {
+    db.close();
+  }
+}
+
 /** Adds so many items to the output of the newest run, two for each round, and the trace of these rounds. */
 export function addItems(path: string, count: number): string {
   const db = new DatabaseSync(path);

@@ -1,4 +1,4 @@
-// A module of the console in an empty page, for tests of what has to do with the document but not with a server.
+// A module of the console in a page without the rest of it, for tests of one part alone.
 
 import { fileURLToPath } from "node:url";
 import type { Page } from "playwright-core";
@@ -10,8 +10,11 @@ export interface ModulePage extends AsyncDisposable {
   readonly page: Page;
 }
 
-/** `path`: from the folder of the sources, such as `ui/markdown/pace.ts`. */
-export async function openModule(browser: PageOpener, path: string): Promise<ModulePage> {
+/**
+ * `path`: from the folder of the sources, such as `ui/markdown/pace.ts`. `url`: the page that it is in, for requests to
+ * its server. Default: an empty page.
+ */
+export async function openModule(browser: PageOpener, path: string, url?: string): Promise<ModulePage> {
   const entry = fileURLToPath(new URL(`../${path}`, import.meta.url));
   const built = (await build({
     configFile: false,
@@ -20,6 +23,7 @@ export async function openModule(browser: PageOpener, path: string): Promise<Mod
   })) as Rollup.RollupOutput[];
   const page = await browser.newPage();
   page.setDefaultTimeout(10_000);
+  if (url !== undefined) await page.goto(url);
   await page.evaluate(`${built[0]?.output[0].code}; globalThis.tested = tested;`);
   return { page, [Symbol.asyncDispose]: () => page.close() };
 }
