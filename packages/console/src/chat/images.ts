@@ -34,7 +34,13 @@ async function shrink(bitmap: ImageBitmap): Promise<Blob> {
   const canvas = document.createElement("canvas");
   canvas.width = Math.max(1, Math.round(bitmap.width * scale));
   canvas.height = Math.max(1, Math.round(bitmap.height * scale));
-  canvas.getContext("2d")?.drawImage(bitmap, 0, 0, canvas.width, canvas.height);
+  const context = canvas.getContext("2d");
+  if (context) {
+    // A JPEG has no transparency: without a background, it would be black.
+    context.fillStyle = "white";
+    context.fillRect(0, 0, canvas.width, canvas.height);
+    context.drawImage(bitmap, 0, 0, canvas.width, canvas.height);
+  }
   return new Promise((resolve, reject) => {
     const done = (blob: Blob | null) =>
       blob ? resolve(blob) : reject(new Error("The image could not be made smaller."));
