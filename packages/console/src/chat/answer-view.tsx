@@ -45,13 +45,23 @@ export function AnswerView({ answer, isLast, isFar, onRetry, onReply }: AnswerVi
             {items.length === 0 ? "Waiting for the model …" : isWriting ? "Writing …" : "Working …"}
           </span>
         )}
-        {isOver && <span class="visually-hidden">The answer is complete.</span>}
+        {isOver && <span class="visually-hidden">{endText(answer)}</span>}
       </div>
       {isOver && isLast && <OpenRequests answer={answer} onReply={onReply} />}
       <Ending answer={answer} onRetry={onRetry} />
       {isOver && <Footer answer={answer} onRetry={onRetry} />}
     </div>
   );
+}
+
+/** How the answer ended, for screen readers. */
+function endText({ problem, response }: Answer): string {
+  const status = response.value?.status;
+  if (status === "cancelled" || problem.value?.code === "stopped") return "The answer was stopped.";
+  if (problem.value || status === "failed") return "There is no complete answer.";
+  if (status === "incomplete") return "The answer ended early.";
+  if (status === "requires_action") return "The answer waits for you.";
+  return "The answer is complete.";
 }
 
 interface EndingProps {
