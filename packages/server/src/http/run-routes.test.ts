@@ -90,6 +90,10 @@ test("the list has filters and a search, and says where the next page begins", a
   expect(await ids("search=find&roots=true")).toHaveLength(2);
   expect(await ids(`search=${second.id.slice(0, 12)}`)).toEqual([second.id]);
   expect(await ids(`thread=${first.id}&order=asc`)).toEqual([first.id, second.id]);
+  expect(await server.get("/v1/runs?thread=")).toMatchObject({
+    status: 400,
+    body: { error: { param: "thread" } },
+  });
   expect(await ids("source=console")).toEqual([first.id]);
   expect(await ids("status=completed&background=false&model=test-model")).toHaveLength(3);
   expect(await ids("created_after_ms=99999999999999")).toEqual([]);

@@ -1,4 +1,5 @@
-// The query parameters of the endpoints that read. Unknown ones are ignored; an empty value counts as absent.
+// The query parameters of the endpoints that read. Unknown ones are ignored. An empty value counts as absent,
+// unless the parameter refuses it.
 
 import { z } from "zod";
 import { parseField } from "./field-error.ts";
@@ -25,8 +26,10 @@ const ms = z.int().min(0);
 export const runsQuerySchema = z.object({
   ...listQuerySchema.shape,
   source: z.string().max(64).exactOptional().describe("`metadata.source` of the request."),
+  // An id that is missing by mistake must not give the runs of all threads.
   thread: z
     .string()
+    .min(1)
     .max(200)
     .exactOptional()
     .describe("The first response of a chain, or a conversation: only what belongs to it."),
@@ -104,7 +107,9 @@ function innermost(field: unknown): unknown {
 /** A parameter as the expected kind of value, where it can be read as one; else as a string. */
 function toValue(params: URLSearchParams, name: string, field: unknown): unknown {
   if (field instanceof z.ZodArray) return all(params, name);
-  const text = params.get(name) || undefined;
+  const given = params.get(name) ?? undefined;
+  const refusesEmpty = field instanceof z.ZodString && (field.minLength ?? 0) > 0;
+  const text = given === "" && !refusesEmpty ? undefined : given;
   if (field instanceof z.ZodNumber && text !== undefined && /^-?\d{1,15}$/.test(text)) return Number(text);
   if (field instanceof z.ZodBoolean && (text === "true" || text === "false")) return text === "true";
   return text;
