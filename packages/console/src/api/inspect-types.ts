@@ -87,4 +87,6 @@ export interface LogLine {
 export interface LogTail {
   readonly data: readonly LogLine[];
   readonly next: number;
+  /** Of the server's process, which the numbers belong to. */
+  readonly boot_id: string;
 }

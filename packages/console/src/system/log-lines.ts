@@ -1,6 +1,6 @@
 // The lines of the log that are shown.
 
-import type { LogLine } from "../api/inspect-types.ts";
+import type { LogLine, LogTail } from "../api/inspect-types.ts";
 
 /** From the least important: a filter shows its level and those after it. */
 export const levels = ["debug", "info", "warn", "error"] as const;
@@ -17,12 +17,29 @@ const keptLimit = 1_000;
 /** More would only make the page slow: a filter finds the others. */
 const shownLimit = 400;
 
+/** The lines so far, and where the next ones begin. */
+export interface FollowedLog {
+  readonly bootId: string;
+  readonly next: number;
+  readonly lines: readonly LogLine[];
+}
+
+/** Reads on. A server that was started again counts from the beginning: then all that it has is read. */
+export async function readOn(
+  known: FollowedLog | undefined,
+  read: (after: number | undefined) => Promise<LogTail>,
+): Promise<FollowedLog> {
+  let reply = await read(known?.next);
+  const isSame = known?.bootId === reply.boot_id;
+  if (known && !isSame) reply = await read(undefined);
+  const lines = joinLines(isSame ? known.lines : [], reply.data);
+  return { bootId: reply.boot_id, next: reply.next, lines };
+}
+
 /** Adds lines, and drops the oldest beyond the limit. Lines that are known already are not added again. */
 export function joinLines(known: readonly LogLine[], added: readonly LogLine[]): readonly LogLine[] {
   const last = known.at(-1)?.n ?? -1;
   const fresh = added.filter(({ n }) => n > last);
-  // A server that was started again counts from the beginning.
-  if (fresh.length === 0 && added.length > 0 && (added.at(-1)?.n ?? 0) < last) return added.slice(-keptLimit);
   return fresh.length === 0 ? known : [...known, ...fresh].slice(-keptLimit);
 }
 

@@ -8,7 +8,15 @@ import { useLoaded } from "../api/load.ts";
 import { useCommands } from "../shell/commands.ts";
 import { linkTo, type Place, replacePlace } from "../shell/router.ts";
 import { ErrorNotice } from "../ui/error-notice.tsx";
-import { fieldsText, joinLines, type Level, type LogFilter, levels, shownLines } from "./log-lines.ts";
+import {
+  type FollowedLog,
+  fieldsText,
+  type Level,
+  type LogFilter,
+  levels,
+  readOn,
+  shownLines,
+} from "./log-lines.ts";
 
 const everyMs = 1_500;
 /** So near to the end counts as the end. */
@@ -132,16 +140,15 @@ function setFilter({ level, search }: LogFilter): void {
 
 /** The lines so far. Only new ones are loaded. */
 function useLines() {
-  const known = useRef<readonly LogLine[]>([]);
-  const next = useRef<number | undefined>(undefined);
+  const known = useRef<FollowedLog | undefined>(undefined);
   const { value, error } = useLoaded(
     async (signal) => {
-      const query = new URLSearchParams({ limit: "1000" });
-      if (next.current !== undefined) query.set("after", String(next.current));
-      const reply = await get<LogReply>(`v1/system/log?${query}`, { signal });
-      known.current = joinLines(known.current, reply.data);
-      next.current = reply.next;
-      return known.current;
+      known.current = await readOn(known.current, (after) => {
+        const query = new URLSearchParams({ limit: "1000" });
+        if (after !== undefined) query.set("after", String(after));
+        return get<LogReply>(`v1/system/log?${query}`, { signal });
+      });
+      return known.current.lines;
     },
     [],
     { everyMs },

@@ -7,7 +7,7 @@ import { browserPath, openConsole, skipReason } from "../testkit/browser.ts";
 import { startConsole } from "../testkit/console-server.ts";
 import { sharedBrowser } from "../testkit/shared-browser.ts";
 import { columnsOf, figures, joinSamples } from "./figures.ts";
-import { joinLines, shownLines } from "./log-lines.ts";
+import { joinLines, readOn, shownLines } from "./log-lines.ts";
 
 describe.skipIf(browserPath === undefined)(`models and the system${skipReason}`, () => {
   const browser = sharedBrowser();
@@ -126,7 +126,22 @@ describe("the lines of the log", () => {
     expect(numbers(joinLines([line(1), line(2)], [line(2), line(3)]))).toEqual([1, 2, 3]);
     const many = Array.from({ length: 1_500 }, (_, n) => line(n));
     expect(numbers(joinLines([], many)).length).toBe(1_000);
-    expect(numbers(joinLines([line(50)], [line(1), line(2)]))).toEqual([1, 2]);
+  });
+
+  test("are read from the beginning when the server was started again, however much it logged since", async () => {
+    // As the server answers: the lines after a number, or the last ones.
+    const process = (bootId: string, count: number) => async (after: number | undefined) => ({
+      boot_id: bootId,
+      next: count,
+      data: Array.from({ length: count }, (_, n) => line(n + 1)).filter(({ n }) => n > (after ?? 0)),
+    });
+    const first = await readOn(undefined, process("a", 3));
+    expect(numbers((await readOn(first, process("a", 5))).lines)).toEqual([1, 2, 3, 4, 5]);
+    for (const count of [1, 3, 7]) {
+      const again = await readOn(first, process("b", count));
+      expect(again).toMatchObject({ bootId: "b", next: count });
+      expect(again.lines).toHaveLength(count);
+    }
   });
 
   test("fit a level and a text, and unknown levels are never hidden", () => {

@@ -140,7 +140,12 @@ export const logSchema = z.object({
   data: z.array(logLine),
   /** The number to ask for more after. */
   next: z.int(),
+  boot_id: z
+    .string()
+    .describe("Of the server's process. When it changes, the numbers begin anew: ask again without `after`."),
 });
+
+export type LogReply = z.infer<typeof logSchema>;
 
 export const logQuerySchema = z.object({
   after: z

@@ -21,9 +21,17 @@ test("keeps the last lines of its level, and gives them by number", () => {
     data: [{ n: 4, level: "info", message: "d" }],
     next: 4,
   });
-  expect(tail.read({ after: 4, limit: 10 })).toEqual({ data: [], next: 4 });
+  expect(tail.read({ after: 4, limit: 10 })).toMatchObject({ data: [], next: 4 });
   // A client that followed the process before this one.
   expect(messagesOf(tail.read({ after: 99, limit: 10 }))).toEqual(["b", "c", "d"]);
+});
+
+test("says which process its numbers are of", () => {
+  const [first, second] = [new LogTail({ level: "info" }), new LogTail({ level: "info" })];
+  const { boot_id: id } = first.read({ limit: 1 });
+  first.around(silent).info("a");
+  expect(first.read({ after: 0, limit: 1 })).toMatchObject({ boot_id: id, next: 1 });
+  expect(second.read({ after: 0, limit: 1 }).boot_id).not.toBe(id);
 });
 
 test("is bounded in bytes, whatever a line has", () => {

@@ -1,6 +1,7 @@
 // The last lines of the log, in memory: for the console. Lines are kept as they are, and rendered when somebody reads.
 
-import type { LogLineReply } from "../../protocol/system.ts";
+import { newId } from "../../protocol/ids.ts";
+import type { LogLineReply, LogReply } from "../../protocol/system.ts";
 import { describeError, type LogFields, type Logger, type LogLevel, levelOrder, redact } from "../log.ts";
 
 interface Line {
@@ -36,6 +37,8 @@ const lineChars = 100;
 const maxTextChars = 8000;
 
 export class LogTail {
+  /** Numbers begin anew with each process: who follows must notice another one. */
+  readonly #bootId = newId("boot");
   readonly #least: number;
   readonly #maxLines: number;
   readonly #maxChars: number;
@@ -76,7 +79,11 @@ export class LogTail {
   }
 
   /** Lines in their order, and the number to go on after. */
-  read({ after, limit, owner }: LogQuery): { data: LogLineReply[]; next: number } {
+  read({ after, limit, owner }: LogQuery): Omit<LogReply, "object"> {
+    return { boot_id: this.#bootId, ...this.#find({ after, limit, owner }) };
+  }
+
+  #find({ after, limit, owner }: LogQuery): { data: LogLineReply[]; next: number } {
     const newest = this.#next - 1;
     // A number that is not there yet is of the process before this one.
     const isFollowing = after !== undefined && after <= newest;
