@@ -56,6 +56,8 @@ export interface SystemState {
   readonly started_at_ms: number;
   readonly store: { readonly kind: string; readonly label: string };
   readonly auth: boolean;
+  /** Whose key the request had. */
+  readonly owner: string;
   readonly traces: "off" | "timings" | "full";
   readonly sandbox?: { readonly state: "on" | "off" | "untried"; readonly language: string | null };
   readonly endpoints: readonly EndpointState[];

@@ -1,7 +1,10 @@
 // Where a person writes: the message, its images, the model, the tools and the settings.
 
-import { useSignal } from "@preact/signals";
+import { type Signal, useSignal } from "@preact/signals";
+import { useEffect, useMemo } from "preact/hooks";
 import type { ToolList } from "../api/inspect-types.ts";
+import { needsKey } from "../api/key.ts";
+import { forgetUnsent, holdUnsent, unsentText } from "../api/unsent.ts";
 import { Icon } from "../ui/icon.tsx";
 import "./composer.css";
 import { ImageButton, ImageList, useImageInput } from "./image-input.tsx";
@@ -19,7 +22,7 @@ export interface ComposerProps {
 }
 
 export function Composer({ models, tools, isBusy, onSend, onStop }: ComposerProps) {
-  const text = useSignal("");
+  const text = useUnsent();
   const images = useImageInput();
   const isEmpty = text.value.trim() === "" && images.images.value.length === 0;
   const send = () => {
@@ -79,4 +82,20 @@ export function Composer({ models, tools, isBusy, onSend, onStop }: ComposerProp
       </div>
     </form>
   );
+}
+
+/** The text of the message. What is unsent when the key is refused is there again with the next key of its owner. */
+function useUnsent(): Signal<string> {
+  const unsent = useMemo(() => unsentText(), []);
+  const text = useSignal(unsent);
+  useEffect(() => {
+    if (text.value !== unsent) forgetUnsent();
+  }, [text.value]);
+  useEffect(
+    () => () => {
+      if (needsKey.peek()) holdUnsent(text.peek());
+    },
+    [],
+  );
+  return text;
 }

@@ -3,8 +3,10 @@
 import { effect } from "@preact/signals";
 import { ApiError, get, stream } from "../api/api.ts";
 import { isConnected } from "../api/connection.ts";
-import type { ResponseObject } from "../api/response.ts";
+import type { Item, ResponseObject } from "../api/response.ts";
+import { holdUnsent } from "../api/unsent.ts";
 import type { Answer } from "./answer.ts";
+import { textOf } from "./item-text.ts";
 
 const pollMs = 1_500;
 
@@ -26,6 +28,7 @@ export async function create(
         if (isFirst && response) onCreated(response);
       }
     } catch (error) {
+      if (isRefusedKey(error) && answer.response.peek() === undefined) holdUnsent(messageIn(body));
       if (!isStored || !isLostConnection(error)) throw error;
       await connected(signal);
       if (answer.response.peek() === undefined) continue;
@@ -65,6 +68,16 @@ async function poll(id: string, answer: Answer, signal: AbortSignal): Promise<vo
 
 function isLostConnection(error: unknown): boolean {
   return error instanceof ApiError && error.status === 0;
+}
+
+function isRefusedKey(error: unknown): boolean {
+  return error instanceof ApiError && error.status === 401;
+}
+
+/** What the person wrote, of a request. */
+function messageIn(body: Record<string, unknown>): string {
+  const last = (body["input"] as readonly Item[]).at(-1);
+  return last?.role === "user" ? textOf(last) : "";
 }
 
 async function connected(signal: AbortSignal): Promise<void> {

@@ -3,6 +3,7 @@
 import { useSignal } from "@preact/signals";
 import { get, messageOf } from "../api/api.ts";
 import { isRefused, keepKey } from "../api/key.ts";
+import type { SystemState } from "../api/types.ts";
 import icon from "../icon.svg";
 import { Spinner } from "../ui/spinner.tsx";
 
@@ -21,8 +22,8 @@ export function KeyPage() {
     try {
       // Only these can be sent in a header.
       if (!/^[\x21-\x7e]+$/.test(value)) throw new Error("A key has no spaces and no special characters.");
-      await get("v1/models", { key: value });
-      keepKey(value);
+      const { owner } = await get<SystemState>("v1/system", { key: value });
+      keepKey(value, owner);
     } catch (error) {
       problem.value = messageOf(error);
     } finally {
