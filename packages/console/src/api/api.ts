@@ -2,6 +2,7 @@
 
 import { connectionLost } from "./connection.ts";
 import { key, keyRefused } from "./key.ts";
+import { noteDate } from "./server-clock.ts";
 import { readEvents, type ServerEvent } from "./sse.ts";
 
 /** A reply that is an error, or no reply at all. */
@@ -83,6 +84,7 @@ async function send(
   const usedKey = triedKey ?? key.peek();
   if (usedKey !== null) headers.set("authorization", `Bearer ${usedKey}`);
   let reply: Response;
+  const sentAtMs = Date.now();
   try {
     reply = await fetch(path, {
       method,
@@ -97,6 +99,7 @@ async function send(
     if (signal?.aborted) throw error;
     throw unreachable();
   }
+  noteDate(reply.headers.get("date"), sentAtMs, Date.now());
   if (reply.ok) return reply;
   if (reply.status === 401 && triedKey === undefined) keyRefused();
   throw await toError(reply);

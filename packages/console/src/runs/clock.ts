@@ -1,16 +1,17 @@
-// The time now, for durations that tick. It only runs while someone looks at it.
+// The time now by the server's clock, for durations that tick. It only runs while someone looks at it.
 
 import { type ReadonlySignal, signal } from "@preact/signals";
+import { serverNow } from "../api/server-clock.ts";
 
 const tickMs = 250;
 
 let timer: ReturnType<typeof setInterval> | undefined;
 
-const time = signal(Date.now(), {
+const time = signal(serverNow(), {
   watched() {
-    time.value = Date.now();
+    time.value = serverNow();
     timer = setInterval(() => {
-      if (document.visibilityState === "visible") time.value = Date.now();
+      if (document.visibilityState === "visible") time.value = serverNow();
     }, tickMs);
   },
   unwatched() {

@@ -4,6 +4,7 @@ import { useRef } from "preact/hooks";
 import { get } from "../api/api.ts";
 import type { SystemSample } from "../api/inspect-types.ts";
 import { useLoaded } from "../api/load.ts";
+import { serverNow } from "../api/server-clock.ts";
 import type { SystemState } from "../api/types.ts";
 import type { PageProps } from "../shell/page-entry.ts";
 import { ErrorNotice } from "../ui/error-notice.tsx";
@@ -46,7 +47,7 @@ function Summary() {
   const system = value.value;
   // The line is there from the beginning, so that nothing moves.
   if (!system) return <p class="soft">&nbsp;</p>;
-  const upMs = Math.max(Date.now() - system.started_at_ms, 0);
+  const upMs = Math.max(serverNow() - system.started_at_ms, 0);
   return (
     <p class="soft">
       Rondo {system.version}, Node {system.node.replace(/^v/, "")}, up for {formatDuration(upMs)}

@@ -3,6 +3,7 @@
 import { signal } from "@preact/signals";
 import { get, isAbort } from "../../api/api.ts";
 import { isRunning } from "../../api/response.ts";
+import { serverNow } from "../../api/server-clock.ts";
 import type { Page, RunSummary } from "../../api/types.ts";
 import { type RunFilters, toRequestQuery } from "./filters.ts";
 import {
@@ -155,7 +156,7 @@ export class RunList {
   }
 
   async #page(more: Record<string, string | number>): Promise<Page<RunSummary>> {
-    const query = toRequestQuery(this.filters, Date.now());
+    const query = toRequestQuery(this.filters, serverNow());
     for (const [name, value] of Object.entries(more)) query.set(name, String(value));
     return get<Page<RunSummary>>(`v1/runs?${query}`, { signal: this.#leaving.signal });
   }
