@@ -20,14 +20,28 @@ export async function buildConsole(): Promise<void> {
       build: { outDir: made },
     });
     writeFileSync(join(made, ".stamp"), hash);
-    // Another process may have put the same in place meanwhile, and a server may be reading it.
-    if (isBuilt(hash)) return rmSync(made, { recursive: true });
-    rmSync(target, { recursive: true, force: true });
-    renameSync(made, target);
+    place(made, hash);
   } catch (error) {
     rmSync(made, { recursive: true, force: true });
     if (!isBuilt(hash)) throw error;
   }
+}
+
+/** Puts what was made in place. Other processes may do the same, and a server may be reading what they put there. */
+function place(made: string, hash: string): void {
+  const old = `${made}-old`;
+  while (!isBuilt(hash)) {
+    try {
+      if (existsSync(target)) renameSync(target, old);
+      renameSync(made, target);
+    } catch (error) {
+      // Another was quicker with one of the two.
+      if (!["ENOENT", "ENOTEMPTY", "EEXIST"].includes((error as NodeJS.ErrnoException).code ?? ""))
+        throw error;
+    }
+    rmSync(old, { recursive: true, force: true });
+  }
+  rmSync(made, { recursive: true, force: true });
 }
 
 function isBuilt(hash: string): boolean {
