@@ -16,6 +16,7 @@ const advice: Readonly<Record<string, string>> = {
   store_unavailable: "The store does not work at the moment. The system page has the log.",
   interrupted: "The server was stopped while it answered. Try again.",
   previous_response_not_found: "An earlier message was deleted. Start a new chat.",
+  decided_before: "Load this page again to see how the chat went on.",
   request_too_large: "The images are too large together. Send fewer or smaller ones.",
 };
 

@@ -2,6 +2,7 @@
 
 import { batch, computed, effect, signal } from "@preact/signals";
 import { get, isAbort, messageOf, post } from "../api/api.ts";
+import { decisionKey } from "../api/decision-key.ts";
 import type { ToolInfo } from "../api/inspect-types.ts";
 import { type Item, isRunning, type ResponseObject } from "../api/response.ts";
 import type { RunSummary } from "../api/types.ts";
@@ -136,13 +137,15 @@ export class Chat {
     const { signal: stopped } = sending.controller;
     this.#sending = sending;
     try {
-      await create(body, answer, AbortSignal.any([this.#left.signal, stopped]), ({ id }) => {
+      const onCreated = ({ id }: ResponseObject) => {
         if (!server.isStored) return;
         this.#put({ ...node, id }, temporary);
         this.root.value ??= id;
         if (this.leaf.peek() === temporary) this.leaf.value = id;
         if (sending.isUnwanted) void cancel(id, answer);
-      });
+      };
+      const signal = AbortSignal.any([this.#left.signal, stopped]);
+      await create(body, answer, signal, onCreated, this.#decisionKey(input, after));
     } catch (error) {
       if (stopped.aborted && !this.#left.signal.aborted) answer.stop();
       else this.#fail(answer, error);
@@ -197,6 +200,13 @@ export class Chat {
 
   #stored(): ReadonlyMap<string, ChatNode> {
     return new Map([...this.nodes.peek()].filter(([id]) => !isTemporary(id)));
+  }
+
+  /** Of the first decision about the calls of a response. Sent again as a branch, it is another request. */
+  #decisionKey(input: readonly Item[], after: string | null): string | undefined {
+    if (after === null || !input.some(({ type }) => type === "mcp_approval_response")) return undefined;
+    const isBranch = [...this.#stored().values()].some(({ previous }) => previous === after);
+    return isBranch ? undefined : decisionKey(after);
   }
 
   #put(node: ChatNode, instead?: string): void {

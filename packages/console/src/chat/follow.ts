@@ -3,12 +3,14 @@
 import { effect } from "@preact/signals";
 import { ApiError, get, stream } from "../api/api.ts";
 import { isConnected } from "../api/connection.ts";
+import { isDecidedBefore } from "../api/decision-key.ts";
 import type { Item, ResponseObject } from "../api/response.ts";
 import { holdUnsent } from "../api/unsent.ts";
 import type { Answer } from "./answer.ts";
 import { textOf } from "./item-text.ts";
 
 const pollMs = 1_500;
+const decidedBefore = "This was decided before, in another tab or on the page of the run. Nothing ran again.";
 
 /** A new request. It can be sent again after a broken connection: its key makes it the same one. */
 export async function create(
@@ -16,9 +18,10 @@ export async function create(
   answer: Answer,
   signal: AbortSignal,
   onCreated: (response: ResponseObject) => void,
+  key: string = randomKey(),
 ): Promise<void> {
   const isStored = body["store"] === true;
-  const headers = isStored ? { "idempotency-key": randomKey() } : {};
+  const headers = isStored ? { "idempotency-key": key } : {};
   for (;;) {
     try {
       for await (const event of stream("POST", "v1/responses", body, { signal, headers })) {
@@ -29,6 +32,7 @@ export async function create(
       }
     } catch (error) {
       if (isRefusedKey(error) && answer.response.peek() === undefined) holdUnsent(messageIn(body));
+      if (isDecidedBefore(error)) throw new ApiError(decidedBefore, 422, "decided_before");
       if (!isStored || !isLostConnection(error)) throw error;
       await connected(signal);
       if (answer.response.peek() === undefined) continue;

@@ -1,43 +1,77 @@
 // Calls that wait for a person. The decision is sent as the next request of the thread, which goes on in the background.
 
 import { useSignal } from "@preact/signals";
-import { messageOf, post } from "../../api/api.ts";
+import { useEffect } from "preact/hooks";
+import { isAbort, messageOf, post } from "../../api/api.ts";
+import { decisionKey, isDecidedBefore } from "../../api/decision-key.ts";
+import { useLoaded } from "../../api/load.ts";
 import type { Item } from "../../api/response.ts";
 import { isRunning, type ResponseObject } from "../../api/response.ts";
-import type { RunSummary } from "../../api/types.ts";
 import { goTo, linkTo } from "../../shell/router.ts";
 import { CodeBlock } from "../../ui/code-block.tsx";
 import { ErrorNotice } from "../../ui/error-notice.tsx";
 import { sameRequest } from "../code/request-body.ts";
+import { approvalRequests, type DecisionOutcome, readOutcome } from "./decision-outcome.ts";
+import { nextRuns } from "./next-runs.ts";
+import type { RunState } from "./run-state.ts";
 
 export interface ApprovalsProps {
+  readonly state: RunState;
   readonly response: ResponseObject;
-  readonly thread: readonly RunSummary[];
 }
 
-export function Approvals({ response, thread }: ApprovalsProps) {
+export function Approvals({ state, response }: ApprovalsProps) {
+  // Before the thread is known, they may be decided already.
+  if (isRunning(response) || !state.isLoaded.value || approvalRequests(response).length === 0) return null;
+  return <AskedApprovals state={state} response={response} />;
+}
+
+function AskedApprovals({ state, response }: ApprovalsProps) {
   const decisions = useSignal<ReadonlyMap<string, boolean>>(new Map());
   const isSending = useSignal(false);
+  const isLate = useSignal(false);
   const error = useSignal<string | undefined>(undefined);
-  const requests = response.output.filter(({ type }) => type === "mcp_approval_request");
-  if (requests.length === 0 || isRunning(response)) return null;
-  const answer = thread.find(({ previous_response_id: before }) => before === response.id);
-  if (answer)
-    return (
-      <p class="notice">
-        {requests.length === 1 ? "The call that needed approval was" : "The calls that needed approval were"}{" "}
-        answered in <a href={linkTo("runs", [answer.id])}>the next run</a>.
-      </p>
-    );
+  const requests = approvalRequests(response);
+  const next = nextRuns(response, state.thread.value).map(({ id }) => id);
+  const { value: loaded } = useLoaded(
+    (signal) => readOutcome(response, state.thread.peek(), signal),
+    [response.id, next.join()],
+  );
+  const outcome = loaded.value;
+  const isOpen = outcome?.type === "open";
+  useEffect(() => {
+    if (!isOpen) return;
+    // Another tab may have decided meanwhile.
+    const look = () => {
+      if (document.visibilityState === "visible") void state.readThread().catch(() => {});
+    };
+    document.addEventListener("visibilitychange", look);
+    return () => document.removeEventListener("visibilitychange", look);
+  }, [state, isOpen]);
+  if (!outcome) return null;
+  if (outcome.type !== "open")
+    return <OutcomeNotice outcome={outcome} isOne={requests.length === 1} isLate={isLate.value} />;
   const send = async (all: ReadonlyMap<string, boolean>) => {
     isSending.value = true;
     error.value = undefined;
     try {
-      const sent = await post<ResponseObject>("v1/responses", nextRequest(response, all));
-      goTo(linkTo("runs", [sent.id]));
+      // A key is only kept for some time, and not every client sends one: so look first.
+      await state.readThread();
+      const now = await readOutcome(response, state.thread.peek());
+      isLate.value = now.type !== "open";
+      if (!isLate.peek()) {
+        const headers = { "idempotency-key": decisionKey(response.id) };
+        const sent = await post<ResponseObject>("v1/responses", nextRequest(response, requests, all), {
+          headers,
+        });
+        goTo(linkTo("runs", [sent.id]));
+      }
     } catch (caught) {
-      error.value = messageOf(caught);
+      if (isAbort(caught)) return;
       decisions.value = new Map();
+      isLate.value = isDecidedBefore(caught);
+      error.value = isLate.peek() ? decidedBefore : messageOf(caught);
+      await state.readThread().catch(() => {});
     }
     isSending.value = false;
   };
@@ -62,6 +96,32 @@ export function Approvals({ response, thread }: ApprovalsProps) {
         <ErrorNotice title="The decision could not be sent." message={error.value} />
       )}
     </section>
+  );
+}
+
+const decidedBefore = "It was decided before, in another tab or by another client.";
+
+interface OutcomeNoticeProps {
+  readonly outcome: Exclude<DecisionOutcome, { type: "open" }>;
+  readonly isOne: boolean;
+  /** Whether a decision on this page came after it. */
+  readonly isLate: boolean;
+}
+
+function OutcomeNotice({ outcome: { type, runId }, isOne, isLate }: OutcomeNoticeProps) {
+  const link = <a href={linkTo("runs", [runId])}>the next run</a>;
+  return (
+    <p class="notice" role={isLate ? "alert" : undefined}>
+      {type === "decided" ? (
+        <>
+          {isOne ? "The call that needed approval was" : "The calls that needed approval were"} answered in{" "}
+          {link}.
+        </>
+      ) : (
+        <>The thread went on without a decision, in {link}.</>
+      )}
+      {isLate && " Your decision came later and was not used."}
+    </p>
   );
 }
 
@@ -108,17 +168,22 @@ function Approval({ request, decision, isSending, isOneOfMany, onDecide }: Appro
   );
 }
 
-function nextRequest(response: ResponseObject, decisions: ReadonlyMap<string, boolean>): object {
+/** The same decisions give the same body, in whichever order they were made: the server compares it. */
+function nextRequest(
+  response: ResponseObject,
+  requests: readonly Item[],
+  decisions: ReadonlyMap<string, boolean>,
+): object {
   const { metadata = {}, ...request } = sameRequest(response);
   return {
     ...request,
     ...(response.conversation ? {} : { previous_response_id: response.id }),
     background: true,
     metadata: { ...(metadata as object), source: "console" },
-    input: [...decisions].map(([id, approve]) => ({
+    input: requests.map(({ id = "" }) => ({
       type: "mcp_approval_response",
       approval_request_id: id,
-      approve,
+      approve: decisions.get(id) === true,
     })),
   };
 }

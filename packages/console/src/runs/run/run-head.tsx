@@ -15,6 +15,7 @@ import { StatusBadge } from "../../ui/status-badge.tsx";
 import { Duration } from "../duration.tsx";
 import { forgetList } from "../list/shown-list.ts";
 import { CodeDialog } from "./code-dialog.tsx";
+import { nextRuns } from "./next-runs.ts";
 import type { RunState } from "./run-state.ts";
 
 export interface RunHeadProps {
@@ -166,9 +167,7 @@ function ThreadLinks({ response, thread }: ThreadLinksProps) {
   const before = inConversation
     ? thread[at - 1]
     : thread.find(({ id }) => id === response.previous_response_id);
-  const after = inConversation
-    ? thread.slice(at + 1, at + 2)
-    : thread.filter(({ previous_response_id: id }) => id === response.id);
+  const after = nextRuns(response, thread);
   if (!before && after.length === 0) return null;
   return (
     <nav class="thread-links row" aria-label="The thread">

@@ -96,7 +96,7 @@ function Run({ state, response, place }: RunProps) {
     <div class="page run-page">
       <RunHead state={state} response={response} />
       <Notices response={response} trace={state.trace.value} />
-      <Approvals response={response} thread={state.thread.value} />
+      <Approvals state={state} response={response} />
       <div class="run-columns">
         <section class="run-left" aria-label="What happened">
           <RunTabs

@@ -63,9 +63,26 @@ export class RunState {
     this.#isReadingInput = false;
   }
 
+  /** Reads the runs before and after it, which may have become more. */
+  async readThread(): Promise<void> {
+    const { signal: leaving } = this.#leaving;
+    const runs = (query: Record<string, string>) =>
+      get<Page<RunSummary>>(`v1/runs?${new URLSearchParams(query)}`, { signal: leaving });
+    const found = await this.#optional(runs({ search: this.id, limit: "1" }));
+    const summary = found?.data[0];
+    if (summary?.id !== this.id) return;
+    this.summary.value = summary;
+    const near = { thread: summary.thread_id, order: "asc", limit: String(threadPage) };
+    const [before, after] = await Promise.all([
+      this.#optional(runs({ ...near, before: this.id })),
+      this.#optional(runs({ ...near, after: this.id })),
+    ]);
+    this.thread.value = [...(before?.data ?? []), summary, ...(after?.data ?? [])];
+  }
+
   async #load(): Promise<void> {
     try {
-      const rest = Promise.all([this.#readTrace("whole"), this.#readInput(), this.#readThread()]);
+      const rest = Promise.all([this.#readTrace("whole"), this.#readInput(), this.readThread()]);
       rest.catch(() => {}); // the response's error comes first
       const response = await this.#get<ResponseObject>("");
       this.#setResponse(response);
@@ -103,7 +120,7 @@ export class RunState {
       if (!live?.isOver) await this.#pause(responseMs);
       await this.#readResponse();
     }
-    await this.#readThread();
+    await this.readThread();
   }
 
   async #readResponse(): Promise<void> {
@@ -173,22 +190,6 @@ export class RunState {
   #inputPage(after: string | undefined): Promise<Page<Item>> {
     const from = after === undefined ? "" : `&after=${encodeURIComponent(after)}`;
     return this.#get<Page<Item>>(`/input_items?order=desc&limit=${inputPage}${from}`);
-  }
-
-  async #readThread(): Promise<void> {
-    const { signal: leaving } = this.#leaving;
-    const runs = (query: Record<string, string>) =>
-      get<Page<RunSummary>>(`v1/runs?${new URLSearchParams(query)}`, { signal: leaving });
-    const found = await this.#optional(runs({ search: this.id, limit: "1" }));
-    const summary = found?.data[0];
-    if (summary?.id !== this.id) return;
-    this.summary.value = summary;
-    const near = { thread: summary.thread_id, order: "asc", limit: String(threadPage) };
-    const [before, after] = await Promise.all([
-      this.#optional(runs({ ...near, before: this.id })),
-      this.#optional(runs({ ...near, after: this.id })),
-    ]);
-    this.thread.value = [...(before?.data ?? []), summary, ...(after?.data ?? [])];
   }
 
   #isRunning(): boolean {
