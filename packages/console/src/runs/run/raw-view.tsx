@@ -100,9 +100,9 @@ export function RawView({ state, rounds, rows, answer, onAnswer }: RawViewProps)
           ))}
           {round?.calls
             .filter(({ decision }) => decision === "reject")
-            .map(({ callId, name, reason }) => (
-              <p key={callId} class="notice bad">
-                Call of {name} not run: {reason}
+            .map(({ callId, rejection }) => (
+              <p key={callId} class="notice bad error-text">
+                {rejection}
               </p>
             ))}
         </section>

@@ -38,3 +38,14 @@ export function errorOf(event: TraceEvent): string | undefined {
   if (typeof message === "string") return message;
   return typeof type === "string" ? type : "It failed.";
 }
+
+/**
+ * What became of a call that was rejected. The text that the model received comes first: of a call that ran when its
+ * process was lost, only that says that it may have done its work. The code alone is for older traces.
+ */
+export function rejectionOf(event: TraceEvent): string {
+  const call = `Call of ${textOf(event, "name") ?? "a tool"}`;
+  const error = errorOf(event);
+  if (error !== undefined) return `${call}: ${error}`;
+  return `${call} not run: ${textOf(event, "reason") ?? "it was rejected"}`;
+}

@@ -74,6 +74,19 @@ describe("the layout of a trace", () => {
     expect(marks.map(({ label }) => label)).toEqual(["Call of pay not run: unknown tool"]);
   });
 
+  test("does not say that a call was not run which a crash interrupted", () => {
+    const error = "The server stopped while this call ran. Whether it has done its work is not known.";
+    const trace = events([
+      1,
+      "call.checked",
+      { answer: 0, call_id: "a", name: "pay", decision: "reject", reason: "denied", error },
+    ]);
+    expect(layOut(trace, { now: 0, isOver: true }).marks).toMatchObject([
+      { kind: "rejected", label: `Call of pay: ${error}` },
+    ]);
+    expect(readRounds(trace)).toMatchObject([{ calls: [{ rejection: `Call of pay: ${error}` }] }]);
+  });
+
   test("leaves open what has not ended, until now", () => {
     expect(inShort(run.slice(0, 8), false, 70)).toEqual([
       "Queue: queue 0–5",

@@ -1,7 +1,7 @@
 // The events of a trace as lanes with bars: what the waterfall draws. Any beginning of a trace gives a sensible picture:
 // what has not ended yet is open until now.
 
-import { errorOf, numberOf, type TraceEvent, textOf } from "./events.ts";
+import { errorOf, numberOf, rejectionOf, type TraceEvent, textOf } from "./events.ts";
 import { LaneBook, type Mark, type Timeline } from "./lane-book.ts";
 
 export interface LayoutOptions {
@@ -155,10 +155,7 @@ class TimelineReader {
 
   #check(event: TraceEvent, at: number): void {
     const doubts = Array.isArray(event["doubts"]) ? event["doubts"].map(String) : [];
-    if (event["decision"] === "reject") {
-      const why = textOf(event, "reason") ?? errorOf(event) ?? "it was rejected";
-      this.#mark(event, at, "rejected", `Call of ${textOf(event, "name") ?? "a tool"} not run: ${why}`);
-    }
+    if (event["decision"] === "reject") this.#mark(event, at, "rejected", rejectionOf(event));
     // A later answer may use the id of a call again.
     this.#doubts.set(textOf(event, "call_id") ?? "", doubts);
     if (doubts.length === 0) return;

@@ -1,13 +1,14 @@
 // What each request to the model cost: how full the context was, how much of the prompt the server had cached, how fast
 // it answered.
 
-import { errorOf, numberOf, type TraceEvent, textOf } from "./events.ts";
+import { errorOf, numberOf, rejectionOf, type TraceEvent, textOf } from "./events.ts";
 
 export interface RoundCall {
   readonly callId: string;
   readonly name: string;
   readonly decision: string;
-  readonly reason?: string;
+  /** In words; only if it was rejected. */
+  readonly rejection?: string;
   readonly doubts: readonly string[];
 }
 
@@ -118,12 +119,12 @@ function finish(event: TraceEvent, round: Reading, { started }: Times): void {
 }
 
 function readCall(event: TraceEvent): RoundCall {
-  const reason = textOf(event, "reason") ?? errorOf(event);
+  const decision = textOf(event, "decision") ?? "";
   return {
     callId: textOf(event, "call_id") ?? "",
     name: textOf(event, "name") ?? "",
-    decision: textOf(event, "decision") ?? "",
-    ...(reason !== undefined && { reason }),
+    decision,
+    ...(decision === "reject" && { rejection: rejectionOf(event) }),
     doubts: Array.isArray(event["doubts"]) ? event["doubts"].map(String) : [],
   };
 }
