@@ -19,6 +19,8 @@ export interface BegunRun {
   readonly id: string;
   readonly owner: string;
   readonly createdAtMs: number;
+  /** Whether it waited in the queue. Default: false. */
+  readonly background?: boolean;
   /** Whether its trace can be kept. */
   readonly isStored: boolean;
   /** From 1. */
@@ -69,7 +71,7 @@ export class RunTraces {
   }
 
   /** The tracer of a run that begins here, or is resumed. */
-  begin({ id, owner, createdAtMs, isStored, attempt, written }: BegunRun): RunTracer {
+  begin({ id, owner, createdAtMs, background, isStored, attempt, written }: BegunRun): RunTracer {
     const { observer, worker } = this.#options;
     const level = isStored ? this.level : "off";
     const tracer = new RunTracer({
@@ -80,7 +82,8 @@ export class RunTraces {
       onEvent: (event) => observer.traceEvent(event, id, owner),
     });
     if (level !== "off") this.#runs.push({ id, tracer });
-    if (written?.next === 0) tracer.note({ type: "run.queued" }, createdAtMs);
+    // A worker also ends foreground runs whose process was lost: these never waited.
+    if (background && written?.next === 0) tracer.note({ type: "run.queued" }, createdAtMs);
     tracer.note({ type: "run.claimed", worker, attempt, level });
     return tracer;
   }

@@ -11,7 +11,7 @@ import type { Responses } from "./responses.ts";
 import { RunTraces } from "./run-traces.ts";
 import { runWithCrashes } from "./testkit/crash.ts";
 import { call, started } from "./testkit/mcp.ts";
-import { background, never, plain, startService, stream } from "./testkit/service.ts";
+import { background, collector, never, plain, startService, stream } from "./testkit/service.ts";
 
 const everything = { after: -1, include: ["requests", "chunks", "content"] } as const;
 
@@ -219,6 +219,29 @@ test("a run that goes on after a crash has both processes in its trace", async (
     expect(typesOf(trace).at(-1)).toBe("run.finished");
     await service.drain(0);
   }
+});
+
+test("a foreground run that another process ends after a crash was never queued", async () => {
+  const clock = { nowMs: 0 };
+  const store = memoryStore({ now: () => clock.nowMs });
+  const model = scriptedModel([{ text: ["Half", new Promise<never>(() => {})] }]);
+  const dying = await startService({ model, store });
+  const body = { model: "test", input: "Go", stream: true };
+  const repeatKey = { key: "k", fingerprint: "f" };
+  const prepared = await dying.prepare("ada", body, { repeatKey });
+  const heard = collector();
+  void dying.runStreamed(prepared, heard, never);
+  await vi.waitFor(() =>
+    expect(heard.events.map(({ type }) => type)).toContain("response.output_text.delta"),
+  );
+  clock.nowMs += 1_000_000; // its lease is over
+  const service = await startService({ model: scriptedModel([]), store });
+  onTestFinished(() => service.drain(0));
+  const { id } = prepared;
+  await service.follow("ada", id, -1, collector(), never);
+  const types = typesOf(await traceOf(service, id));
+  expect(types).toContain("run.claimed");
+  expect(types).not.toContain("run.queued");
 });
 
 test("approvals are in the traces of the response that asks, and of the one that decides", async () => {
