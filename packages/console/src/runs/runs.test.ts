@@ -304,6 +304,20 @@ describe.skipIf(browserPath === undefined)(`runs${skipReason}`, { timeout: 90_00
     expect(problems).toEqual([]);
   });
 
+  test.each([360, 1280])("with words without an end fit into %d pixels", async (width) => {
+    const word = "w".repeat(200);
+    using model = scriptedModel([{ calls: [{ name: `${word}.add`, input: {} }] }, word]);
+    await using server = await startConsole({ models: { demo: model }, tools: [weather] });
+    const { id } = await create(server.url, { input: word, metadata: { source: word } });
+    const viewport = { width, height: 740 };
+    await using opened = await openConsole(browser, server.url, `#/runs/${id}`, { viewport });
+    const { page, problems } = opened;
+    await page.getByRole("list", { name: "Remarkable" }).getByText("Call of").waitFor();
+    await page.getByRole("listitem").filter({ hasText: word }).first().waitFor();
+    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(width);
+    expect(problems).toEqual([]);
+  });
+
   test("go on after the server was away, and show that another process resumed them", async () => {
     const store = `sqlite:${join(folder, "resumed.db")}`;
     const endless = scriptedModel({ text: ["Before", new Promise(() => {})] });

@@ -148,7 +148,7 @@ function RunFacts({ response, summary }: RunFactsProps) {
       <li class="number">{formatTime(fromMs)}</li>
       {background && <li>background</li>}
       {metadata["source"] && <li>{metadata["source"]}</li>}
-      <li class="mono run-id">{response.id}</li>
+      <li class="mono">{response.id}</li>
     </ul>
   );
 }
