@@ -101,6 +101,29 @@ describe("a fragment of JSON Schema", () => {
     await expect(run(schema, { n: "1" })).rejects.toThrow(`n: expected integer, got "1"`);
   });
 
+  test.each([
+    ["of a type", { type: "integer" }],
+    ["with choices", { enum: ["a", "b"] }],
+    ["by a reference", { $ref: "#/$defs/count" }],
+    ["that is required all the same", { type: "boolean" }],
+  ])("whose default is null, but which takes no null, may be left out: %s", async (name, schema) => {
+    const made = defineUntyped(
+      "t",
+      "d",
+      {
+        type: "object",
+        properties: { n: { ...schema, default: null }, kept: { type: ["string", "null"], default: null } },
+        $defs: { count: { type: "integer" } },
+        ...(name === "that is required all the same" && { required: ["n"] }),
+      },
+      (input) => input,
+    );
+    const run = made.execute({});
+    if (name === "that is required all the same") await expect(run).rejects.toThrow("n: ");
+    else expect(await run).toEqual({ kept: null });
+    await expect(made.execute({ n: null })).rejects.toThrow("got null");
+  });
+
   test("with a default gets it, new for each run", async () => {
     const made = defineUntyped("t", "d", { list: { type: "array", default: [] } }, ({ list }) =>
       (list as number[]).push(1),

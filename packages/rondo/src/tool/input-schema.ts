@@ -195,7 +195,9 @@ function compileOrExplain(schema: JsonSchema): SchemaCheck {
 function topLevelFitter(schema: JsonSchema): (input: Record<string, unknown>) => Record<string, unknown> {
   const properties = schema.properties ?? {};
   const keepsAll = takesOtherKeys(schema);
-  const withDefault = Object.keys(properties).filter((key) => properties[key]?.default !== undefined);
+  const given = Object.keys(properties).filter((key) => properties[key]?.default !== undefined);
+  const unusable = unusableNulls(schema, given);
+  const withDefault = given.filter((key) => !unusable.has(key));
   return (input) => {
     const value: Record<string, unknown> = {};
     for (const key of Object.keys(input)) {
@@ -206,6 +208,15 @@ function topLevelFitter(schema: JsonSchema): (input: Record<string, unknown>) =>
       if (!Object.hasOwn(value, key)) setOwn(value, key, copyData(properties[key]?.default));
     return value;
   };
+}
+
+/** The defaults that are null where the schema takes no null: Python programs write so that a parameter is left out. */
+function unusableNulls(schema: JsonSchema, keys: readonly string[]): ReadonlySet<string> {
+  const nulls = keys.filter((key) => schema.properties?.[key]?.default === null);
+  if (nulls.length === 0) return new Set();
+  const check = compileJsonSchema({ ...schema, required: [] });
+  // What has a path is about the only key that there is.
+  return new Set(nulls.filter((key) => check({ [key]: null }).some(({ path }) => path !== "")));
 }
 
 /** Whether the schema allows keys beside `properties`, which then reach the tool too. */
