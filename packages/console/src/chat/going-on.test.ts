@@ -28,13 +28,13 @@ describe.skipIf(browserPath === undefined)(`a chat goes on${skipReason}`, () => 
     const { page } = opened;
     await setTemperature(page, "99");
     await say(page, "0");
-    await page.getByText("There is no complete answer.").waitFor();
+    await page.getByText("temperature: expected a number").waitFor();
     await setTemperature(page, "0.5");
     await say(page, "1");
     await page.getByText("One.").waitFor();
     await setTemperature(page, "99");
     await say(page, "refused");
-    await page.getByText("There is no complete answer.").waitFor();
+    await page.getByText("temperature: expected a number").waitFor();
     await setTemperature(page, "0.5");
     await say(page, "2");
     await page.getByText("Two.").waitFor();
