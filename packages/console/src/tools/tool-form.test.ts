@@ -14,6 +14,11 @@ const schema = {
   $defs: { factor: { type: "number" } },
 };
 
+const variants = [
+  { properties: { a: { type: "string" } }, required: ["a"] },
+  { properties: { b: { type: "string" } }, required: ["b"] },
+];
+
 describe("the form of a tool", () => {
   test("has a field for each argument of a flat object", () => {
     const fields = formFieldsOf(schema);
@@ -42,6 +47,32 @@ describe("the form of a tool", () => {
     ],
   ])("is JSON for what is not flat: %j", (given) => {
     expect(formFieldsOf(given)).toBeUndefined();
+  });
+
+  test.each([
+    [{ type: "object", additionalProperties: true }],
+    [{ type: "object", additionalProperties: { type: "string" } }],
+    [{ type: "object", properties: {}, additionalProperties: {} }],
+    [{ type: "object", patternProperties: { "^x-": { type: "string" } } }],
+    [{ type: "object", $ref: "#/$defs/place", $defs: { place: schema } }],
+    [{ type: "object", if: { required: ["a"] }, else: { required: ["b"] } }],
+    [{ type: "object", allOf: [schema] }],
+    [{ type: "object", anyOf: variants }],
+    [{ type: "object", oneOf: variants }],
+  ])("is JSON for arguments that its properties do not name: %j", (given) => {
+    expect(formFieldsOf(given)).toBeUndefined();
+  });
+
+  test.each([
+    [{ type: "object" }],
+    [{ type: "object", properties: {} }],
+    [{ type: "object", properties: {}, additionalProperties: false }],
+  ])("is empty for a tool without arguments: %j", (given) => {
+    expect(formFieldsOf(given)).toEqual([]);
+  });
+
+  test("stays a form if other keys are only allowed besides its fields", () => {
+    expect(formFieldsOf({ ...schema, additionalProperties: true })).toHaveLength(5);
   });
 
   test("gives the arguments with their types, without empty ones", () => {

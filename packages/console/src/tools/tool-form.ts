@@ -24,12 +24,14 @@ export interface ReadArguments {
 
 const fieldLimit = 40;
 const kinds: ReadonlySet<unknown> = new Set(["number", "integer", "boolean"]);
+/** With these, a schema can take arguments that its own properties do not name. */
+const otherSources = ["anyOf", "oneOf", "allOf", "if", "patternProperties", "$ref"];
 
 /** The fields of a flat object; undefined for any other schema, whose arguments are entered as JSON. */
 export function formFieldsOf(schema: unknown): readonly FormField[] | undefined {
   const type = fieldsOf(schema)?.["type"];
   const properties = propertiesOf(schema);
-  if (type !== "object" || properties.length > fieldLimit) return undefined;
+  if (type !== "object" || properties.length > fieldLimit || takesOtherKeys(schema)) return undefined;
   const fields: FormField[] = [];
   for (const { name, schema: property, isRequired } of properties) {
     const field = formFieldOf(name, resolveRef(property, schema), isRequired);
@@ -70,6 +72,14 @@ export function readJson(text: string): ReadArguments {
   }
   if (!fieldsOf(value)) return { problems: new Map([["", 'Enter an object, such as { "name": "value" }.']]) };
   return { arguments: value, problems: new Map() };
+}
+
+/** Whether a form of its properties would leave out what matters. */
+function takesOtherKeys(schema: unknown): boolean {
+  const fields = fieldsOf(schema) ?? {};
+  if (otherSources.some((name) => name in fields)) return true;
+  const others = fields["additionalProperties"];
+  return propertiesOf(schema).length === 0 && (others === true || fieldsOf(others) !== undefined);
 }
 
 function formFieldOf(name: string, schema: unknown, isRequired: boolean): FormField | undefined {
