@@ -83,6 +83,21 @@ describe("the form of a tool", () => {
     expect(readFields(fields, entered).arguments).toEqual({ city: "Bern", days: 2, unit: 1, exact: false });
   });
 
+  test.each([
+    ["integer", null, ""],
+    ["integer", 2.5, ""],
+    ["integer", 0, "0"],
+    ["number", null, ""],
+    ["number", "2", ""],
+    ["number", 2.5, "2.5"],
+    ["boolean", null, ""],
+    ["boolean", "true", ""],
+    ["boolean", false, "false"],
+  ])("begins with a default of the type of its field: %s, %j", (type, initial, text) => {
+    const fields = formFieldsOf({ type: "object", properties: { a: { type, default: initial } } });
+    expect(fields?.[0]?.initial).toBe(text);
+  });
+
   test("says what is missing or of another type", () => {
     const fields = formFieldsOf(schema) ?? [];
     const { problems, ...rest } = readFields(

@@ -98,8 +98,13 @@ function formFieldOf(name: string, schema: unknown, isRequired: boolean): FormFi
     ...common,
     kind: type as "number" | "integer" | "boolean",
     choices: type === "boolean" ? ["true", "false"] : [],
-    initial: initial === undefined ? "" : JSON.stringify(initial),
+    initial: isOfType(initial, type) ? JSON.stringify(initial) : "",
   };
+}
+
+function isOfType(value: unknown, type: unknown): boolean {
+  if (type === "integer") return Number.isInteger(value);
+  return type === "number" ? Number.isFinite(value) : typeof value === type;
 }
 
 function choiceOf(value: unknown, choices: readonly string[]): string {
