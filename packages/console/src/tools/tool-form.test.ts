@@ -38,6 +38,7 @@ describe("the form of a tool", () => {
     [{ type: "object", properties: { list: { type: "array" } } }],
     [{ type: "object", properties: { inner: { type: "object" } } }],
     [{ type: "object", properties: { any: {} } }],
+    [{ type: "object", properties: { none: { enum: [] } } }],
     [{ type: "object", properties: { loop: { $ref: "#/properties/loop" } } }],
     [
       {

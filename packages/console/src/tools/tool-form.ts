@@ -88,6 +88,7 @@ function formFieldOf(name: string, schema: unknown, isRequired: boolean): FormFi
   const { type, enum: values, default: initial } = fields;
   const common = { name, description: descriptionOf(schema), isRequired };
   if (Array.isArray(values)) {
+    if (values.length === 0) return undefined;
     const choices = values.slice(0, 500).map((value) => JSON.stringify(value));
     return { ...common, kind: "choice", choices, initial: choiceOf(initial, choices) };
   }
