@@ -99,6 +99,14 @@ describe("the form of a tool", () => {
     expect(fields?.[0]?.initial).toBe(text);
   });
 
+  test("takes spaces for a text, and for no number", () => {
+    const fields = formFieldsOf(schema) ?? [];
+    const entered = new Map(Object.entries({ city: " ", days: " ", factor: "\t" }));
+    expect(readFields(fields, entered).arguments).toEqual({ city: " " });
+    const needed = formFieldsOf({ ...schema, required: ["days"] }) ?? [];
+    expect([...readFields(needed, entered).problems.keys()]).toEqual(["days"]);
+  });
+
   test("says what is missing or of another type", () => {
     const fields = formFieldsOf(schema) ?? [];
     const { problems, ...rest } = readFields(

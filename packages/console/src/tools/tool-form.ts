@@ -47,7 +47,8 @@ export function readFields(fields: readonly FormField[], entered: EnteredValues)
   const values: [string, unknown][] = [];
   for (const { name, kind, isRequired } of fields) {
     const text = entered.get(name) ?? "";
-    if (text === "") {
+    const isNumber = kind === "number" || kind === "integer";
+    if (text === "" || (isNumber && text.trim() === "")) {
       if (isRequired) problems.set(name, "The tool needs a value here.");
     } else if (kind === "text") values.push([name, text]);
     else if (kind === "boolean" || kind === "choice") values.push([name, JSON.parse(text)]);
