@@ -24,7 +24,7 @@ export function curlOf(operation: Operation, { url, hasKey, document, model }: C
   const lines = [
     `curl ${method === "GET" ? "" : `-X ${method} `}${quote(`${url}${path}${query && `?${query}`}`)}`,
   ];
-  if (hasKey && !isPublic) lines.push('-H "authorization: Bearer $RONDO_KEY"');
+  if (hasKey && !isPublic) lines.push('-H "authorization: Bearer $RONDO_API_KEY"');
   const json = body.find(({ type }) => type === "application/json");
   if (json) {
     const example = exampleOf(json.schema, document, model, 0);

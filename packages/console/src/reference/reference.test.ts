@@ -65,7 +65,7 @@ describe("the operations of a document", () => {
     if (!operation) throw new Error("There is an operation.");
     const text = curlOf(operation, { url: "http://h", hasKey: true, document: {}, model: "m" });
     expect(text).toContain(`-d '{"a":"'\\''; touch /tmp/x; '\\''"}'`);
-    expect(text).toContain('"authorization: Bearer $RONDO_KEY"');
+    expect(text).toContain('"authorization: Bearer $RONDO_API_KEY"');
     expect(quote("a b")).toBe("'a b'");
   });
 });
