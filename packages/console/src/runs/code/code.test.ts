@@ -17,6 +17,7 @@ import { readRounds } from "../trace/rounds.ts";
 import { toCurl } from "./curl.ts";
 import { toLibraryCode } from "./library-code.ts";
 import type { RunRecord } from "./record.ts";
+import { requestBody } from "./request-body.ts";
 import { toScriptedTest } from "./scripted-test.ts";
 import { toComment, toSource } from "./source.ts";
 
@@ -226,4 +227,18 @@ test("code has an end where a model nested its arguments without one", () => {
   ];
   const record = { title: "", response, input: [], earlier: [], rounds: readRounds(events) };
   expect(toScriptedTest(record as unknown as RunRecord)).toContain(JSON.stringify(text));
+});
+
+test("a request keeps the ids that the server reads, and no others", () => {
+  const response = { model: "m", instructions: null, tools: [], metadata: {} } as unknown as ResponseObject;
+  const kept = [
+    { type: "mcp_approval_request", id: "mcpr_1", server_label: "notes", name: "pay", arguments: "{}" },
+    { type: "item_reference", id: "msg_2" },
+    { type: "local_shell_call_output", id: "call_3", output: "" },
+  ];
+  const input = [{ ...user("Pay."), id: "msg_1", status: "completed" }, ...kept];
+  expect(requestBody({ ...response, previous_response_id: null }, input)).toMatchObject({
+    input: [user("Pay."), ...kept],
+  });
+  expect(JSON.stringify(requestBody(response, input))).not.toContain("msg_1");
 });

@@ -20,8 +20,11 @@ const defaults: Readonly<Record<string, unknown>> = {
   prompt_cache_key: null,
 };
 
-/** Fields of items that only the server sets. */
-type SentItem = Omit<Item, "id" | "status">;
+/** An item without the fields that only the server sets. */
+type SentItem = Omit<Item, "status">;
+
+/** Items that other items name by their id, or that name one by it. The server does not take them without. */
+const itemsWithId = new Set(["mcp_approval_request", "item_reference", "local_shell_call_output"]);
 
 /** The body of a request with another input, and otherwise as the one of this response. */
 export function sameRequest(response: ResponseObject): Record<string, unknown> {
@@ -57,7 +60,9 @@ function sentInput(items: readonly Item[]): string | SentItem[] {
   const { type, text } = (part ?? {}) as { type?: unknown; text?: unknown };
   const isPlain = only?.type === "message" && only["role"] === "user" && type === "input_text";
   if (isPlain && others.length === 0 && typeof text === "string") return text;
-  return items.map(({ id: _id, status: _status, ...sent }) => sent);
+  return items.map(({ id, status: _status, ...sent }) =>
+    id !== undefined && itemsWithId.has(sent.type) ? { id, ...sent } : sent,
+  );
 }
 
 function isSet(value: unknown, usual: unknown): boolean {
