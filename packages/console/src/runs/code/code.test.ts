@@ -170,6 +170,54 @@ describe("copied code", () => {
   });
 });
 
+describe("a copied test", () => {
+  const add = tool("add", "Add.", { a: Number, b: Number }, ({ a, b }) => a + b);
+  const valid = { name: "add", input: { a: 1, b: 2 } };
+  const invalid = { name: "add", input: { a: "zz" } };
+  const unknown = { name: "no_such_tool", input: {} };
+  const serverTools = [{ name: "add", description: "Add.", input_schema: add.metadata.inputSchema }];
+
+  async function passes(record: RunRecord): Promise<void> {
+    const file = join(folder, "copied.test.mjs");
+    writeFileSync(file, toScriptedTest(record));
+    const { stdout } = await node("--test", "--test-isolation=none", "--test-reporter=tap", file);
+    expect(stdout).toContain("# pass 1");
+  }
+
+  /** Runs the script on a server, and then the test that is made of the run. */
+  async function repeat(script: Parameters<typeof scriptedModel>[0], body: object = {}): Promise<RunRecord> {
+    await using server = await startServer({
+      port: 0,
+      store: "memory",
+      log: { level: "silent" },
+      models: { demo: scriptedModel(script) },
+      tools: [add],
+    });
+    const { id } = await create(server.url, { model: "demo", input: "Add.", ...body });
+    const record = { ...(await recordOf(server.url, id)), serverTools };
+    await passes(record);
+    return record;
+  }
+
+  test.each([
+    ["invalid arguments", invalid],
+    ["an unknown name", unknown],
+    ["no name of a tool", { name: "no such tool", input: {} }],
+  ])("passes where the only call had %s", async (_, call) => {
+    const record = await repeat([{ calls: [call] }, "Sorry."]);
+    expect(toLibraryCode(record)).toContain('tool("add", "Add.", ');
+    expect(toLibraryCode(record)).toContain("autoExecuteTools: true");
+    await passes({ ...record, serverTools: [] });
+  });
+
+  test("does not expect rejected calls to be open", async () => {
+    await repeat([{ calls: [invalid] }], { max_agentic_turns: 1 });
+    await repeat([{ calls: [valid] }, { calls: [invalid, { name: "weather", input: {} }] }], {
+      tools: [weather],
+    });
+  });
+});
+
 const failedRecord = {
   title: "",
   response: {

@@ -64,17 +64,22 @@ function isCutOff({ incomplete_details: details }: ResponseObject): boolean {
   return details?.reason === "max_output_tokens";
 }
 
-/** The results of each tool that ran here, in the order of its calls. */
-export function resultsOf({ response, rounds }: RunRecord): Map<string, RecordedResult[]> {
-  const rejected = new Set(
+/** The ids of the calls that were rejected, as far as there is a trace. */
+function rejectedIds(rounds: readonly Round[]): Set<string | undefined> {
+  return new Set(
     rounds.flatMap(({ calls }) =>
       calls.flatMap(({ callId, decision }) => (decision === "reject" ? callId : [])),
     ),
   );
+}
+
+/** The results of each tool that ran here, in the order of its calls. */
+export function resultsOf({ response, rounds }: RunRecord): Map<string, RecordedResult[]> {
+  const rejected = rejectedIds(rounds);
   const results = new Map<string, RecordedResult[]>();
   for (const { item, title, result, isFailed, callId } of outputRows(response.output, rounds)) {
     if (!isCall(item) || item.type === "function_call" || item.type === "custom_tool_call") continue;
-    if (callId !== undefined && rejected.has(callId)) continue;
+    if (rejected.has(callId)) continue;
     if (!isToolName(title)) continue;
     const list = results.get(title) ?? [];
     results.set(title, list);
@@ -88,6 +93,17 @@ export function endsWithCalls(record: RunRecord): boolean {
   return answersOf(record).at(-1)?.calls !== undefined;
 }
 
+/** The names in the calls of the last answer, without those that were rejected: a client answers them itself. */
+export function openNames({ response, rounds }: RunRecord): string[] {
+  const rejected = rejectedIds(rounds);
+  const rows = outputRows(response.output, rounds).filter(({ answer }) => answer !== undefined);
+  return rows.flatMap(({ answer, look, item, callId }) =>
+    answer === rows.at(-1)?.answer && (look === "call" || look === "approval") && !rejected.has(callId)
+      ? toCall(item).name
+      : [],
+  );
+}
+
 export interface RecordedTool {
   readonly name: string;
   readonly description: string;
@@ -96,7 +112,10 @@ export interface RecordedTool {
 
 const anyObject = { type: "object" };
 
-/** The tools of the request, and those that were called. */
+/**
+ * The tools of the request, and those that were called. If the model only called tools that do not exist, all that are
+ * known, for without a tool the library does not ask the model again.
+ */
 export function toolsOf(record: RunRecord): RecordedTool[] {
   const tools = new Map<string, RecordedTool>();
   const listed: unknown[] = [...record.earlier, ...record.input, ...record.response.output].flatMap((item) =>
@@ -105,22 +124,39 @@ export function toolsOf(record: RunRecord): RecordedTool[] {
   listed.push(...(record.serverTools ?? []));
   const asked = record.response.output.filter(({ type }) => type === "mcp_approval_request");
   const called = [...resultsOf(record).keys(), ...asked.map(({ name }) => String(name))];
+  const rejected = rejectedNames(record);
   for (const { type, name, description, parameters } of record.response.tools)
     if (type === "function") add(name, description, parameters);
     else if (type === "custom")
       add(name, description, { type: "object", properties: { input: { type: "string" } } });
-  for (const tool of listed) {
-    const { name, description, input_schema: schema } = tool as Record<string, unknown>;
-    if (called.includes(String(name))) add(name, description, schema);
-  }
+  addListed((name) => called.includes(name) || rejected.includes(name));
   for (const name of called) add(name, "", anyObject);
+  if (tools.size === 0 && rejected.length > 0) {
+    addListed(() => true);
+    for (const name of [...rejected, "stand_in"]) if (tools.size === 0) add(name, "", anyObject);
+  }
   return [...tools.values()];
+
+  function addListed(isWanted: (name: string) => boolean): void {
+    for (const tool of listed) {
+      const { name, description, input_schema: schema } = tool as Record<string, unknown>;
+      if (isWanted(String(name))) add(name, description, schema);
+    }
+  }
 
   function add(name: unknown, description: unknown, schema: unknown): void {
     if (typeof name !== "string" || !isToolName(name) || tools.has(name)) return;
     const known = typeof description === "string" && description !== "" ? description : `The tool ${name}.`;
     tools.set(name, { name, description: known, schema: schema ?? anyObject });
   }
+}
+
+/** The names in the calls that were rejected: of tools that got invalid arguments, or that do not exist. */
+function rejectedNames({ response, rounds }: RunRecord): string[] {
+  const rejected = rejectedIds(rounds);
+  return outputRows(response.output, rounds).flatMap(({ title, callId }) =>
+    rejected.has(callId) ? title : [],
+  );
 }
 
 /** Whether the library takes it as the name of a tool. */

@@ -2,7 +2,7 @@
 
 import { lines } from "./library-code.ts";
 import { programParts } from "./program.ts";
-import { answersOf, endsWithCalls, type RunRecord, toolsOf } from "./record.ts";
+import { answersOf, endsWithCalls, openNames, type RunRecord, toolsOf } from "./record.ts";
 import { quote, toComment, toSource } from "./source.ts";
 
 export function toScriptedTest(record: RunRecord): string {
@@ -74,10 +74,9 @@ function callLines(drain: string): string[] {
 }
 
 function assertions(record: RunRecord): string[] {
-  const answers = answersOf(record);
-  const last = answers.at(-1);
-  if (!endsWithCalls(record)) return [`  assert.equal(client.result?.text, ${quote(last?.text ?? "")});`];
+  if (!endsWithCalls(record))
+    return [`  assert.equal(client.result?.text, ${quote(answersOf(record).at(-1)?.text ?? "")});`];
   const known = new Set(toolsOf(record).map(({ name }) => name));
-  const names = (last?.calls ?? []).flatMap(({ name }) => (known.has(name) ? name : []));
+  const names = openNames(record).filter((name) => known.has(name));
   return [`  assert.deepEqual(client.openCalls.map(({ name }) => name), ${toSource(names)});`];
 }
