@@ -16,7 +16,7 @@ import type { Trace } from "../trace/events.ts";
 import { readRounds } from "../trace/rounds.ts";
 import { toCurl } from "./curl.ts";
 import { toLibraryCode } from "./library-code.ts";
-import type { RunRecord } from "./record.ts";
+import { answersOf, type RunRecord } from "./record.ts";
 import { requestBody } from "./request-body.ts";
 import { toScriptedTest } from "./scripted-test.ts";
 import { toComment, toSource } from "./source.ts";
@@ -215,6 +215,22 @@ describe("a copied test", () => {
     await repeat([{ calls: [valid] }, { calls: [invalid, { name: "weather", input: {} }] }], {
       tools: [weather],
     });
+  });
+
+  const empty = { text: "" };
+  const cutOff = { text: "", finishReason: "length" } as const;
+  test.each([
+    ["the only answer", [empty]],
+    ["the answer to a result", [{ calls: [valid] }, empty]],
+    ["the answer to a rejection", [{ calls: [invalid] }, empty]],
+    ["a truncated answer", [cutOff]],
+    ["a truncated answer to a result", [{ calls: [valid] }, cutOff]],
+  ])("passes where %s is empty", async (_, answers) => {
+    const record = await repeat(answers);
+    expect(answersOf(record)).toEqual(answers);
+    expect(toScriptedTest(record)).toContain('assert.equal(client.result?.text, "");');
+    // Without a trace too.
+    expect(answersOf({ ...record, rounds: [] })).toEqual(answers);
   });
 });
 

@@ -40,8 +40,9 @@ export interface RecordedCall {
 /** What running a tool gave. */
 export type RecordedResult = { readonly output: string } | { readonly error: string };
 
-/** The answers of the model, in order. */
-export function answersOf({ response, rounds }: RunRecord): RecordedAnswer[] {
+/** The answers of the model, in order. An answer without words or calls leaves no item, but it is one too. */
+export function answersOf(record: RunRecord): RecordedAnswer[] {
+  const { response, rounds } = record;
   const answers = new Map<number, { thinking: string[]; text: string[]; calls: RecordedCall[] }>();
   for (const { answer, item, look, text } of outputRows(response.output, rounds)) {
     if (answer === undefined) continue;
@@ -52,12 +53,34 @@ export function answersOf({ response, rounds }: RunRecord): RecordedAnswer[] {
     else said.calls.push(toCall(item));
   }
   const list = [...answers].toSorted(([a], [b]) => a - b).map(([, said]) => said);
+  if (endsEmpty(record)) list.push({ thinking: [], text: [""], calls: [] });
   return list.map(({ thinking, text, calls }, index) => ({
     ...(thinking.length > 0 && { thinking: thinking.join("\n") }),
     ...(text.length > 0 && { text: text.join("") }),
     ...(calls.length > 0 && { calls }),
     ...(isCutOff(response) && index === list.length - 1 && { finishReason: "length" as const }),
   }));
+}
+
+/**
+ * Whether the last answer left no item: there is none at all, or the model was asked again after calls that the server
+ * ran. Only the last can be empty, for it ends the run.
+ */
+function endsEmpty({ response, rounds }: RunRecord): boolean {
+  if (response.error) return false;
+  const rows = outputRows(response.output, rounds).filter(({ answer }) => answer !== undefined);
+  const last = rows.filter(({ answer }) => answer === rows.at(-1)?.answer);
+  if (last.length === 0) return true;
+  const hasCalls = last.some(({ item }) => isCall(item));
+  const isOpen = last.some(({ item, look }) => look === "approval" || isClientCall(item));
+  // A run can also end with its calls; then its last round has them.
+  const isLastRound = (rounds.at(-1)?.calls.length ?? 0) > 0;
+  return (response.status === "completed" || isCutOff(response)) && hasCalls && !isOpen && !isLastRound;
+}
+
+/** Whether the client has to run it. */
+function isClientCall({ type }: Item): boolean {
+  return type === "function_call" || type === "custom_tool_call";
 }
 
 function isCutOff({ incomplete_details: details }: ResponseObject): boolean {
@@ -78,7 +101,7 @@ export function resultsOf({ response, rounds }: RunRecord): Map<string, Recorded
   const rejected = rejectedIds(rounds);
   const results = new Map<string, RecordedResult[]>();
   for (const { item, title, result, isFailed, callId } of outputRows(response.output, rounds)) {
-    if (!isCall(item) || item.type === "function_call" || item.type === "custom_tool_call") continue;
+    if (!isCall(item) || isClientCall(item)) continue;
     if (rejected.has(callId)) continue;
     if (!isToolName(title)) continue;
     const list = results.get(title) ?? [];
