@@ -114,5 +114,6 @@ describe.skipIf(browserPath === undefined)(`a chat goes on${skipReason}`, () => 
     });
     await using opened = await openConsole(browser, server.url, "#/chat/");
     await opened.page.getByRole("heading", { name: "What would you like to know?" }).waitFor();
+    expect(opened.problems).toEqual([]);
   });
 });

@@ -16,7 +16,7 @@ import type { Trace } from "../trace/events.ts";
 import { readRounds } from "../trace/rounds.ts";
 import { toCurl } from "./curl.ts";
 import { toLibraryCode } from "./library-code.ts";
-import { answersOf, type RunRecord } from "./record.ts";
+import { answersOf, openNames, type RunRecord } from "./record.ts";
 import { requestBody } from "./request-body.ts";
 import { toScriptedTest } from "./scripted-test.ts";
 import { toComment, toSource } from "./source.ts";
@@ -211,10 +211,10 @@ describe("a copied test", () => {
   });
 
   test("does not expect rejected calls to be open", async () => {
-    await repeat([{ calls: [invalid] }], { max_agentic_turns: 1 });
-    await repeat([{ calls: [valid] }, { calls: [invalid, { name: "weather", input: {} }] }], {
-      tools: [weather],
-    });
+    const cut = await repeat([{ calls: [invalid] }], { max_agentic_turns: 1 });
+    expect(openNames(cut)).toEqual([]);
+    const mixed = [{ calls: [valid] }, { calls: [invalid, { name: "weather", input: {} }] }];
+    expect(openNames(await repeat(mixed, { tools: [weather] }))).toEqual(["weather"]);
   });
 
   const empty = { text: "" };

@@ -45,8 +45,8 @@ describe.skipIf(browserPath === undefined)(`approvals${skipReason}`, { timeout: 
   const open = async ({ url }: RunningServer, place: string) => openConsole(browser, url, place);
 
   test("are decided once, also in several tabs and in the chat", async () => {
-    const { notebook, server } = await start([asks, "Paid."]);
-    await using _server = server;
+    const { notebook, server: started } = await start([asks, "Paid."]);
+    await using server = started;
     const { id } = await respond(server, { input: "Pay 7." });
     await using first = await open(server, `#/runs/${id}`);
     await using same = await open(server, `#/runs/${id}`);
@@ -88,8 +88,8 @@ describe.skipIf(browserPath === undefined)(`approvals${skipReason}`, { timeout: 
   });
 
   test("that the chat sends are the same request in two tabs, and a new one as a branch", async () => {
-    const { notebook, server } = await start([asks, "Paid.", "Paid again."]);
-    await using _server = server;
+    const { notebook, server: started } = await start([asks, "Paid.", "Paid again."]);
+    await using server = started;
     const { id } = await respond(server, { input: "Pay 7." });
     await using first = await open(server, `#/chat/${id}`);
     await using second = await open(server, `#/chat/${id}`);
@@ -111,8 +111,8 @@ describe.skipIf(browserPath === undefined)(`approvals${skipReason}`, { timeout: 
   });
 
   test("are over in a conversation after the next run", async () => {
-    const { notebook, server } = await start([asks, "Paid."]);
-    await using _server = server;
+    const { notebook, server: started } = await start([asks, "Paid."]);
+    await using server = started;
     const conversation = await send<{ id: string }>(server, "conversations", {});
     const { id } = await respond(server, { input: "Pay 7.", conversation: conversation.id });
     await using opened = await open(server, `#/runs/${id}`);
@@ -127,8 +127,8 @@ describe.skipIf(browserPath === undefined)(`approvals${skipReason}`, { timeout: 
   });
 
   test.each(["a chain", "a conversation"])("that %s passed over are not called answered", async (kind) => {
-    const { server } = await start([asks, "As you like."]);
-    await using _server = server;
+    const { server: started } = await start([asks, "As you like."]);
+    await using server = started;
     const { id: conversation } = await send<{ id: string }>(server, "conversations", {});
     const isChain = kind === "a chain";
     const { id } = await respond(server, { input: "Pay 7.", ...(!isChain && { conversation }) });

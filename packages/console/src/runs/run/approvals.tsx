@@ -40,7 +40,7 @@ function AskedApprovals({ state, response }: ApprovalsProps) {
   const outcome = loaded.value;
   const isOpen = outcome?.type === "open";
   useEffect(() => {
-    if (!isOpen) return;
+    if (!isOpen) return undefined;
     // Another tab may have decided meanwhile.
     const look = () => {
       if (document.visibilityState === "visible") void state.readThread().catch(() => {});
