@@ -96,8 +96,8 @@ describe("work grows with the length alone", () => {
   });
 
   test("in small pieces", () => {
-    expect(tooMuch(3_000, 1)).toEqual([]);
-    expect(tooMuch(4_000, 7)).toEqual([]);
+    expect(tooMuch(6_000, 1)).toEqual([]);
+    expect(tooMuch(6_000, 7)).toEqual([]);
   }, 120_000);
 
   test("with a tool of another name, and without tools", () => {
@@ -106,7 +106,7 @@ describe("work grows with the length alone", () => {
   });
 
   test("in a longer text", () => {
-    expect(tooMuch(40_000, 20_000, {}, maxWork / 2)).toEqual([]);
+    expect(tooMuch(60_000, 30_000, {}, maxWork / 2)).toEqual([]);
   }, 120_000);
 
   test("for any mixture of markers, nested and repeated", () => {
