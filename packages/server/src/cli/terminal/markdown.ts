@@ -10,7 +10,7 @@ const maxHeld = 4096;
 const maxTableLines = 500;
 
 /** The start of a line that may become a mark. */
-const undecidedStart = /^\s*(?:#{1,6}|[-*+]|`{1,2}|~{1,2})?$/;
+const undecidedStart = /^\s*(?:#{1,6}|[-*+>]|`{1,2}|~{1,2})?$/;
 
 type Paint = (text: string) => string;
 
