@@ -42,6 +42,8 @@ describe("a request", () => {
       store: true,
       metadata: { source: "console" },
     });
+    // The models may not be known yet.
+    expect(requestWith({ model: "" })).not.toHaveProperty("model");
   });
 
   test("of an edited message keeps what the page does not show of it", () => {

@@ -24,7 +24,8 @@ export function toRequest(parts: RequestParts): Record<string, unknown> {
   const { model, instructions, temperature, maxOutputTokens, effort, schema } = settings;
   const tools = [...toolEntries(parts.tools, settings.tools), ...parts.functions];
   return {
-    model,
+    // Nobody waits for the list of models: until it is there, the server chooses.
+    ...(model !== "" && { model }),
     input,
     stream: true,
     store: isStored,
