@@ -30,10 +30,12 @@ export async function buildConsole(): Promise<void> {
 /** Puts what was made in place. Other processes may do the same, and a server may be reading what they put there. */
 function place(made: string, hash: string): void {
   const old = `${made}-old`;
-  while (!isBuilt(hash)) {
+  let isPlaced = false;
+  while (!isPlaced && !isBuilt(hash)) {
     try {
       if (existsSync(target)) renameSync(target, old);
       renameSync(made, target);
+      isPlaced = true;
     } catch (error) {
       // Another was quicker with one of the two.
       if (!["ENOENT", "ENOTEMPTY", "EEXIST"].includes((error as NodeJS.ErrnoException).code ?? ""))
