@@ -22,7 +22,8 @@ test("the printed config accepts the key, as its owner", async () => {
   const fromYaml = resolveConfig(parse(yaml)).auth;
   const fromVariable = (await loadConfig({ cwd: "/", env: { RONDO_AUTH_KEYS: variable } })).auth;
   for (const auth of [fromYaml, fromVariable]) {
-    const { owner } = await authenticator(auth)({ authorization: `Bearer ${key}` });
+    const authenticate = await authenticator(auth);
+    const { owner } = await authenticate({ authorization: `Bearer ${key}` });
     expect(owner).toBe("key:alice@example.org");
   }
 });

@@ -1,11 +1,7 @@
 // The public keys of a token issuer: from a configured URL, or from the one in its OpenID configuration.
 
 import { createRemoteJWKSet, customFetch, errors, type JWTVerifyGetKey, type RemoteJWKSet } from "jose";
-
-/** The issuer's keys cannot be fetched: not the client's fault. */
-export class IssuerUnavailable extends Error {
-  override readonly name = "IssuerUnavailable";
-}
+import { IssuerUnavailable } from "./auth-errors.ts";
 
 export interface IssuerOptions {
   readonly issuer: string;

@@ -14,7 +14,7 @@ const secret = "a secret that both sides share, long enough";
 function accepting(jwt: JwtInput, onWarning?: (message: string) => void) {
   const { auth } = resolveConfig({ auth: { jwt } });
   const authenticate = authenticator(auth, onWarning ? { onWarning } : {});
-  return (token: string) => authenticate({ authorization: `Bearer ${token}` });
+  return async (token: string) => (await authenticate)({ authorization: `Bearer ${token}` });
 }
 
 async function refusalOf(promise: Promise<unknown>) {
@@ -52,7 +52,7 @@ describe("a token", () => {
   test("is checked beside keys, and its owner is never a key's", async () => {
     await using issuer = await startIssuer();
     const key = "rondo_key";
-    const authenticate = authenticator(
+    const authenticate = await authenticator(
       resolveConfig({
         auth: {
           keys: [{ owner: `${issuer.url}:alice`, hash: hashKey(key) }],

@@ -3,12 +3,8 @@
 import { createPublicKey, createSecretKey, type KeyObject } from "node:crypto";
 import { errors, type JWTPayload, type JWTVerifyGetKey, jwtVerify } from "jose";
 import { asymmetricAlgorithms, type JwtConfig } from "../config/auth-schema.ts";
-import { IssuerUnavailable, issuerKeys } from "./auth-issuer.ts";
-
-/** A rejected token. The message is for its sender and contains nothing of the token. */
-export class TokenRejected extends Error {
-  override readonly name = "TokenRejected";
-}
+import { IssuerUnavailable, TokenRejected } from "./auth-errors.ts";
+import { issuerKeys } from "./auth-issuer.ts";
 
 /** Verifies a token: its owner and expiry. Throws `TokenRejected` or `IssuerUnavailable`. */
 export type VerifyToken = (token: string) => Promise<{ owner: string; keyId: string; expiresAtMs: number }>;

@@ -7,7 +7,7 @@ import { hashKey, newKey } from "./auth-keys.ts";
 
 const alice = newKey();
 const bob = newKey();
-const authenticate = authenticator({
+const authenticate = await authenticator({
   keys: [
     { owner: "alice", hash: hashKey(alice) },
     { owner: "bob", hash: hashKey(bob).replace(/[a-f]/g, (digit) => digit.toUpperCase()) },
@@ -24,7 +24,7 @@ async function refusalOf(authorization: string | undefined) {
 }
 
 test("without auth everyone is the owner `local`, whatever is sent", async () => {
-  const open = authenticator(undefined);
+  const open = await authenticator(undefined);
   expect(await open({})).toEqual({ owner: "local" });
   expect(await open({ authorization: "Bearer anything" })).toEqual({ owner: "local" });
 });

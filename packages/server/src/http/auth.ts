@@ -3,8 +3,7 @@
 import type { AuthConfig } from "../config/auth-schema.ts";
 import { localOwner } from "../protocol/addresses.ts";
 import { ApiError } from "../protocol/api-error.ts";
-import { IssuerUnavailable } from "./auth-issuer.ts";
-import { TokenRejected, tokenVerifier } from "./auth-jwt.ts";
+import { IssuerUnavailable, TokenRejected } from "./auth-errors.ts";
 import { keyFinder } from "./auth-keys.ts";
 
 /** Who sent a request. */
@@ -28,13 +27,13 @@ export interface AuthenticatorOptions {
 const maxLength = 16_384;
 
 /** The check of each request. Owners are `key:NAME`, `jwt:ISSUER:SUBJECT`, or `local` without auth. */
-export function authenticator(
+export async function authenticator(
   auth: AuthConfig | undefined,
   { onWarning = () => {} }: AuthenticatorOptions = {},
-): Authenticate {
+): Promise<Authenticate> {
   if (auth === undefined) return async () => ({ owner: localOwner });
   const findKey = keyFinder(auth.keys ?? []);
-  const verifyToken = auth.jwt && tokenVerifier(auth.jwt);
+  const verifyToken = auth.jwt && (await import("./auth-jwt.ts")).tokenVerifier(auth.jwt);
   return async (headers) => {
     const given = credentialIn(headers);
     if (given.length > maxLength) throw unauthorized("The API key or token is too long.");

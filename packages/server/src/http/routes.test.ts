@@ -10,7 +10,7 @@ import { testOptions, testServer } from "./testkit/test-server.ts";
 
 const routes = allRoutes(testOptions());
 const key = newKey();
-const authenticate = authenticator({ keys: [{ owner: "ann", hash: hashKey(key) }] });
+const authenticate = await authenticator({ keys: [{ owner: "ann", hash: hashKey(key) }] });
 const models = { resolve: () => Promise.reject(notFound("There are no models.", "model_not_found")) };
 
 const urlOf = (path: string) => path.replace(/:\w+(\{[^}]*\})?/g, "x");

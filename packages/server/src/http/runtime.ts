@@ -78,7 +78,7 @@ export async function startRuntime(config: ServerConfig, options: StartOptions):
     ...(audit && { expire: auditedExpiry(audit) }),
     onWarning,
   });
-  const mcp = new McpExecutor({ ...config.mcp, onWarning });
+  const mcp = await McpExecutor.create({ ...config.mcp, onWarning });
   const executors = new Executors({
     tools: config.tools,
     offerTools: config.offerTools,

@@ -70,7 +70,7 @@ async function listenForClients(
     responses,
     logger,
     metrics,
-    authenticate: authenticator(config.auth, { onWarning: (message) => logger.warn(message) }),
+    authenticate: await authenticator(config.auth, { onWarning: (message) => logger.warn(message) }),
     bodyBytes: config.limits.bodyBytes,
     keepAliveMs: config.keepAliveMs,
     origins: config.cors.origins,

@@ -17,8 +17,8 @@ import { call } from "./testkit/mcp.ts";
 import { collector, lastResponse, never, plain, startService } from "./testkit/service.ts";
 import { inShort } from "./testkit/tools.ts";
 
-function mcpTools(servers: Record<string, McpServerSettings>) {
-  const mcp = new McpExecutor({ servers, allowPrivate: ["127.0.0.1"], onWarning: () => {}, patienceMs: 500 });
+async function mcpTools(servers: Record<string, McpServerSettings>) {
+  const mcp = await McpExecutor.create({ servers, allowPrivate: ["127.0.0.1"], onWarning: () => {}, patienceMs: 500 });
   onTestFinished(() => mcp.close());
   return mcp;
 }
@@ -28,7 +28,7 @@ async function twoServers(script: readonly ScriptedStep[], store: Store = memory
   const files = await startNotebook();
   const wiki = await startNotebook();
   const model = scriptedModel(script, { name: "test" });
-  const service = await startService({ model, mcp: mcpTools({ files: { url: files.url } }), store });
+  const service = await startService({ model, mcp: await mcpTools({ files: { url: files.url } }), store });
   const server = { type: "mcp", server_label: "wiki", server_url: wiki.url };
   return { files, wiki, model, service, server };
 }
@@ -86,7 +86,7 @@ describe("an approved call", () => {
     const files = await startNotebook();
     const wiki = await startNotebook();
     const model = scriptedModel([asks, "Paid."], { name: "test" });
-    const mcp = mcpTools({ files: { url: files.url, requireApproval: "always" } });
+    const mcp = await mcpTools({ files: { url: files.url, requireApproval: "always" } });
     const service = await startService({ model, mcp });
     const first = await plain(service, { input: "Go" });
     expect(requestIn(first).server_label).toBe("files");
@@ -308,14 +308,14 @@ describe("a name", () => {
     const missing = await startNotebook();
     const both = { files: { url: files.url }, [label]: { url: missing.url } };
     const model = scriptedModel(["Hi."], { name: "test" });
-    await plain(await startService({ model, mcp: mcpTools(both) }), { input: "Go" });
+    await plain(await startService({ model, mcp: await mcpTools(both) }), { input: "Go" });
     const names = model.requests[0]?.tools?.map((it) => it.function.name) ?? [];
     const name = names.find((it) => it.endsWith("__pay")) ?? "";
     expect(name.startsWith(label)).toBe(true);
 
     const gone = { ...both, [label]: { url: "http://127.0.0.1:9/mcp" } };
     const later = scriptedModel([{ calls: [call(name, 7)] }, "Done."], { name: "test" });
-    const service = await startService({ model: later, mcp: mcpTools(gone) });
+    const service = await startService({ model: later, mcp: await mcpTools(gone) });
     const { output } = await plain(service, { input: "Go" });
     expect(inShort(output)[0]).toContain("not found");
     expect(files.calls).toEqual([]);
@@ -339,7 +339,7 @@ describe("a call in flight at a crash", () => {
     const dying = storeAround(disk.store, (_method, ask) => (hasPower ? ask() : new Promise(() => {})));
     const model = () => scriptedModel(script.slice(answers), { name: "test" });
     let answers = 0;
-    const first = await startService({ model: model(), mcp: mcpTools(settings), store: dying });
+    const first = await startService({ model: model(), mcp: await mcpTools(settings), store: dying });
     const body = { model: "test", input: "Go", background: true };
     const { id } = await first.enqueue(await first.prepare("ada", body));
     await off;
@@ -347,7 +347,7 @@ describe("a call in flight at a crash", () => {
     answers = 1;
     const gone = { ...settings, alpha: { url: "http://127.0.0.1:9/mcp" } };
     const resumed = model();
-    const next = await startService({ model: resumed, mcp: mcpTools(gone), store: await disk.restart() });
+    const next = await startService({ model: resumed, mcp: await mcpTools(gone), store: await disk.restart() });
     const sink = collector();
     await next.follow("ada", id, -1, sink, never);
     return { alpha, beta, model: resumed, response: lastResponse(sink.events) };
@@ -394,7 +394,7 @@ describe("a call in flight at a crash", () => {
         return new Promise(() => {});
       });
       const model = scriptedModel(script.slice(from), { name: "test" });
-      return { service: await startService({ model, mcp: mcpTools({ alpha: { url } }), store }), off };
+      return { service: await startService({ model, mcp: await mcpTools({ alpha: { url } }), store }), off };
     };
     const gone = "http://127.0.0.1:9/mcp";
     const first = await diesAfter(1, "call.started", alpha.url, 0);
@@ -403,7 +403,7 @@ describe("a call in flight at a crash", () => {
     await first.off;
     await (await diesAfter(2, "call.finished", gone, 1)).off;
     const model = scriptedModel(script.slice(1), { name: "test" });
-    const mcp = mcpTools({ alpha: { url: gone } });
+    const mcp = await mcpTools({ alpha: { url: gone } });
     const last = await startService({ model, mcp, store: await disk.restart() });
     const sink = collector();
     await last.follow("ada", id, -1, sink, never);

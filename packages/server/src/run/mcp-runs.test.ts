@@ -97,8 +97,8 @@ describe("a background run whose process ends", () => {
       },
     });
     const disk = memoryDisk();
-    const makeMcp = () => {
-      const mcp = new McpExecutor({ servers: {}, allowPrivate: ["*"], onWarning: () => {} });
+    const makeMcp = async () => {
+      const mcp = await McpExecutor.create({ servers: {}, allowPrivate: ["*"], onWarning: () => {} });
       onTestFinished(() => mcp.close());
       return mcp;
     };
@@ -116,7 +116,7 @@ describe("a background run whose process ends", () => {
     const body = { model: "test", background: true, tools };
     let hasPower = true;
     const dying = storeAround(disk.store, (_method, ask) => (hasPower ? ask() : new Promise(() => {})));
-    const first = await startService({ model: model(), mcp: makeMcp(), store: dying });
+    const first = await startService({ model: model(), mcp: await makeMcp(), store: dying });
     let input: unknown = "Go";
     let previous: string | undefined;
     if (approved) {
@@ -134,7 +134,7 @@ describe("a background run whose process ends", () => {
     await off;
     hasPower = false;
     const store = await disk.restart();
-    const next = await startService({ model: model(), mcp: makeMcp(), store });
+    const next = await startService({ model: model(), mcp: await makeMcp(), store });
     const sink = collector();
     await next.follow("ada", id, -1, sink, never);
     expect(streamFlaws(toFrames(sink.events))).toEqual([]);

@@ -156,7 +156,7 @@ describe("each request to the model begins with the bytes of the one before", ()
 
   test("approvals, allowed and denied", async () => {
     const notebook = await startNotebook({});
-    const mcp = new McpExecutor({ servers: {}, allowPrivate: ["127.0.0.1"], onWarning: () => {} });
+    const mcp = await McpExecutor.create({ servers: {}, allowPrivate: ["127.0.0.1"], onWarning: () => {} });
     onTestFinished(() => mcp.close());
     const pay = { name: "pay", input: { n: 7 } };
     const { server, service } = await start(

@@ -34,7 +34,7 @@ export async function serveHttp(makeServer: () => Server, options: HttpOptions):
   const { host, port, auth, origins, onWarning } = options;
   const modern = createMcpHandler(makeServer, { legacy: "reject", onerror: () => {} });
   const sessions = new Sessions(makeServer);
-  const authenticate = authenticator(auth, { onWarning });
+  const authenticate = await authenticator(auth, { onWarning });
   const guard = browserGuard({ origins, isOpenOnLoopback: auth === undefined });
 
   async function answer(request: Request, incoming: IncomingMessage): Promise<Response> {

@@ -8,7 +8,7 @@ import { type NotebookOptions, startNotebook } from "./testkit/notebook-server.t
 async function started(options: Partial<McpExecutorOptions> = {}, notebookOptions: NotebookOptions = {}) {
   const notebook = await startNotebook(notebookOptions);
   const warnings: string[] = [];
-  const mcp = new McpExecutor({
+  const mcp = await McpExecutor.create({
     servers: {},
     allowPrivate: [],
     onWarning: (message) => warnings.push(message),

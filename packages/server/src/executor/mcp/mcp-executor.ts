@@ -8,11 +8,11 @@ import type { ToolDefinition } from "../../protocol/tools.ts";
 import type { Announcement, OfferedTool, OfferRequest, ToolExecutor, ToolOffer } from "../executor.ts";
 import { isLocalServer } from "../local/local-executor.ts";
 import { urlHost } from "../tool-identity.ts";
-import { ConfiguredServer, type McpServerSettings } from "./configured-server.ts";
+import type { ConfiguredServer, McpServerSettings } from "./configured-server.ts";
 import { mcpItems } from "./mcp-items.ts";
 import { redact } from "./redact.ts";
-import { readRequestServer, type ServerDefinition } from "./request-server.ts";
-import { ServerPool } from "./server-pool.ts";
+import { type RequestServer, readRequestServer, type ServerDefinition } from "./request-server.ts";
+import type { Pooled, ServerPool } from "./server-pool.ts";
 import { approvalTest, type ToolTest, toolFilter } from "./tool-filter.ts";
 import { toolList } from "./tool-list.ts";
 import { type Resolve, refusalIn, type UrlGuard, urlGuard } from "./url-guard.ts";
@@ -47,19 +47,28 @@ interface Source {
 export class McpExecutor implements ToolExecutor {
   readonly kind = "mcp";
   readonly items = mcpItems;
+  readonly #options: McpExecutorOptions;
   readonly #configured: ReadonlyMap<string, ConfiguredServer>;
-  readonly #pool: ServerPool;
   readonly #guard: UrlGuard;
+  #pool: Promise<ServerPool> | undefined;
 
-  constructor({ servers, allowPrivate, onWarning, patienceMs, resolve }: McpExecutorOptions) {
-    this.#configured = new Map(
-      Object.entries(servers).map(([label, settings]) => [
-        label,
-        new ConfiguredServer(label, settings, { onWarning, patienceMs }),
-      ]),
-    );
+  private constructor(options: McpExecutorOptions, configured: ReadonlyMap<string, ConfiguredServer>) {
+    const { allowPrivate, resolve } = options;
+    this.#options = options;
+    this.#configured = configured;
     this.#guard = urlGuard({ allowPrivate, resolve });
-    this.#pool = new ServerPool({ guard: this.#guard, onWarning });
+  }
+
+  /** Loads the client of MCP if the config has servers; otherwise the first request that names one does. */
+  static async create(options: McpExecutorOptions): Promise<McpExecutor> {
+    const servers = Object.entries(options.servers);
+    const configured = new Map<string, ConfiguredServer>();
+    if (servers.length > 0) {
+      const module = await import("./configured-server.ts");
+      for (const [label, settings] of servers)
+        configured.set(label, new module.ConfiguredServer(label, settings, options));
+    }
+    return new McpExecutor(options, configured);
   }
 
   /** The servers of the config. */
@@ -79,7 +88,7 @@ export class McpExecutor implements ToolExecutor {
 
   async close(): Promise<void> {
     await Promise.all([
-      this.#pool.close(),
+      this.#pool?.then((pool) => pool.close()),
       ...Array.from(this.#configured.values(), (server) => server.close()),
     ]);
   }
@@ -95,7 +104,7 @@ export class McpExecutor implements ToolExecutor {
     const sources = new Map<string, Source>();
     for (const { definition: tool, index } of definitions) {
       const definition = tool as ServerDefinition;
-      const source = this.#namedSource(definition, owner, `tools[${index}]`);
+      const source = await this.#namedSource(definition, owner, `tools[${index}]`);
       if (!source) ignored.push(`the MCP server '${definition.server_label}'`);
       else if (sources.has(source.label))
         throw invalidRequest(
@@ -123,7 +132,11 @@ export class McpExecutor implements ToolExecutor {
   }
 
   /** Undefined for a hosted connector, which this server does not have. */
-  #namedSource(definition: ServerDefinition, owner: string, at: string): Source | undefined {
+  async #namedSource(
+    definition: ServerDefinition,
+    owner: string,
+    at: string,
+  ): Promise<Source | undefined> {
     const { server_label: label, server_url: url, connector_id, tunnel_id } = definition;
     const configured = this.#configured.get(label);
     if (typeof url !== "string") {
@@ -147,7 +160,7 @@ export class McpExecutor implements ToolExecutor {
       refuse(error);
       throw error;
     }
-    const pooled = this.#pool.get(owner, wanted);
+    const pooled = await this.#connectionTo(wanted, owner);
     return {
       host: urlHost(wanted.url),
       label: wanted.label,
@@ -166,6 +179,13 @@ export class McpExecutor implements ToolExecutor {
         }
       },
     };
+  }
+
+  async #connectionTo(wanted: RequestServer, owner: string): Promise<Pooled> {
+    this.#pool ??= import("./server-pool.ts").then(
+      (module) => new module.ServerPool({ guard: this.#guard, onWarning: this.#options.onWarning }),
+    );
+    return (await this.#pool).get(owner, wanted);
   }
 }
 

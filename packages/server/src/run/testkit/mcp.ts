@@ -19,7 +19,7 @@ interface Setup extends Pick<NotebookOptions, "gate" | "intercept">, Partial<Ser
 export async function started({ script, servers = () => ({}), gate, intercept, ...rest }: Setup) {
   const notebook = await startNotebook({ gate, intercept });
   const warnings: string[] = [];
-  const mcp = new McpExecutor({
+  const mcp = await McpExecutor.create({
     servers: servers(notebook.url),
     allowPrivate: ["127.0.0.1"],
     onWarning: (message) => warnings.push(message),
