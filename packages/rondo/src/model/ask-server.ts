@@ -46,11 +46,10 @@ export async function askServer(request: ServerRequest): Promise<HttpResponse> {
     response = await send({
       method: body === undefined ? "GET" : "POST",
       url: endpoint.url(path),
-      headers: {
-        ...traceHeaders, // first: they replace none of the others
-        ...(body === undefined ? headersToGet : headersToPost),
-        ...endpoint.headers,
-      },
+      headers: withTrace(
+        endpoint.headersWith(body === undefined ? headersToGet : headersToPost),
+        traceHeaders,
+      ),
       body,
       signal,
     });
@@ -61,6 +60,14 @@ export async function askServer(request: ServerRequest): Promise<HttpResponse> {
   const failure = await readFailure(response, request);
   signal.throwIfAborted();
   throw failure;
+}
+
+/** The headers of a trace replace none of the others. */
+function withTrace(
+  headers: Readonly<Record<string, string>>,
+  ofTrace: ServerRequest["traceHeaders"] = {},
+): Readonly<Record<string, string>> {
+  return Object.keys(ofTrace).length === 0 ? headers : { ...ofTrace, ...headers };
 }
 
 async function readFailure(

@@ -24,6 +24,7 @@ export class Endpoint {
   readonly headers: Readonly<Record<string, string>>;
   readonly #base: URL;
   readonly #urls = new Map<string, URL>();
+  readonly #headersOf = new WeakMap<object, Readonly<Record<string, string>>>();
 
   constructor({ baseURL = environment("RONDO_BASE_URL"), apiKey, headers = {} }: EndpointOptions) {
     const url = checkBaseUrl(baseURL);
@@ -40,6 +41,15 @@ export class Endpoint {
       ...(apiKey === undefined ? {} : { authorization: `Bearer ${checkKey(apiKey)}` }),
       ...checkHeaders(headers),
     };
+  }
+
+  /** The headers of a kind of request: `common` and its own. The same object each time: who sends it has to check it once. */
+  headersWith(common: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+    const known = this.#headersOf.get(common);
+    if (known) return known;
+    const headers = Object.freeze({ ...common, ...this.headers });
+    this.#headersOf.set(common, headers);
+    return headers;
   }
 
   /** Removes the values of our headers from a server's message: some servers quote the key that they refuse. */

@@ -31,6 +31,7 @@ export function sendBy(fetch: FetchFunction): HttpSend {
 
 class FetchResponse implements HttpResponse {
   readonly status: number;
+  readonly isComplete = false;
   readonly #response: Response;
   readonly #signal: AbortSignal;
   #paused: Resolvers<void> | undefined;

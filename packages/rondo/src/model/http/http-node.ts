@@ -60,8 +60,7 @@ class Exchange implements HttpResponse, ConnectionUser {
   #waiting: Buffer[] = [];
   #waitingBytes = 0;
   #isPaused = false;
-  /** The reply is complete. */
-  #isComplete = false;
+  isComplete = false;
   /** Why it is not, and will not be. */
   #failure: { readonly error: unknown } | undefined;
   /** Nobody waits for more. */
@@ -132,7 +131,7 @@ class Exchange implements HttpResponse, ConnectionUser {
   leave(): void {
     this.#end();
     this.#forget();
-    if (this.#isComplete || this.#failure) return;
+    if (this.isComplete || this.#failure) return;
     this.#connection?.resume();
     const giveUp = () => this.#connection?.destroy();
     this.#drainTimer = setTimeout(giveUp, drainMs).unref();
@@ -161,7 +160,7 @@ class Exchange implements HttpResponse, ConnectionUser {
   }
 
   onEnd(): void {
-    this.#isComplete = true;
+    this.isComplete = true;
     clearTimeout(this.#drainTimer);
     this.#connection = undefined;
     this.#deliver();
@@ -203,7 +202,7 @@ class Exchange implements HttpResponse, ConnectionUser {
     }
     if (this.#waiting.length > 0 || this.#isOver) return;
     if (this.#failure) this.#fail(this.#failure.error);
-    else if (this.#isComplete) {
+    else if (this.isComplete) {
       this.#end();
       this.#onRead?.();
     } else this.#connection?.resume();
@@ -245,23 +244,35 @@ function isReset(error: NodeJS.ErrnoException): boolean {
   return error.code === "ECONNRESET" || error.code === "EPIPE";
 }
 
+/** The lines of headers that were sent before, and so are valid. Those of an endpoint are one object. */
+const knownLines = new WeakMap<HttpRequest["headers"], HeaderLines>();
+
+interface HeaderLines {
+  readonly text: string;
+  readonly hasHost: boolean;
+}
+
 /** The lines of the head after the first. Throws for a header that would break them. */
 function fieldLines({ method, headers, body }: HttpRequest, host: string): string {
-  let lines = "";
-  let hasHost = false;
-  let hasConnection = false;
+  let lines = knownLines.get(headers);
+  if (!lines) {
+    lines = headerLines(headers);
+    if (Object.isFrozen(headers)) knownLines.set(headers, lines);
+  }
+  const text = lines.hasHost ? lines.text : `host: ${host}\r\n${lines.text}`;
+  const hasLength = body !== undefined || method === "POST";
+  return hasLength ? `${text}content-length: ${byteLength(body ?? [])}\r\n` : text;
+}
+
+function headerLines(headers: HttpRequest["headers"]): HeaderLines {
+  let text = "";
   for (const [name, value] of Object.entries(headers)) {
     if (!/^[\w!#$%&'*+.^`|~-]+$/.test(name) || !/^[\t\x20-\x7e\x80-\xff]*$/.test(value))
       throw new TypeError(`The header ${JSON.stringify(name)} has characters that headers cannot have.`);
-    if (name === "content-length" || name === "transfer-encoding") continue;
-    hasHost ||= name === "host";
-    hasConnection ||= name === "connection";
-    lines += `${name}: ${value}\r\n`;
+    if (name !== "content-length" && name !== "transfer-encoding") text += `${name}: ${value}\r\n`;
   }
-  if (!hasHost) lines = `host: ${host}\r\n${lines}`;
-  if (!hasConnection) lines += "connection: keep-alive\r\n";
-  const hasLength = body !== undefined || method === "POST";
-  return hasLength ? `${lines}content-length: ${byteLength(body ?? [])}\r\n` : lines;
+  if (!("connection" in headers)) text += "connection: keep-alive\r\n";
+  return { text, hasHost: "host" in headers };
 }
 
 function byteLength(parts: readonly string[]): number {

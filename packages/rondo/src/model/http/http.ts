@@ -20,6 +20,8 @@ export type TakeBytes = (bytes: Uint8Array) => boolean;
 
 export interface HttpResponse {
   readonly status: number;
+  /** Whether all of its body has come. False if that is not known. */
+  readonly isComplete: boolean;
   /** The value of a header; its name in lower case. */
   header(name: string): string | undefined;
   /**

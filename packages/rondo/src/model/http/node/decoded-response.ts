@@ -14,6 +14,7 @@ export function decoded(packed: Packed, encoding: string, signal: AbortSignal): 
 }
 
 class DecodedResponse implements HttpResponse {
+  readonly isComplete = false;
   readonly #packed: Packed;
   readonly #encoding: string;
   readonly #signal: AbortSignal;
