@@ -51,15 +51,18 @@ export class RunProgress {
 
   countAnswer(answer: Answer): void {
     this.countUsage(answer);
-    const { finishReason } = answer;
-    const { limit: _limit, overLimit: _over, endsRun: _ends, repeats: _repeats, ...rest } = this.#state;
-    const { retryTool, isRetry: _isRetry, ...state } = rest;
+    const { rounds, callsRun, fruitlessAnswers, isFinalAnswer, isLastTry, usage, retryTool } = this.#state;
+    // What an earlier round came to is left out.
     this.#state = {
-      ...state,
-      answers: state.answers + 1,
-      finishReason,
-      ...(this.isFinalAnswer && { isFinalAnswer: true as const }),
-      ...(!this.offersTools && { isLastTry: true as const }),
+      version: 1,
+      answers: this.#state.answers + 1,
+      rounds,
+      callsRun,
+      fruitlessAnswers,
+      finishReason: answer.finishReason,
+      ...(usage && { usage }),
+      ...((isFinalAnswer || this.isFinalAnswer) && { isFinalAnswer: true as const }),
+      ...((isLastTry || !this.offersTools) && { isLastTry: true as const }),
       ...(retryTool !== undefined && { isRetry: true as const }),
     };
   }
