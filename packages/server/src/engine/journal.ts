@@ -49,7 +49,7 @@ export class Journal {
   #isClosed = false;
   #wasQuiet = false;
   readonly #timer: NodeJS.Timeout | undefined;
-  readonly #broken = new AbortController();
+  #broken: AbortController | undefined;
 
   constructor(options: JournalOptions) {
     this.#options = options;
@@ -61,7 +61,14 @@ export class Journal {
 
   /** Aborted when the store refuses a write: the run is not ours any more, or cannot be kept. */
   get broken(): AbortSignal {
+    this.#broken ??= new AbortController();
+    if (this.#failure) this.#broken.abort(this.#failure.error);
     return this.#broken.signal;
+  }
+
+  /** Why the store refused a write, if it did. */
+  get failure(): { readonly error: unknown } | undefined {
+    return this.#failure;
   }
 
   get tracer(): RunTracer | undefined {
@@ -222,7 +229,7 @@ export class Journal {
       await (isEmpty ? undefined : kept?.store.commit(kept.lease, write));
     } catch (error) {
       this.#failure = { error };
-      this.#broken.abort(error);
+      this.#broken?.abort(error);
       return;
     } finally {
       this.#writing = undefined;

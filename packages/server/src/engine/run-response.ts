@@ -150,7 +150,7 @@ async function record(
     outcome = recorder.finish(reason);
     recorder.abandon("cancelled");
   } catch (error) {
-    if (journal.broken.aborted) throw journal.broken.reason;
+    if (journal.failure) throw journal.failure.error;
     // A background run can wait: it is tried again, until the log can be written.
     if (error instanceof AuditUnavailable && plan.request.background) throw error;
     failure = toApiError(error, plan.owner);
@@ -159,7 +159,7 @@ async function record(
   } finally {
     audit?.end(output.items);
   }
-  if (journal.broken.aborted) throw journal.broken.reason;
+  if (journal.failure) throw journal.failure.error;
 
   const parts = {
     ...planParts(plan, outcome.status, output.items),

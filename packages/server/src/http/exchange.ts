@@ -121,7 +121,9 @@ export class Exchange {
   logFields(status: number) {
     const { incoming, id: requestId, owner, responseId, model } = this;
     const method = incoming.method ?? "";
-    const path = (incoming.url ?? "").split("?", 1)[0]?.slice(0, 200);
+    const { url = "" } = incoming;
+    const query = url.indexOf("?");
+    const path = (query < 0 ? url : url.slice(0, query)).slice(0, 200);
     const ms = Math.round((performance.now() - this.startedAtMs) * 10) / 10;
     return { method, path, status, ms, requestId, owner, responseId, model };
   }

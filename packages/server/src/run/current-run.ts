@@ -4,17 +4,28 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 
 const current = new AsyncLocalStorage<string>();
-const working = new Map<string, number>();
+// Not a map: V8 keeps the tables that a map has outgrown until the next full garbage collection.
+const working: Work[] = [];
+
+interface Work {
+  readonly responseId: string;
+  /** Its index among those at work. */
+  place: number;
+}
 
 /** Runs `work` as part of the run of this response. */
 export async function inRun<T>(responseId: string, work: () => Promise<T>): Promise<T> {
-  working.set(responseId, (working.get(responseId) ?? 0) + 1);
+  const own: Work = { responseId, place: working.length };
+  working.push(own);
   try {
     return await current.run(responseId, work);
   } finally {
-    const left = (working.get(responseId) ?? 1) - 1;
-    if (left > 0) working.set(responseId, left);
-    else working.delete(responseId);
+    // The last one takes its place.
+    const last = working.pop();
+    if (last && last !== own) {
+      working[own.place] = last;
+      last.place = own.place;
+    }
   }
 }
 
@@ -25,5 +36,5 @@ export function currentRun(): string | undefined {
 
 /** The responses that run in this process. */
 export function runsAtWork(): readonly string[] {
-  return [...working.keys()];
+  return [...new Set(working.map((it) => it.responseId))];
 }

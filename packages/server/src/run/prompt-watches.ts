@@ -12,21 +12,25 @@ interface WatchedPrompt {
 }
 
 export class PromptWatches {
-  // The newest last. Not a map: V8 keeps the tables that a map has outgrown, with their entries, until the next full
-  // garbage collection.
-  readonly #watched: WatchedPrompt[] = [];
+  // A ring. Not a map: V8 keeps the tables that a map has outgrown, with their entries, until the next full garbage
+  // collection.
+  readonly #watched: (WatchedPrompt | undefined)[] = [];
+  /** The place of the next one. */
+  #next = 0;
 
   /** The watch of what continues `previous`, to be found under `next`; a queued run `isPlannedTwice`. */
   continue(previous: string | undefined, next: string, isPlannedTwice: boolean): PromptWatch {
     const known = (isPlannedTwice && this.#take(next)) || (previous !== undefined && this.#take(previous));
     const watch = known && known.characters <= maxCharacters ? known : new PromptWatch();
-    this.#watched.push({ key: next, watch });
-    if (this.#watched.length > maxConversations) this.#watched.shift();
+    this.#watched[this.#next] = { key: next, watch };
+    this.#next = (this.#next + 1) % maxConversations;
     return watch;
   }
 
   #take(key: string): PromptWatch | undefined {
-    const index = this.#watched.findLastIndex((it) => it.key === key);
-    return index < 0 ? undefined : this.#watched.splice(index, 1)[0]?.watch;
+    const index = this.#watched.findIndex((it) => it?.key === key);
+    const taken = this.#watched[index];
+    if (taken) this.#watched[index] = undefined;
+    return taken?.watch;
   }
 }
