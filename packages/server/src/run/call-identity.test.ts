@@ -18,7 +18,12 @@ import { collector, lastResponse, never, plain, startService } from "./testkit/s
 import { inShort } from "./testkit/tools.ts";
 
 async function mcpTools(servers: Record<string, McpServerSettings>) {
-  const mcp = await McpExecutor.create({ servers, allowPrivate: ["127.0.0.1"], onWarning: () => {}, patienceMs: 500 });
+  const mcp = await McpExecutor.create({
+    servers,
+    allowPrivate: ["127.0.0.1"],
+    onWarning: () => {},
+    patienceMs: 500,
+  });
   onTestFinished(() => mcp.close());
   return mcp;
 }
@@ -347,7 +352,11 @@ describe("a call in flight at a crash", () => {
     answers = 1;
     const gone = { ...settings, alpha: { url: "http://127.0.0.1:9/mcp" } };
     const resumed = model();
-    const next = await startService({ model: resumed, mcp: await mcpTools(gone), store: await disk.restart() });
+    const next = await startService({
+      model: resumed,
+      mcp: await mcpTools(gone),
+      store: await disk.restart(),
+    });
     const sink = collector();
     await next.follow("ada", id, -1, sink, never);
     return { alpha, beta, model: resumed, response: lastResponse(sink.events) };

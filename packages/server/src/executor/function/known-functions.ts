@@ -61,10 +61,13 @@ function isSame(one: unknown, other: unknown): boolean {
   if (Array.isArray(one) !== Array.isArray(other)) return false;
   const keys = Object.keys(one);
   const others = Object.keys(other);
+  if (keys.length !== others.length) return false;
   const fields = one as Readonly<Record<string, unknown>>;
   const otherFields = other as Readonly<Record<string, unknown>>;
-  return (
-    keys.length === others.length &&
-    keys.every((key, index) => key === others[index] && isSame(fields[key], otherFields[key]))
-  );
+  // A loop: this runs for each field of each tool of each request.
+  for (let index = 0; index < keys.length; index += 1) {
+    const key = keys[index] as string;
+    if (key !== others[index] || !isSame(fields[key], otherFields[key])) return false;
+  }
+  return true;
 }

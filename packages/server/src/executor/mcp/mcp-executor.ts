@@ -132,11 +132,7 @@ export class McpExecutor implements ToolExecutor {
   }
 
   /** Undefined for a hosted connector, which this server does not have. */
-  async #namedSource(
-    definition: ServerDefinition,
-    owner: string,
-    at: string,
-  ): Promise<Source | undefined> {
+  async #namedSource(definition: ServerDefinition, owner: string, at: string): Promise<Source | undefined> {
     const { server_label: label, server_url: url, connector_id, tunnel_id } = definition;
     const configured = this.#configured.get(label);
     if (typeof url !== "string") {

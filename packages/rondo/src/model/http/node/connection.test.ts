@@ -112,6 +112,37 @@ test("a body that turns out to be broken is an error, after what came before", a
   expect(text).toBe("good");
 });
 
+test("a reply is complete once all of its body has come, and not before", async () => {
+  const url = await serve((socket, request) => {
+    if (request.startsWith("GET")) socket.write(ok("whole"));
+    else socket.write("HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\nwho");
+    if (request.startsWith("POST")) setTimeout(() => socket.write("le"), 50);
+  });
+  expect((await get(url)).isComplete).toBe(true);
+  const begun = await send({ method: "POST", url, headers: {}, body: ["{}"], signal: never });
+  expect(begun.isComplete).toBe(false);
+  expect(await textOf(begun)).toBe("whole");
+  expect(begun.isComplete).toBe(true);
+});
+
+test("headers that are sent again are the same, and others are checked", async () => {
+  const requests: string[] = [];
+  const url = await serve((socket, request) => {
+    requests.push(request);
+    socket.write(ok("fine"));
+  });
+  const headers = Object.freeze({ "x-name": "a" });
+  for (let count = 0; count < 2; count++) await textOf(await get(url, headers));
+  expect(requests[1]).toBe(requests[0]);
+  // One that is not frozen may change.
+  const changed: Record<string, string> = { "x-name": "b" };
+  await textOf(await get(url, changed));
+  changed["x-name"] = "c";
+  await textOf(await get(url, changed));
+  expect(requests.slice(2).map((request) => /x-name: (.)/.exec(request)?.[1])).toEqual(["b", "c"]);
+  await expect(get(url, Object.freeze({ "x-name": "a\r\nx: y" }))).rejects.toThrow(/characters/);
+});
+
 test("bytes that came before they are read are not overwritten by those of others", async () => {
   const url = await serve((socket, request) =>
     socket.write(ok((request.includes("x-b") ? "b" : "a").repeat(5_000))),
