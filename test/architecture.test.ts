@@ -4,7 +4,13 @@ import { globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync }
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterEach, describe, expect, test } from "vitest";
-import { cycles, packagesImported, reachableFrom, wrongDirections } from "./support/architecture.ts";
+import {
+  cycles,
+  packagesImported,
+  packagesLoadedWith,
+  reachableFrom,
+  wrongDirections,
+} from "./support/architecture.ts";
 import { exportsEverythingOf } from "./support/imports.ts";
 import { repoRoot } from "./support/repo.ts";
 
@@ -105,6 +111,14 @@ describe("the server", () => {
     ]);
     const allowed = { ...manifest.dependencies, ...manifest.peerDependencies };
     expect([...needed].toSorted()).toEqual(Object.keys(allowed).toSorted());
+  });
+
+  test("loads what only some configs and requests need when they do", () => {
+    const loaded = packagesLoadedWith(join(serverTree, "http/server.ts"));
+    expect(loaded).toContain("prom-client");
+    expect(
+      loaded.filter((name) => /^(?:jose|pg|pg-boss|@modelcontextprotocol|@opentelemetry)\b/.test(name)),
+    ).toEqual([]);
   });
 });
 

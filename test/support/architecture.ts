@@ -88,6 +88,20 @@ export function reachableFrom(entry: string): Map<string, readonly string[]> {
   return chains;
 }
 
+/** The packages that are loaded with a file of the server at once, and not when they are needed, also by the library. */
+export function packagesLoadedWith(entry: string): string[] {
+  const files = new Set([entry]);
+  const packages = new Set<string>();
+  // Entries added to a set during iteration are visited too.
+  for (const file of files)
+    for (const { specifier, typeOnly, isDynamic } of importsOf(file)) {
+      if (typeOnly || isDynamic) continue;
+      if (/^(?:[.#]|rondo\b)/.test(specifier)) files.add(resolveImport(file, specifier));
+      else if (!specifier.startsWith("node:")) packages.add(specifier);
+    }
+  return [...packages].toSorted();
+}
+
 /** Names of the packages that a source tree imports, including types. */
 export function packagesImported(tree: string): string[] {
   const names = sourceFiles(tree)

@@ -9,6 +9,8 @@ export interface Import {
   readonly specifier: string;
   /** Erased at run time: `import type` and `export type … from`. */
   readonly typeOnly: boolean;
+  /** `import()`: loaded when the code comes there. */
+  readonly isDynamic: boolean;
 }
 
 /** All imports of a module: static, dynamic, re-exports, `require` and types. */
@@ -17,10 +19,10 @@ export function importsOf(file: string): Import[] {
   if (errors[0]) throw new Error(`${file} cannot be parsed: ${errors[0].message}`);
 
   const found: Import[] = [];
-  const add = (specifier: unknown, typeOnly: boolean): void => {
+  const add = (specifier: unknown, typeOnly: boolean, isDynamic = false): void => {
     if (typeof specifier !== "string")
       throw new Error(`${file} imports a computed name: no test can follow it.`);
-    found.push({ specifier, typeOnly });
+    found.push({ specifier, typeOnly, isDynamic });
   };
   new Visitor({
     // `import { type A } from "a"` still loads "a" at run time, so only the type-only statement counts as such.
@@ -30,7 +32,7 @@ export function importsOf(file: string): Import[] {
       if (node.source) add(node.source.value, node.exportKind === "type");
     },
     ImportExpression: ({ source }) => {
-      if (!isUsersFile(source)) add("value" in source ? source.value : undefined, false);
+      if (!isUsersFile(source)) add("value" in source ? source.value : undefined, false, true);
     },
     TSImportType: (node) => add(node.source.value, true),
     CallExpression: ({ callee, arguments: [first] }) => {
