@@ -34,7 +34,10 @@ export interface ServerFigures {
   readonly fastEventShare: number[];
   /** For chunks of 1 to 200 characters. */
   readonly mixedChunkUs: number[];
+  /** After as many others: what is run often is compiled by then. */
   readonly requestUs: number[];
+  /** Those others: the first of a process. */
+  readonly firstRequestUs: number[];
   readonly requestsPerSecond: number[];
   readonly p99Ms: number[];
   /** For a request of 40 items and 20 tools. */
@@ -156,7 +159,7 @@ async function measureLoad(parts: Parts, server: ServerProcess, load: LoadProces
         body: { model: "bench", input: `${task} ${length}`, ...contender.streamBody },
         count: sizes.streams,
       });
-    await ask(20); // warm-up
+    await ask(sizes.chunksPerStream); // warm-up
     const cpuMs = await cpuOf(server, async () => {
       const { deltas = 0, characters } = await ask(sizes.chunksPerStream);
       if (characters !== chunks * piece.length)
@@ -189,7 +192,8 @@ async function measureLoad(parts: Parts, server: ServerProcess, load: LoadProces
       count,
       connections: sizes.connections,
     });
-  await requests(Math.ceil(sizes.requests / 10));
+  const firstCpu = await cpuOf(server, async () => void (await requests(sizes.requests)));
+  figures.firstRequestUs.push((firstCpu * 1000) / sizes.requests);
   const requestsCpu = await cpuOf(server, async () => {
     const { wallMs, timesMs } = await requests(sizes.requests);
     figures.requestsPerSecond.push((sizes.requests * 1000) / wallMs);
@@ -200,7 +204,7 @@ async function measureLoad(parts: Parts, server: ServerProcess, load: LoadProces
 
   const fewer = Math.ceil(sizes.requests / 5);
   const cpuOfRequests = async (body: object) => {
-    await requests(Math.ceil(fewer / 5), body);
+    await requests(fewer, body); // warm-up
     return ((await cpuOf(server, async () => void (await requests(fewer, body)))) * 1000) / fewer;
   };
   figures.longRequestUs.push(await cpuOfRequests(longRequest));
@@ -302,6 +306,7 @@ function emptyFigures(): ServerFigures {
     fastEventShare: [],
     mixedChunkUs: [],
     requestUs: [],
+    firstRequestUs: [],
     requestsPerSecond: [],
     p99Ms: [],
     longRequestUs: [],
