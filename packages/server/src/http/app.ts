@@ -1,10 +1,8 @@
-// The Hono app of the table of routes. Each request passes one wrapper, with what all routes need: a request id, the
-// browser guard, authentication, the query and the body, error replies, and a log line.
+// Answers requests by the table of routes. Each passes one wrapper, with what all routes need: a request id, the browser
+// guard, authentication, the query and the body, error replies, and a log line.
 
-import type { HttpBindings } from "@hono/node-server";
-import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
-import { type Context, Hono, type HonoRequest } from "hono";
-import { ApiError, notFound } from "../protocol/api-error.ts";
+import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
+import { ApiError, invalidRequest, notFound } from "../protocol/api-error.ts";
 import { parseQuery } from "../protocol/query.ts";
 import type { Authenticate, Caller } from "./auth.ts";
 import { hasBody, type JsonText, readJson } from "./body.ts";
@@ -16,6 +14,7 @@ import type { OwnerLimits } from "./owner-limits.ts";
 import type { RequestAudit } from "./request-audit.ts";
 import { requestId } from "./request-id.ts";
 import type { Route, RouteRequest } from "./route.ts";
+import { type PathParams, Router } from "./router.ts";
 import { allRoutes, type RoutesOptions } from "./routes.ts";
 
 export interface AppOptions extends Omit<RoutesOptions, "keepAliveMs" | "exchanges"> {
@@ -39,48 +38,81 @@ export interface AppOptions extends Omit<RoutesOptions, "keepAliveMs" | "exchang
   servesApi?: boolean;
 }
 
-type App = Hono<{ Bindings: HttpBindings }>;
-
-/** The app. It writes its replies itself, so it needs the adapter for Node. */
-export function createApp(options: AppOptions): App {
+/** The listener for the requests of a server. */
+export function createApp(options: AppOptions): RequestListener {
   const { bodyBytes = 10_000_000, keepAliveMs = 15_000, exchanges = new Exchanges() } = options;
   const settled = { ...options, bodyBytes, keepAliveMs, exchanges };
-  const routes = allRoutes(settled).filter((route) => options.servesApi !== false || isHealthRoute(route));
   const guard = browserGuard(options);
   const wrap = wrapper(settled, guard);
-  const app: App = new Hono({ strict: false });
-  for (const route of routes)
-    app.on(
-      route.method,
-      route.path,
-      wrap(route, async (exchange, request) => {
-        const asked = toRouteRequest(route, exchange, request, bodyBytes);
-        const reply = await route.handle(asked instanceof Promise ? await asked : asked);
-        if (reply !== undefined) exchange.json(200, reply);
-      }),
-    );
-  app.notFound(wrap({ path: "other", isPublic: true }, otherRequests(routes, guard, options.servesApi)));
-  return app;
+  const router = new Router<Answer>();
+  for (const route of allRoutes(settled))
+    if (options.servesApi !== false || isHealthRoute(route))
+      router.add(
+        route.method,
+        route.path,
+        wrap(route, async (exchange, target, params) => {
+          const asked = toRouteRequest(route, exchange, target, params, bodyBytes);
+          const reply = await route.handle(asked instanceof Promise ? await asked : asked);
+          if (reply !== undefined) exchange.json(200, reply);
+        }),
+      );
+  const other = wrap({ path: "other", isPublic: true }, otherRequests(router, guard, options.servesApi));
+  return (incoming, outgoing) => {
+    const target = targetOf(incoming);
+    const { value: answer = other, params = {} } = router.find(target.method, target.path) ?? {};
+    answer(incoming, outgoing, target, params).catch((error: unknown) => {
+      options.logger.error("A request failed.", {}, error);
+      outgoing.destroy();
+    });
+  };
+}
+
+/** What a request asks for. */
+interface Target {
+  readonly method: string;
+  /** As it came, without the query. */
+  readonly path: string;
+  /** Without its question mark. */
+  readonly query: string;
+}
+
+function targetOf({ method = "", url = "" }: IncomingMessage): Target {
+  const given = url.startsWith("/") ? url : withoutOrigin(url);
+  const end = given.indexOf("?");
+  return end < 0
+    ? { method, path: given, query: "" }
+    : { method, path: given.slice(0, end), query: given.slice(end + 1) };
+}
+
+/** Proxies may send the whole URL. What is none stays as it is, and is no path that a route has. */
+function withoutOrigin(url: string): string {
+  return url.replace(/^https?:\/\/[^/?#]+(?=\/)/i, "");
 }
 
 function isHealthRoute({ path }: Route): boolean {
   return ["/healthz", "/readyz", "/metrics"].includes(path);
 }
 
-type Handle = (exchange: Exchange, request: HonoRequest) => void | Promise<void>;
+type Handle = (exchange: Exchange, target: Target, params: PathParams) => void | Promise<void>;
+
+type Answer = (
+  incoming: IncomingMessage,
+  outgoing: ServerResponse,
+  target: Target,
+  params: PathParams,
+) => Promise<void>;
 
 function wrapper(options: AppOptions & { exchanges: Exchanges }, guard: BrowserGuard) {
   const { authenticate, exchanges, ownerLimits, audit, logger } = options;
-  return (route: Pick<Route, "path" | "isPublic" | "isRoutine">, handle: Handle) => {
+  return (route: Pick<Route, "path" | "isPublic" | "isRoutine">, handle: Handle): Answer => {
     const { isPublic = false, isRoutine = isPublic } = route;
-    return async (context: Context<{ Bindings: HttpBindings }>) => {
-      const { incoming, outgoing } = context.env;
+    return async (incoming, outgoing, target, params) => {
       const id = requestId(incoming.headers["x-request-id"]);
       const headers: Record<string, string> = { "x-request-id": id };
-      guard.addHeaders(incoming, headers);
       const exchange = new Exchange({ incoming, outgoing, id, route: route.path, headers });
       exchanges.add(exchange, () => finished(exchange, { isPublic, isRoutine }, options));
       try {
+        guard.addHeaders(incoming, headers);
         guard.check(incoming);
         if (!isPublic) {
           if (exchanges.isDraining) throw stopping();
@@ -90,15 +122,14 @@ function wrapper(options: AppOptions & { exchanges: Exchanges }, guard: BrowserG
           admit(exchange, caller, ownerLimits);
           // Pages ask again and again how the server does: nobody looks for that.
           if (audit && !isRoutine) {
-            exchange.audited = audit.begin(exchange, context.req.param());
+            exchange.audited = audit.begin(exchange, params);
             await exchange.audited.written;
           }
         }
-        await handle(exchange, context.req);
+        await handle(exchange, target, params);
       } catch (error) {
         replyWithError(error, exchange, logger);
       }
-      return RESPONSE_ALREADY_SENT;
     };
   };
 }
@@ -106,19 +137,19 @@ function wrapper(options: AppOptions & { exchanges: Exchanges }, guard: BrowserG
 function toRouteRequest(
   route: Route,
   exchange: Exchange,
-  request: HonoRequest,
+  target: Target,
+  params: PathParams,
   bodyBytes: number,
 ): RouteRequest | Promise<RouteRequest> {
   const { incoming } = exchange;
-  const params: Record<string, string> = request.param();
   if (route.params?.["id"] === "response_id") exchange.responseId = params["id"];
   const takesBody =
     route.body !== undefined &&
     (!route.isBodyOptional || hasBody(incoming)) &&
     !(route.form && isForm(incoming));
   const withBody = (body: JsonText): RouteRequest => {
-    const query = route.query && parseQuery(route.query, queryOf(request));
-    return new ParsedRequest(exchange, params, query, body, request.method === "HEAD");
+    const query = route.query && parseQuery(route.query, new URLSearchParams(target.query));
+    return new ParsedRequest(exchange, params, query, body, target.method === "HEAD");
   };
   return takesBody ? readJson(incoming, bodyBytes, exchange.slot).then(withBody) : withBody(noBody);
 }
@@ -151,11 +182,6 @@ class ParsedRequest implements RouteRequest {
       throw new Error("This route is not public, but the request has no owner.");
     return this.exchange.owner;
   }
-}
-
-function queryOf({ url }: HonoRequest): URLSearchParams {
-  const start = url.indexOf("?");
-  return new URLSearchParams(start < 0 ? "" : url.slice(start + 1));
 }
 
 // The longest delay of a timer; above it, timers fire at once.
@@ -196,23 +222,21 @@ function finished(
 }
 
 /** Handles what no route does: preflights, wrong methods and unknown paths. */
-function otherRequests(routes: readonly Route[], guard: BrowserGuard, servesApi = true): Handle {
-  const known = routes.map(({ method, path }) => ({
-    method,
-    pattern: new RegExp(`^${path.replace(/:\w+\{\.\+\}/g, ".+").replace(/:\w+/g, "[^/]+")}/?$`),
-  }));
-  return (exchange, request) => {
-    const methods = known.filter(({ pattern }) => pattern.test(request.path)).map(({ method }) => method);
-    if (methods.length === 0) throw noSuchPath(request.method, request.path, servesApi);
+function otherRequests(router: Router<Answer>, guard: BrowserGuard, servesApi = true): Handle {
+  return (exchange, { method, path }) => {
+    if (!path.startsWith("/"))
+      throw invalidRequest(null, `The URL of the request is invalid: expected a path, got "${path}".`);
+    const methods = router.methodsOf(path);
+    if (methods.length === 0) throw noSuchPath(method, path, servesApi);
     const all = new Set<string>([...methods, ...(methods.includes("GET") ? ["HEAD"] : []), "OPTIONS"]);
     const allow = [...all].join(", ");
-    if (request.method === "OPTIONS") {
+    if (method === "OPTIONS") {
       const headers = { ...exchange.headers, ...guard.preflight(exchange.incoming), allow };
       exchange.outgoing.writeHead(204, headers).end();
       return;
     }
     exchange.headers["allow"] = allow;
-    throw new ApiError(`${request.path} does not take ${request.method}. It takes ${allow}.`, {
+    throw new ApiError(`${path} does not take ${method}. It takes ${allow}.`, {
       status: 405,
       code: "method_not_allowed",
     });

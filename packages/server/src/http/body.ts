@@ -84,7 +84,7 @@ function readBytes(
     };
     if (incoming.destroyed) return onGone();
     // They stay: later errors of the socket need a listener. The rest of a body that is too large is discarded, and the
-    // adapter closes the connection if it does not end soon.
+    // connection is closed if it does not end soon.
     incoming.on("error", onGone).on("close", onGone);
     incoming.on("data", (chunk: Buffer) => {
       if (isSettled) return;

@@ -1,7 +1,7 @@
 import { once } from "node:events";
+import type { RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
 import { createServer } from "node:net";
-import { Hono } from "hono";
 import { expect, test, vi } from "vitest";
 import { Exchanges } from "./exchange.ts";
 import { listen } from "./listen.ts";
@@ -155,6 +155,31 @@ test("closing twice is the same as closing once", async () => {
   await expect(server.close({ graceMs: 0 })).resolves.toBeUndefined();
 });
 
+test("a body that nobody reads and that does not end closes its connection, after the reply", async () => {
+  await using server = await testServer();
+  const client = await RawClient.connect(server.port);
+  const head = "POST /nowhere HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-length: 1000000\r\n\r\n";
+  client.socket.write(`${head}the beginning`);
+  await client.closed;
+  expect(client.received).toMatch(/^HTTP\/1\.1 404 .*unknown_path/s);
+});
+
+test("a body that nobody reads but that ends leaves its connection open", async () => {
+  await using server = await testServer();
+  const client = await RawClient.connect(server.port);
+  client.request("POST", "/nowhere", {}, "x".repeat(1_000_000));
+  await client.until(/unknown_path/);
+  client.request("GET", "/healthz");
+  await client.until(/"ok"/);
+});
+
+test("a request with a whole URL, as proxies send it, is answered by its path", async () => {
+  await using server = await testServer();
+  const client = await RawClient.connect(server.port);
+  client.request("GET", "http://127.0.0.1/healthz?x=1");
+  await client.until(/"ok"/);
+});
+
 test("a port in use is explained", async () => {
   const other = createServer().listen(0, "127.0.0.1");
   await once(other, "listening");
@@ -198,5 +223,6 @@ test.each([
 
 function start(host: string, port: number) {
   const logger = createLogger({ level: "silent" });
-  return listen({ app: new Hono(), exchanges: new Exchanges(), logger, host, port });
+  const app: RequestListener = (_incoming, outgoing) => void outgoing.writeHead(404).end();
+  return listen({ app, exchanges: new Exchanges(), logger, host, port });
 }

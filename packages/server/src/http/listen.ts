@@ -1,21 +1,18 @@
 // Starts and stops the HTTP server, without cutting off requests in flight.
 
-import { createServer, type RequestListener, type Server } from "node:http";
+import { createServer, type IncomingMessage, type RequestListener, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Duplex } from "node:stream";
-import { getRequestListener, type HttpBindings, RequestError } from "@hono/node-server";
-import type { Hono } from "hono";
 import { invalidRequest } from "../protocol/api-error.ts";
-import { errorBody, internalError, ServerStopping } from "./errors.ts";
+import { errorBody, ServerStopping } from "./errors.ts";
 import type { Exchanges } from "./exchange.ts";
 import { GuardedResponse, headerLines } from "./guarded-response.ts";
 import { ListenError } from "./listen-error.ts";
 import type { Logger } from "./log.ts";
-import { requestId } from "./request-id.ts";
 import type { WebSockets } from "./websocket/web-sockets.ts";
 
 export interface ListenOptions {
-  app: Hono<{ Bindings: HttpBindings }>;
+  app: RequestListener;
   exchanges: Exchanges;
   /** WebSocket connections. Default: upgrades are ignored. */
   webSockets?: WebSockets;
@@ -68,7 +65,7 @@ export async function listen(options: ListenOptions): Promise<Listening> {
       ServerResponse: GuardedResponse,
       ...(webSockets && { shouldUpgradeCallback: webSockets.isWanted }),
     },
-    requestListener(options),
+    limited(options.app),
   );
   server.maxConnections = connections;
   warnOfDrops(server, connections, logger);
@@ -147,20 +144,10 @@ async function close(
 const unanswered = Symbol("unanswered");
 type CountedSocket = Duplex & { [unanswered]?: number };
 
-function requestListener({ app, logger }: ListenOptions): RequestListener {
-  const listener = getRequestListener(app.fetch, {
-    // The process may be shared with other code.
-    overrideGlobalObjects: false,
-    errorHandler(error) {
-      const id = requestId();
-      const isGarbage = error instanceof RequestError;
-      if (!isGarbage) logger.error("A request failed.", { requestId: id }, error);
-      const problem = isGarbage
-        ? invalidRequest(null, `The URL of the request is invalid: ${error.message}.`)
-        : internalError(id, error);
-      return Response.json(errorBody(problem), { status: problem.status, headers: { "x-request-id": id } });
-    },
-  });
+/** How long the rest of a body may take that nobody reads any more. */
+const restMs = 500;
+
+function limited(app: RequestListener): RequestListener {
   return (incoming, outgoing) => {
     const socket: CountedSocket = incoming.socket;
     const count = socket[unanswered] ?? 0;
@@ -172,9 +159,15 @@ function requestListener({ app, logger }: ListenOptions): RequestListener {
     socket[unanswered] = count + 1;
     outgoing.once("close", () => {
       socket[unanswered] = (socket[unanswered] ?? 1) - 1;
+      if (!incoming.complete) setTimeout(cutUnlessComplete, restMs, incoming).unref();
     });
-    void listener(incoming, outgoing);
+    app(incoming, outgoing);
   };
+}
+
+/** Node discards what nobody reads, however long it is. */
+function cutUnlessComplete({ complete, socket }: IncomingMessage): void {
+  if (!complete) socket.destroySoon();
 }
 
 const garbageStatus: Readonly<Record<string, string>> = {

@@ -28,7 +28,7 @@ export interface RouteRequest<Query = unknown, Param extends string = string> {
 /** What the OpenAPI document says about a route. */
 interface RouteDescription<Query extends z.ZodObject, Param extends string> {
   readonly method: "GET" | "POST" | "DELETE";
-  /** In Hono's notation, with `:name` for parameters. */
+  /** With `:name` for a parameter, and `:name{.+}` for one with slashes. */
   readonly path: string;
   /** The parameters of the path, with their names in the OpenAPI document. */
   readonly params?: Readonly<Record<Param, string>>;
