@@ -33,7 +33,7 @@ describe("a request", () => {
       user: undefined,
       safety_identifier: undefined,
       prompt_cache_key: undefined,
-      echo: { tool_choice: "auto", tools: [], instructions: null },
+      echo: { tool_choice: "auto", tools: undefined, instructions: null },
     });
   });
 

@@ -75,8 +75,8 @@ export interface CreateRequest extends OptionalFields {
   /** How many tokens the model may have to read before the conversation is compacted. Default: any number. */
   compact_threshold?: number | undefined;
   service_tier?: (typeof serviceTiers)[number] | undefined;
-  /** What the response echoes as the client gave it. */
-  echo: { tool_choice: JsonValue; tools: JsonObject[]; instructions: string | null };
+  /** What the response echoes as the client gave it. Its `tools` only where they are others than `tools`. */
+  echo: { tool_choice: JsonValue; tools?: JsonObject[] | undefined; instructions: string | null };
 }
 
 export interface Limits extends Partial<SchemaLimits> {
@@ -156,8 +156,11 @@ function tooMany(field: string, what: string, max: number, count: number) {
 
 /** Lists are taken from the body itself: zod reorders the keys. */
 function toRequest(given: z.infer<typeof frame>, body: JsonObject): CreateRequest {
-  const tools = (body["tools"] ?? []) as JsonObject[];
+  const sent = (body["tools"] ?? []) as JsonObject[];
   const input = toItems((body["input"] ?? []) as string | JsonObject[]);
+  const own = toTools(sent);
+  const tools = withToolsOf(input, own);
+  const areSent = tools === own && sent.every(({ type }) => type === "function");
   const { conversation } = given;
   return {
     ...optionalsOf(given),
@@ -166,7 +169,7 @@ function toRequest(given: z.infer<typeof frame>, body: JsonObject): CreateReques
     stream: given.stream ?? false,
     background: given.background ?? false,
     store: given.store ?? true,
-    tools: withToolsOf(input, toTools(tools)),
+    tools,
     ...toChoice(given.tool_choice, given.allowed_tools),
     parallel_tool_calls: given.parallel_tool_calls ?? true,
     text: toTextOptions(given.text),
@@ -179,10 +182,15 @@ function toRequest(given: z.infer<typeof frame>, body: JsonObject): CreateReques
     service_tier: serviceTiers.find((tier) => tier === given.service_tier),
     echo: {
       tool_choice: echoChoice(body["tool_choice"]),
-      tools: echoTools(tools),
+      tools: areSent ? undefined : echoTools(sent),
       instructions: given.instructions ?? null,
     },
   };
+}
+
+/** The tools that the response echoes. */
+export function echoedTools({ tools, echo }: Pick<CreateRequest, "tools" | "echo">): JsonObject[] {
+  return echo.tools ?? echoTools(tools);
 }
 
 /** The tools with those that items bring. */

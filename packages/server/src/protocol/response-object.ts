@@ -1,5 +1,6 @@
 // Builds the response object from its stored parts: every key of the API, in its order.
 
+import { echoedTools } from "./create-request.ts";
 import type { OutputItem } from "./items.ts";
 import type {
   IncompleteReason,
@@ -45,7 +46,7 @@ export function responseObject(parts: ResponseParts): ResponseObject {
     instructions: request.echo.instructions,
     output: [...parts.output],
     error: parts.error,
-    tools: request.echo.tools,
+    tools: echoedTools(request),
     tool_choice: request.echo.tool_choice,
     truncation: request.truncation,
     parallel_tool_calls: request.parallel_tool_calls,

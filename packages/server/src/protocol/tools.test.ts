@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { echoedTools } from "./create-request.ts";
 import { read, refusalOf } from "./testkit/requests.ts";
 import { checkForcedTool } from "./tool-choice.ts";
 
@@ -34,7 +35,7 @@ describe("the tools of a request", () => {
         shown_as,
       },
     ]);
-    expect(read({ tools }).echo.tools).toEqual(tools);
+    expect(echoedTools(read({ tools }))).toEqual(tools);
   });
 
   test("are flat, with the namespace in the name where names collide", () => {
@@ -48,7 +49,8 @@ describe("the tools of a request", () => {
         tools: [f("both"), { type: "custom", name: "text" }],
       },
     ];
-    const { tools: flat, echo } = read({ tools });
+    const request = read({ tools });
+    const { tools: flat } = request;
     expect(flat.map(({ name }) => name)).toEqual(["read", "a__read", "only_a", "a__both", "b__both", "text"]);
     expect(flat.at(-1)).toMatchObject({ type: "function", parameters: oneText });
     expect(flat.map(({ shown_as }) => shown_as)).toEqual([
@@ -59,7 +61,7 @@ describe("the tools of a request", () => {
       { type: "function", namespace: "b", name: "both" },
       { type: "custom", namespace: "b", name: "text" },
     ]);
-    expect(echo.tools.slice(1)).toEqual(tools.slice(1));
+    expect(echoedTools(request).slice(1)).toEqual(tools.slice(1));
   });
 
   test("do not tell the model to call a custom tool in a way that functions cannot be called", () => {
@@ -108,16 +110,18 @@ describe("the tools of a request", () => {
   });
 
   test("are echoed complete if they are functions", () => {
-    expect(read({ tools: [f("f")] }).echo.tools).toEqual([
+    const request = read({ tools: [f("f")] });
+    expect(echoedTools(request)).toEqual([
       { type: "function", name: "f", description: null, parameters: null, strict: null },
     ]);
+    expect(request.echo.tools).toBeUndefined(); // kept once
   });
 
   test("are echoed without the secrets of their servers", () => {
     const secret = { headers: { "X-Key": "secret" }, authorization: "secret" };
     const shown = { type: "mcp", server_label: "s", server_url: "https://example.org/mcp" };
     const request = read({ tools: [{ ...shown, ...secret }] });
-    expect(request.echo.tools).toEqual([shown]);
+    expect(echoedTools(request)).toEqual([shown]);
     expect(request.tools).toEqual([{ ...shown, ...secret }]);
   });
 

@@ -51,6 +51,19 @@ describe("a chain", () => {
     ]);
   });
 
+  test("offers the tools that its items brought, and echoes those of the request alone", async () => {
+    const { service, model } = await start(["One.", "Two."]);
+    const bring = { type: "additional_tools", role: "developer", tools: [{ ...weather, name: "brought" }] };
+    const first = await plain(service, { input: [{ role: "user", content: "1" }, bring], tools: [weather] });
+    expect(first.tools.map(({ name }) => name)).toEqual(["weather"]);
+    const body = { input: "2", previous_response_id: first.id, tools: [{ ...weather, name: "own" }] };
+    const second = await plain(service, body);
+    expect(second.tools.map(({ name }) => name)).toEqual(["own"]);
+    const offered = model.requests.at(-1)?.tools?.map(({ function: { name } }) => name);
+    expect(offered).toEqual(expect.arrayContaining(["brought", "own"]));
+    expect(await service.get("ada", second.id)).toMatchObject({ tools: second.tools });
+  });
+
   test("may be gone on with from any of its responses", async () => {
     const { service, lastMessages } = await start(({ messages }) => `Answer ${messages.length}`);
     const first = await plain(service, { input: "1" });

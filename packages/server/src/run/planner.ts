@@ -22,6 +22,7 @@ import { offeredChoice } from "../executor/named-tools.ts";
 import type { Offer } from "../executor/offer.ts";
 import { invalidRequest } from "../protocol/api-error.ts";
 import { addTools, toolsToOffer } from "../protocol/client-tools.ts";
+import { echoedTools } from "../protocol/create-request.ts";
 import type { InputItem, OutputItem } from "../protocol/items.ts";
 import type { RequestOptions } from "../protocol/stored-request.ts";
 import { checkForcedTool } from "../protocol/tool-choice.ts";
@@ -216,8 +217,12 @@ function newAnnouncements(all: readonly Announcement[], history: readonly Entry[
 
 /** The request with the tools of earlier items; its own win. */
 function withTools(request: RequestOptions, before: readonly Entry[]): RequestOptions {
-  const given = before.flatMap(({ item }) => toolsToOffer(item));
+  const given: JsonObject[] = [];
+  // One by one: a conversation may have thousands of items, and hardly any of them has tools.
+  for (const { item } of before) for (const tool of toolsToOffer(item)) given.push(tool);
   if (given.length === 0) return request;
   const earlier = given.reduce<ToolDefinition[]>((all, tool) => addTools(all, toTools([tool])), []);
-  return { ...request, tools: addTools(earlier, request.tools) };
+  // The response echoes those of the request alone.
+  const echo = { ...request.echo, tools: echoedTools(request) };
+  return { ...request, tools: addTools(earlier, request.tools), echo };
 }
