@@ -1,4 +1,6 @@
 import { describe, expect, test } from "vitest";
+import { tool } from "../tool/define.ts";
+import { definitionOf } from "../tool/definition.ts";
 import type { OpenAITool } from "../tool/tool.ts";
 import type { Message } from "./message.ts";
 import type { ModelProfile } from "./profile.ts";
@@ -173,6 +175,20 @@ test("any JSON object is a shape, too", () => {
 test("an extraBody with another model or other messages overrides them", () => {
   const extraBody = { messages: [{ role: "user", content: "Bye." }], model: "n" };
   expect(bodyOf({ settings: { extraBody } })).toMatchObject(extraBody);
+});
+
+test("an extraBody with other tools, or none, overrides them", () => {
+  const others = { tools: [toolOf("other")] };
+  expect(bodyOf({ tools, settings: { extraBody: others } })).toMatchObject(others);
+  expect(bodyOf({ tools, settings: { extraBody: { tools: undefined } } })).not.toHaveProperty("tools");
+});
+
+test("tools that were written before are the same, beside those that somebody wrote by hand", () => {
+  const add = tool("add", "Adds.", { a: Number, b: Number }, ({ a, b }) => a + b);
+  const given = [definitionOf(add), toolOf("by_hand")];
+  expect(definitionOf(add)).toBe(given[0]);
+  const expected = [add.toOpenAI(), toolOf("by_hand")];
+  for (let time = 0; time < 2; time++) expect(bodyOf({ tools: given })["tools"]).toEqual(expected);
 });
 
 test("an extraBody that takes everything away leaves the model and the messages", () => {

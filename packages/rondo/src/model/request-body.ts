@@ -1,6 +1,7 @@
 // The body of a chat-completions request, as the model's profile needs it.
 
 import { InvalidArgumentError, InvalidTypeError } from "../error/argument-errors.ts";
+import { definitionsJson } from "../tool/definition.ts";
 import type { OpenAITool } from "../tool/tool.ts";
 import { checkSettings } from "./check-settings.ts";
 import type { ModelProfile } from "./profile.ts";
@@ -39,29 +40,38 @@ export function requestBody(
     top_p: settings.topP,
     seed: settings.seed,
     stop: settings.stop,
-    tools: tools.length > 0 ? tools : undefined,
     tool_choice: choice,
     response_format: output && profile.outputMode === "native" ? responseFormat(output) : undefined,
     ...settings.extraBody,
   };
-  const parts = bodyParts(model, messagesJson(messages, profile, instruction), rest);
+  const parts = bodyParts(model, messagesJson(messages, profile, instruction), tools, rest);
   // An answer in a shape that looks like a call is not one.
   const isOnlyShape = output !== undefined && request.toolChoice === "none";
   return { parts, toolNames: isOnlyShape ? [] : tools.map((tool) => tool.function.name), isWhole };
 }
 
-/** The fields in this order, unless `extraBody` has other messages or another model. */
+/** The fields in this order, unless `extraBody` has other messages, other tools or another model. */
 function bodyParts(
   model: string,
   messages: readonly string[],
+  tools: readonly OpenAITool[],
   rest: Readonly<Record<string, unknown>>,
 ): readonly string[] {
-  if (Object.hasOwn(rest, "model") || Object.hasOwn(rest, "messages"))
-    return [JSON.stringify({ model, messages: JSON.parse(messages.join("")) as unknown, ...rest })];
+  const offered = tools.length > 0 ? tools : undefined;
+  if (["model", "messages", "tools"].some((field) => Object.hasOwn(rest, field)))
+    return [
+      JSON.stringify({
+        model,
+        messages: JSON.parse(messages.join("")) as unknown,
+        tools: offered,
+        ...rest,
+      }),
+    ];
   const others = JSON.stringify(rest).slice(1);
   return [
     `{"model":${JSON.stringify(model)},"messages":`,
     ...messages,
+    ...(offered ? [`,"tools":${definitionsJson(offered)}`] : []),
     `${others === "}" ? "" : ","}${others}`,
   ];
 }
