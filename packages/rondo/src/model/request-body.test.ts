@@ -188,7 +188,7 @@ test("tools that were written before are the same, beside those that somebody wr
   const given = [definitionOf(add), toolOf("by_hand")];
   expect(definitionOf(add)).toBe(given[0]);
   const expected = [add.toOpenAI(), toolOf("by_hand")];
-  for (let time = 0; time < 2; time++) expect(bodyOf({ tools: given })["tools"]).toEqual(expected);
+  for (let time = 0; time < 2; time++) expect(bodyOf({ tools: given })).toMatchObject({ tools: expected });
 });
 
 test("an extraBody that takes everything away leaves the model and the messages", () => {

@@ -1,3 +1,4 @@
+import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { Message } from "./message.ts";
 import { commonProfile } from "./profiles.ts";
@@ -38,6 +39,37 @@ describe("a list that is sent again and again", () => {
     expect(kept.length).toBeGreaterThan(5);
     // What was written before the list was sent a second time is one part.
     expect(kept.every((part) => part.length < 30_000)).toBe(true);
+  });
+
+  test("is written as if it were new in any of its branches, with any system message", () => {
+    const callId = fc.constantFrom("a", "b");
+    const turn = fc.oneof(
+      fc.record({ question: fc.string(), answer: fc.string() }).map(({ question, answer }): Message[] => [
+        { role: "user", content: question },
+        { role: "assistant", content: answer },
+      ]),
+      fc.record({ id: callId, result: fc.string() }).map(({ id, result }): Message[] => [
+        { role: "user", content: "word ".repeat(2_000) },
+        { role: "assistant", content: null, tool_calls: [callOf('{"a":1}', id)] },
+        { role: "tool", tool_call_id: id, name: "add", content: result },
+      ]),
+    );
+    const steps = fc.array(
+      fc.record({ back: fc.nat(3), turn, system: fc.constantFrom("", "Be brief.", "Be kind.") }),
+      { maxLength: 12 },
+    );
+    fc.assert(
+      fc.property(steps, (all) => {
+        const first: Message = { role: "user", content: "Go." };
+        const turns: Message[][] = [];
+        for (const { back, turn: next, system } of all) {
+          turns.splice(Math.max(0, turns.length - back), back, next);
+          const messages: Message[] = [{ role: "system", content: system }, first, ...turns.flat()];
+          expect(messagesJson(messages, commonProfile).join("")).toBe(written(messages));
+        }
+      }),
+      { numRuns: 50 },
+    );
   });
 
   test("is written anew where a message was changed, replaced or removed, or for another profile", () => {

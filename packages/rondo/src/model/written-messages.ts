@@ -1,4 +1,4 @@
-// The messages of a request as JSON. A loop sends the same list again and again, longer each time, and writing all of it
+// The messages of a request as JSON. A conversation is sent again and again, longer each time, and writing all of it
 // would take as long as the rest of a round: so the JSON of what was sent before is kept.
 
 import { copyData } from "../json/copy.ts";
@@ -10,8 +10,11 @@ import { CallIds, checkMessages, wireMessages } from "./wire-messages.ts";
 /** Shorter parts are put together: a part has a cost too. */
 const minPartLength = 16_384;
 
-/** By the list. Most are sent once, and nothing but that is kept of them. */
-const lists = new WeakMap<readonly Message[], WrittenMessages | "sent once">();
+/**
+ * By the first message after the system's: all lists of a conversation begin with that object. Most are sent once, and
+ * nothing but that is kept of them.
+ */
+const conversations = new WeakMap<Message, WrittenMessages | "sent once">();
 
 /** The messages for the wire, as parts of JSON. An `instruction` becomes part of the system message. */
 export function messagesJson(
@@ -20,64 +23,76 @@ export function messagesJson(
   instruction?: string,
 ): readonly string[] {
   checkMessages(messages);
-  const known = instruction === undefined ? lists.get(messages) : undefined;
-  if (!known) {
-    lists.set(messages, "sent once");
-    return [JSON.stringify(wireMessages(messages, profile, { instruction }))];
-  }
-  const isUsable = known !== "sent once" && known.isBeginningOf(messages, profile);
+  const first = instruction === undefined ? messages.find(({ role }) => role !== "system") : undefined;
+  const known = first && conversations.get(first);
+  if (first && !known) conversations.set(first, "sent once");
+  if (!first || !known) return [JSON.stringify(wireMessages(messages, profile, { instruction }))];
+  const isUsable = known !== "sent once" && known.profile === profile;
   const written = isUsable ? known : new WrittenMessages(profile);
-  lists.delete(messages); // what cannot be written as JSON leaves it half done
-  const json = written.extend(messages);
-  lists.set(messages, written);
+  conversations.delete(first); // what cannot be written as JSON leaves it half done
+  const json = written.write(messages);
+  conversations.set(first, written);
   return json;
 }
 
 /** The beginning of a list, up to its last answer or result: a prompt may still be joined with the next one. */
 class WrittenMessages {
-  readonly #profile: ModelProfile;
-  readonly #ids: CallIds;
+  readonly profile: ModelProfile;
+  #ids: CallIds;
   /** The messages as they were written. */
-  readonly #copies: Message[] = [];
+  #copies: Message[] = [];
   /** Their JSON after the bracket, in parts: one long text would be copied with each request. */
-  readonly #parts: string[] = [];
+  #parts: Part[] = [];
 
   constructor(profile: ModelProfile) {
-    this.#profile = profile;
+    this.profile = profile;
     this.#ids = new CallIds(profile.callIds);
   }
 
-  /** Whether the list still begins with what was written: somebody may have changed a message. */
-  isBeginningOf(messages: readonly Message[], profile: ModelProfile): boolean {
-    if (profile !== this.#profile) return false;
-    return this.#copies.every((copy, index) => isSame(copy, messages[index]));
-  }
-
-  /** Writes what is new. Gives all messages. */
-  extend(messages: readonly Message[]): readonly string[] {
+  /** Writes what is new, or has changed. Gives all messages. */
+  write(messages: readonly Message[]): readonly string[] {
+    const changed = this.#copies.findIndex((copy, index) => !isSame(copy, messages[index]));
+    if (changed >= 0) this.#cut(changed);
     const end = messages.findLastIndex(({ role }) => role === "assistant" || role === "tool") + 1;
     const added = messages.slice(this.#copies.length, end);
-    if (added.length > 0) {
-      this.#keep(this.#write(added));
+    const json = added.length > 0 ? this.#toJson(added) : "";
+    if (json !== "") {
       for (const message of added) this.#copies.push(copyData(message));
+      this.#keep(json);
     }
-    const last = this.#write(messages.slice(end));
+    const last = this.#toJson(messages.slice(end));
     const comma = this.#parts.length > 0 && last !== "" ? "," : "";
-    return ["[", ...this.#parts, `${comma}${last}]`];
+    return ["[", ...this.#parts.map((part) => part.json), `${comma}${last}]`];
+  }
+
+  /** Drops what was written from a message on, with the whole part that it is in. */
+  #cut(index: number): void {
+    this.#parts = this.#parts.filter(({ end }) => end <= index);
+    this.#copies = this.#copies.slice(0, this.#parts.at(-1)?.end ?? 0);
+    this.#ids = new CallIds(this.profile.callIds);
+    for (const copy of this.#copies)
+      if (copy.role === "assistant")
+        for (const { id, function: called } of copy.tool_calls ?? []) this.#ids.next(id, called.name);
   }
 
   #keep(json: string): void {
-    const last = this.#parts.length - 1;
-    const before = this.#parts[last];
-    if (json === "") return;
-    if (before === undefined) this.#parts.push(json);
-    else if (before.length < minPartLength) this.#parts[last] = `${before},${json}`;
-    else this.#parts.push(`,${json}`);
+    const end = this.#copies.length;
+    const before = this.#parts.at(-1);
+    if (before && before.json.length < minPartLength) {
+      before.json = `${before.json},${json}`;
+      before.end = end;
+    } else this.#parts.push({ json: before ? `,${json}` : json, end });
   }
 
-  #write(messages: readonly Message[]): string {
-    return JSON.stringify(wireMessages(messages, this.#profile, { ids: this.#ids })).slice(1, -1);
+  #toJson(messages: readonly Message[]): string {
+    return JSON.stringify(wireMessages(messages, this.profile, { ids: this.#ids })).slice(1, -1);
   }
+}
+
+interface Part {
+  json: string;
+  /** How many messages there are up to its end. */
+  end: number;
 }
 
 /** Whether a message is as it was. Field by field: a generic comparison takes as long as writing it. */

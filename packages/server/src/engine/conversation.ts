@@ -16,6 +16,8 @@ export interface Entry {
   readonly group?: string;
   /** Whether its calls may stay without an output. */
   readonly isClosed?: boolean;
+  /** The message that it became: the same object with every request, so that its JSON need not be written again. */
+  message?: Message;
 }
 
 export interface MessagesOptions {
@@ -102,7 +104,8 @@ class Builder {
     this.#results.add(asText(id), { content: contentText(output ?? ""), images }, kind);
   }
 
-  #add({ item, group, isClosed = false }: Entry): void {
+  #add(entry: Entry): void {
+    const { item, group, isClosed = false } = entry;
     const fields = item as unknown as Fields;
     switch (item.type) {
       case "message":
@@ -110,7 +113,7 @@ class Builder {
           // Text after calls starts the next answer.
           const target = this.#answer(group, fields, (draft) => draft.calls.length > 0);
           target.text += contentText(fields["content"] ?? "");
-        } else this.#addMessage(fields);
+        } else this.#addMessage(fields, entry);
         return;
       case "reasoning": {
         const target = this.#answer(group, fields, (draft) => draft.calls.length > 0 || draft.text !== "");
@@ -141,16 +144,19 @@ class Builder {
     }
   }
 
-  #addMessage(fields: Fields): void {
+  #addMessage({ role, content = "" }: Fields, entry: Entry): void {
     this.#endAnswer();
-    const { role, content = "" } = fields;
     if (role === "user") {
       this.#endSystem();
-      this.#messages.push({ role, content: userContent(content, this.#ignored) });
+      this.#messages.push((entry.message ??= this.#prompt(content)));
     } else if (this.#messages.length === 0) {
       // Many chat templates allow only one system message, at the start.
       this.#system.push(contentText(content));
     } else this.#messages.push({ role: "system", content: contentText(content) });
+  }
+
+  #prompt(content: JsonValue): Message {
+    return Object.freeze({ role: "user", content: userContent(content, this.#ignored) });
   }
 
   /** Adds the summary of a compaction. Without it, the model would lose the conversation. */
