@@ -57,7 +57,7 @@ class WrittenMessages {
     const added = messages.slice(this.#copies.length, end);
     const json = added.length > 0 ? this.#toJson(added) : "";
     if (json !== "") {
-      for (const message of added) this.#copies.push(copyData(message));
+      for (const message of added) this.#copies.push(isFixed(message) ? message : copyData(message));
       this.#keep(json);
     }
     const last = this.#toJson(messages.slice(end));
@@ -95,8 +95,14 @@ interface Part {
   end: number;
 }
 
+/** Whether it cannot change, so that it needs no copy. */
+function isFixed(message: Message): boolean {
+  return Object.isFrozen(message) && Object.values(message).every((value) => typeof value === "string");
+}
+
 /** Whether a message is as it was. Field by field: a generic comparison takes as long as writing it. */
 function isSame(copy: Message, message: Message | undefined): boolean {
+  if (copy === message) return true;
   if (copy.role !== message?.role) return false;
   if (copy.content !== message.content && !sameJson(copy.content, message.content)) return false;
   if (copy.role === "tool" && message.role === "tool")

@@ -4,7 +4,7 @@ import { type ApiError, notFound } from "../protocol/api-error.ts";
 import type { ConversationEntry, ConversationHistory } from "../store/conversation-store.ts";
 import type { Store } from "../store/store.ts";
 import type { Entry } from "./conversation.ts";
-import { withoutCutAnswers } from "./history.ts";
+import { withoutCutAnswers } from "./cut-answers.ts";
 
 export interface LoadedConversation extends Omit<ConversationHistory, "entries"> {
   /** Oldest first. */

@@ -16,11 +16,11 @@ export interface Entry {
   readonly group?: string;
   /** Whether its calls may stay without an output. */
   readonly isClosed?: boolean;
-  /** The message that it became: the same object with every request, so that its JSON need not be written again. */
-  message?: Message;
 }
 
 export interface MessagesOptions {
+  /** The messages of what was before the entries, and is over. Default: none. */
+  readonly before?: readonly Message[] | undefined;
   /** Goes first, as a system message. */
   readonly instructions?: string | undefined;
   /** Opens sealed content; undefined if it cannot be opened. */
@@ -69,6 +69,9 @@ class Builder {
     // Results first: they may come anywhere after their call.
     for (const { item } of this.#entries) this.#noteResult(item);
     this.#results.check();
+    const { before = [] } = this.#options;
+    if (before.length > 0) this.#endSystem();
+    for (const message of before) this.#messages.push(message);
     for (const entry of this.#entries) this.#add(entry);
     this.#endAnswer();
     this.#endSystem();
@@ -104,8 +107,7 @@ class Builder {
     this.#results.add(asText(id), { content: contentText(output ?? ""), images }, kind);
   }
 
-  #add(entry: Entry): void {
-    const { item, group, isClosed = false } = entry;
+  #add({ item, group, isClosed = false }: Entry): void {
     const fields = item as unknown as Fields;
     switch (item.type) {
       case "message":
@@ -113,7 +115,7 @@ class Builder {
           // Text after calls starts the next answer.
           const target = this.#answer(group, fields, (draft) => draft.calls.length > 0);
           target.text += contentText(fields["content"] ?? "");
-        } else this.#addMessage(fields, entry);
+        } else this.#addMessage(fields);
         return;
       case "reasoning": {
         const target = this.#answer(group, fields, (draft) => draft.calls.length > 0 || draft.text !== "");
@@ -144,19 +146,15 @@ class Builder {
     }
   }
 
-  #addMessage({ role, content = "" }: Fields, entry: Entry): void {
+  #addMessage({ role, content = "" }: Fields): void {
     this.#endAnswer();
     if (role === "user") {
       this.#endSystem();
-      this.#messages.push((entry.message ??= this.#prompt(content)));
+      this.#messages.push({ role, content: userContent(content, this.#ignored) });
     } else if (this.#messages.length === 0) {
       // Many chat templates allow only one system message, at the start.
       this.#system.push(contentText(content));
     } else this.#messages.push({ role: "system", content: contentText(content) });
-  }
-
-  #prompt(content: JsonValue): Message {
-    return Object.freeze({ role: "user", content: userContent(content, this.#ignored) });
   }
 
   /** Adds the summary of a compaction. Without it, the model would lose the conversation. */

@@ -12,7 +12,7 @@ export async function loadChain(
   store: Store | undefined,
   owner: string,
   previousId: string,
-): Promise<Entry[]> {
+): Promise<readonly ChainLink[]> {
   const { links, missing } = (await store?.chain(owner, previousId)) ?? { links: [], missing: previousId };
   if (missing !== undefined)
     throw notFound(
@@ -29,7 +29,7 @@ export async function loadChain(
       `The response '${previousId}' is still ${status}: there is nothing to go on from. Wait for its end, or cancel it.`,
       "previous_response_in_progress",
     );
-  return links.flatMap(entriesOf);
+  return links;
 }
 
 /**
@@ -70,40 +70,4 @@ function replaceReferences(
       `input[${index}]`,
     );
   });
-}
-
-const entriesByLink = new WeakMap<ChainLink, readonly Entry[]>();
-
-/** A store may give the same links again and again, so the derived entries can be cached. */
-function entriesOf(link: ChainLink): readonly Entry[] {
-  const before = entriesByLink.get(link);
-  if (before) return before;
-  const entries = linkEntries(link);
-  entriesByLink.set(link, entries);
-  return entries;
-}
-
-function linkEntries({ id, isClosed, input, output }: ChainLink): Entry[] {
-  return [
-    ...input.map((item) => ({ item })),
-    ...withoutCutAnswers(output).map(({ item, turn }) => ({
-      item,
-      group: `${id} ${turn}`,
-      isClosed,
-    })),
-  ];
-}
-
-interface Cuttable {
-  readonly turn: number;
-  readonly item: { readonly type: string; readonly status?: unknown };
-}
-
-/** Drops answers that a crash cut off and that were made again: only the last of a response may be incomplete. */
-export function withoutCutAnswers<T extends Cuttable>(output: readonly T[]): T[] {
-  const last = output.at(-1)?.turn;
-  const cut = new Set(
-    output.filter(({ item, turn }) => item.status === "incomplete" && turn !== last).map(({ turn }) => turn),
-  );
-  return output.filter(({ turn }) => !cut.has(turn));
 }

@@ -9,7 +9,7 @@ import type { InputItem, OutputItem, ReasoningItem } from "../protocol/items.ts"
 import type { Store, StoredOutput } from "../store/store.ts";
 import { contentText } from "./content.ts";
 import type { Entry } from "./conversation.ts";
-import { withoutCutAnswers } from "./history.ts";
+import { withoutCutAnswers } from "./cut-answers.ts";
 import type { Sealer } from "./seal.ts";
 
 /** What a carrier has sealed. */

@@ -11,6 +11,7 @@ import { type Entry, toMessages } from "../engine/conversation.ts";
 import { loadConversation } from "../engine/conversation-history.ts";
 import { fitMessages } from "../engine/fit-messages.ts";
 import { loadChain, resolveReferences } from "../engine/history.ts";
+import { noPast, type Past, type Pasts, pastOf } from "../engine/past.ts";
 import type { Plan, PlannedCompaction } from "../engine/plan.ts";
 import type { Progress } from "../engine/resume.ts";
 import { type Sealer, sealer } from "../engine/seal.ts";
@@ -47,6 +48,8 @@ export interface PlannerOptions {
   readonly maxOfferedTools?: number | undefined;
   /** The last prompts of conversations. */
   readonly promptWatches: PromptWatches;
+  /** What the newest runs followed. */
+  readonly pasts: Pasts;
   /** How clients see thoughts. Default: `summary`. */
   readonly thoughts?: ThoughtForm | undefined;
   /** Secrets for sealed content: the first one seals, all of them open. */
@@ -92,11 +95,9 @@ export async function planRun(requested: RunRequest, options: PlannerOptions): P
   const { name, provider } = await models.resolve(requested.request.model);
   const { previous_response_id: previous, conversation } = requested.request;
   const talk = conversation === undefined ? undefined : await loadConversation(store, owner, conversation);
-  const before: readonly Entry[] =
-    previous === undefined
-      ? (talk?.entries ?? [])
-      : (requested.recall?.(previous) ?? (await loadChain(store, owner, previous)));
-  const asked = withTools(requested.request, before);
+  const past = talk ? pastOf(talk.entries) : await pastUpTo(previous, requested, options);
+  const { entries: before, messages: talked } = past;
+  const asked = talked ? requested.request : withTools(requested.request, before);
   // Other runs of the conversation come first, so that its history is not known yet.
   const isEarly = requested.waits === true && talk?.isBusy === true;
   const seals = sealer(options.secrets, owner);
@@ -109,7 +110,7 @@ export async function planRun(requested: RunRequest, options: PlannerOptions): P
     responseId: id,
     names: requested.progress?.names,
     kept: requested.progress?.kept,
-    history: history.map(({ item }) => item as unknown as JsonObject),
+    history: past.items.concat(own.map(({ item }) => item as unknown as JsonObject)),
     include: asked.include,
   });
   const choice = offeredChoice(asked.tool_choice, offer);
@@ -121,10 +122,11 @@ export async function planRun(requested: RunRequest, options: PlannerOptions): P
   const ignored = [...offer.ignored];
   const { entries, approved, denied } = isEarly
     ? { entries: [], approved: [], denied: [] }
-    : withApprovals(before, own, offer, { sealer: seals, executors });
+    : withApprovals(talked ? [] : before, own, offer, { sealer: seals, executors });
   const messages = isEarly
     ? []
     : toMessages(readableEntries(entries, request.tools), {
+        before: talked,
         openCalls: new Set(approved.map((call) => call.id)),
         instructions: request.instructions,
         unseal: seals.unseal,
@@ -177,6 +179,17 @@ export async function planRun(requested: RunRequest, options: PlannerOptions): P
   };
   const version = isEarly ? undefined : talk?.version;
   return { plan, input: own.map(({ item }) => item), ignored, history, version };
+}
+
+/** What the request follows. Throws an `ApiError` if it is not there. */
+async function pastUpTo(
+  previous: string | undefined,
+  { owner, recall }: RunRequest,
+  { store, pasts }: PlannerOptions,
+): Promise<Past> {
+  if (previous === undefined) return noPast;
+  const recalled = recall?.(previous);
+  return recalled ? pastOf(recalled) : pasts.of(await loadChain(store, owner, previous));
 }
 
 /** Compaction as the client asked for it. Not while calls wait: a summary would drop them. */

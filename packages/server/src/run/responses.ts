@@ -5,6 +5,7 @@ import type { Audit } from "../audit/audit-log.ts";
 import type { ModelEntry, ModelServerHealth, Models } from "../config/models.ts";
 import type { EventSink } from "../engine/event-sink.ts";
 import { Journal } from "../engine/journal.ts";
+import { Pasts } from "../engine/past.ts";
 import { planParts, storedParts } from "../engine/response-parts.ts";
 import { noUsage } from "../engine/usage.ts";
 import { type ApiError, invalidRequest, notFound } from "../protocol/api-error.ts";
@@ -45,7 +46,9 @@ import { Worker } from "./worker.ts";
 /** The items of each input in a list of runs. */
 const maxInput = 100;
 
-export interface ResponsesOptions extends Omit<PlannerOptions, "secrets" | "promptWatches">, PrepareSettings {
+export interface ResponsesOptions
+  extends Omit<PlannerOptions, "secrets" | "promptWatches" | "pasts">,
+    PrepareSettings {
   readonly store: Store;
   readonly models: Models;
   /** Secrets from which the sealing keys are made, the newest first. Default: a secret of the store. */
@@ -93,7 +96,7 @@ export class Responses {
       ...options,
       news,
       active: new ActiveRuns({ queue, news, leaseMs: runs.leaseMs, onError }),
-      planner: { ...options, secrets, promptWatches: new PromptWatches() },
+      planner: { ...options, secrets, promptWatches: new PromptWatches(), pasts: new Pasts() },
       recentWarnings: new RecentWarnings(now),
       traces: new RunTraces({ level: options.traces ?? "timings", observer, worker: workerName }),
       workerName,

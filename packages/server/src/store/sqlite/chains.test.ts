@@ -59,6 +59,33 @@ test("the next response of a chain reads only the new link, however long the cha
   expect(counted.take()).toBe(0);
 });
 
+test("a chain that was read is found from each of its branches, and not by another owner", async () => {
+  await using file = sqliteFile();
+  const counted = counting(file.connection);
+  const chains = new Chains(file.connection);
+  await addResponses(file.store, 0, 9);
+  expect(idsOf(chains, "r9")).toEqual(names(9));
+  await addResponses(file.store, 20, 20, "r9");
+  await addResponses(file.store, 30, 30, "r9");
+  await addResponses(file.store, 21, 21, "r20");
+  counted.take();
+  for (const [id, ...branch] of [["r20"], ["r30"], ["r21", "r20"]] as const)
+    expect(idsOf(chains, id)).toEqual([...names(9), ...branch, id]);
+  expect(counted.take()).toBe(6);
+  expect(idsOf(chains, "r5")).toEqual(names(5));
+  expect(chains.read("bob", "r21")).toEqual({ links: [], missing: "r21" });
+});
+
+test("a chain that was read is broken by the deletion of any of its responses", async () => {
+  await using file = sqliteFile();
+  await addResponses(file.store, 0, 9);
+  expect((await file.store.chain("ann", "r9")).links).toHaveLength(10);
+  expect((await file.store.chain("ann", "r9")).links).toHaveLength(10);
+  await file.store.remove("ann", "r4");
+  expect(await file.store.chain("ann", "r9")).toEqual({ links: [], missing: "r4" });
+  expect((await file.store.chain("ann", "r3")).links).toHaveLength(4);
+});
+
 test("links that were not used for long are read again, and used ones stay cached", async () => {
   await using file = sqliteFile();
   const counted = counting(file.connection);

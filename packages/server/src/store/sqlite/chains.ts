@@ -36,9 +36,27 @@ interface Place {
   readonly before: number;
 }
 
+/** A chain that was read: the next response of it needs only a link more. */
+interface ReadChain {
+  readonly id: string;
+  readonly owner: string;
+  /** Of its newest response. */
+  readonly key: number;
+  readonly links: readonly ChainLink[];
+  /** In characters of JSON. */
+  readonly size: number;
+  /** The chain that it continues, if that was read before. */
+  readonly from: string | undefined;
+}
+
+/** So many of them are kept, together within the limit of the cache. */
+const maxRead = 32;
+
 export class Chains {
   readonly #db: SqliteConnection;
   readonly #limit: number;
+  /** The last used first. Their links are mostly cached too. */
+  #read: readonly ReadChain[] = [];
   /** By id, in two generations: a used link moves to the new one; when that is full, the old one is dropped. */
   #new = new Map<string, CachedLink>();
   #old = new Map<string, CachedLink>();
@@ -52,29 +70,46 @@ export class Chains {
 
   /** The response `id` and all before it. */
   read(owner: string, id: string): Chain {
-    const links: ChainLink[] = [];
+    /** The newest first. */
+    const found: CachedLink[] = [];
     // A response can only follow an older one: the keys decrease, so that there can be no cycle.
     let before = Number.MAX_SAFE_INTEGER;
     // Mostly only the newest link is not cached. Otherwise, each query reads more links than the one before.
     let count = 1;
+    let from: ReadChain | undefined;
     for (let next: string | null = id; next !== null; ) {
+      from = found.length < 2 ? this.#findRead(owner, next, before) : undefined;
+      if (from) break;
       const kept = this.#find(next);
       if (kept?.owner === owner && kept.key < before) {
-        links.push(kept.link);
+        found.push(kept);
         ({ key: before, previous: next } = kept);
         continue;
       }
-      const found = readLinks(this.#db, { owner, id: next, before }, count);
-      const last = found.at(-1);
+      const read = readLinks(this.#db, { owner, id: next, before }, count);
+      const last = read.at(-1);
       if (!last) return { links: [], missing: next };
-      for (const each of found) {
+      for (const each of read) {
         this.#keep(each);
-        links.push(each.link);
+        found.push(each);
       }
       ({ key: before, previous: next } = last);
       count *= 8;
     }
-    return { links: links.toReversed() };
+    return { links: this.#join(from, found) };
+  }
+
+  /** The links of the chain `from`, and those that come after it. */
+  #join(from: ReadChain | undefined, newer: readonly CachedLink[]): readonly ChainLink[] {
+    const [tip] = newer;
+    if (!tip) return from?.links ?? [];
+    const links = [...(from?.links ?? []), ...newer.map(({ link }) => link).toReversed()];
+    const size = newer.reduce((sum, link) => sum + link.size, from?.size ?? 0);
+    const { key, owner, link } = tip;
+    if (isTerminal(link.status)) this.#keepRead({ id: link.id, owner, key, links, size, from: from?.id });
+    // Two of a conversation are enough: it mostly goes on from the newer one.
+    if (from?.from !== undefined) this.#read = this.#read.filter(({ id }) => id !== from.from);
+    return links;
   }
 
   /** Must be called for each deleted response. */
@@ -82,6 +117,22 @@ export class Chains {
     this.#size -= this.#new.get(id)?.size ?? 0;
     this.#new.delete(id);
     this.#old.delete(id);
+    this.#read = [];
+  }
+
+  #findRead(owner: string, id: string, before: number): ReadChain | undefined {
+    const found = this.#read.find((it) => it.id === id && it.owner === owner && it.key < before);
+    if (found) this.#keepRead(found);
+    return found;
+  }
+
+  #keepRead(chain: ReadChain): void {
+    let left = this.#limit;
+    const chains = [chain, ...this.#read.filter((it) => it !== chain)].slice(0, maxRead);
+    this.#read = chains.filter(({ size }) => {
+      left -= size;
+      return left >= 0;
+    });
   }
 
   #find(id: string): CachedLink | undefined {
