@@ -34,9 +34,8 @@ const [maxTalks, maxCharacters] = [32, 500_000];
 const nothing = { past: { entries: [], items: [], messages: [] }, characters: 0 } as const;
 
 export class Pasts {
-  /** A ring: see `PromptWatches`. */
-  readonly #talks: Talk[] = [];
-  #next = 0;
+  /** The last used first. */
+  #talks: readonly Talk[] = [];
 
   /** The past of a chain, oldest link first. Frozen links are taken for the same whenever they come again. */
   of(links: readonly ChainLink[]): Past {
@@ -48,15 +47,18 @@ export class Pasts {
     const added = (before ? [tip] : links).map(entriesOf);
     const talk = added.every(isPlainTalk) ? extended(before ?? nothing, added.flat(), tip) : undefined;
     if (!talk) return pastOf(links.flatMap(entriesOf));
-    if (Object.isFrozen(tip) && talk.characters <= maxCharacters) {
-      this.#talks[this.#next] = talk;
-      this.#next = (this.#next + 1) % maxTalks;
-    }
+    if (Object.isFrozen(tip) && talk.characters <= maxCharacters) this.#keep(talk);
     return talk.past;
   }
 
   #find(tip: ChainLink | undefined): Talk | undefined {
-    return this.#talks.find((talk) => talk.tip === tip);
+    const talk = this.#talks.find((it) => it.tip === tip);
+    if (talk) this.#keep(talk);
+    return talk;
+  }
+
+  #keep(talk: Talk): void {
+    this.#talks = [talk, ...this.#talks.filter((it) => it !== talk)].slice(0, maxTalks);
   }
 }
 
