@@ -44,7 +44,8 @@ const library: Package = {
   // file. Top-level calls for other modules (`provideTurns()`, `provideThinking()`) are in the file of the modules that
   // need them, so that package.json can declare no side effects.
   shared: {
-    core: /^(error|json|async|registry|hook|context|trace|tool|turn)\/|@oxc-project.runtime/,
+    // With what both sides of `#http` may need: they must not import `client`, which imports them.
+    core: /^(error|json|async|registry|hook|context|trace|tool|turn|model\/http\/send-by)\b|@oxc-project.runtime/,
     agent: /^(agent\/(?!check-prompt)|client\/thinking-agent)/,
     client: /^(agent|client|loop|model\/(?!http\/(?:http-|node\/))|session\/[^/]+$)/,
     folder: /^session\/folder\//,

@@ -2,7 +2,7 @@
 
 export { type ChatForwarder, chatForwarder, type ForwardRequest } from "./model/chat-forwarder.ts";
 export { ollamaBaseUrl } from "./model/environment.ts";
-export type { FetchFunction } from "./model/http/http-fetch.ts";
+export type { FetchFunction } from "./model/http/send-by.ts";
 export {
   type EndpointFacts,
   type LearnEndpointOptions,

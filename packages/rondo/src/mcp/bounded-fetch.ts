@@ -1,6 +1,6 @@
 // A `fetch` that limits the size of a message: of a whole body, or of each event of a stream.
 
-import type { FetchFunction } from "../model/http/http-fetch.ts";
+import type { FetchFunction } from "../model/http/send-by.ts";
 
 /** Fails the body of a reply, while it is read, when a message is too large, and calls `onTooLarge`. */
 export function boundedFetch(

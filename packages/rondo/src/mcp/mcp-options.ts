@@ -11,7 +11,7 @@ import {
   checkString,
 } from "../error/check.ts";
 import { warn } from "../error/logger.ts";
-import type { FetchFunction } from "../model/http/http-fetch.ts";
+import type { FetchFunction } from "../model/http/send-by.ts";
 import { shortName } from "./names.ts";
 
 /** The progress of a call, if the server reports it. */

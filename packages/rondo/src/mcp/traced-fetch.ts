@@ -1,7 +1,7 @@
 // A `fetch` that also puts the trace context of a call, which is in its message, into the headers: for what stands
 // between client and server, and reads no messages.
 
-import type { FetchFunction } from "../model/http/http-fetch.ts";
+import type { FetchFunction } from "../model/http/send-by.ts";
 
 const names = ["traceparent", "tracestate"] as const;
 

@@ -17,7 +17,7 @@ import { checkProfile } from "./check-profile.ts";
 import { DeltaStream } from "./delta-stream.ts";
 import { Endpoint, type EndpointOptions } from "./endpoint.ts";
 import { environment } from "./environment.ts";
-import { type FetchFunction, sendBy } from "./http/http-fetch.ts";
+import { type FetchFunction, sendBy } from "./http/send-by.ts";
 import { LearnedProfile } from "./learning/learned-profile.ts";
 import type { ModelProfile } from "./profile.ts";
 import type { ModelProvider } from "./provider.ts";

@@ -7,7 +7,7 @@ import { askServer } from "./ask-server.ts";
 import { Endpoint, type EndpointOptions } from "./endpoint.ts";
 import { excerpt, isWebPage } from "./error-message.ts";
 import { readText } from "./http/http.ts";
-import { type FetchFunction, sendBy } from "./http/http-fetch.ts";
+import { type FetchFunction, sendBy } from "./http/send-by.ts";
 import { parseJson } from "./parse-json.ts";
 
 export interface ListModelsOptions extends EndpointOptions {

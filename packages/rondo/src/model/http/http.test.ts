@@ -7,8 +7,9 @@ import { brotliCompressSync, createGzip, deflateSync, gzipSync, zstdCompressSync
 import fc from "fast-check";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { type HttpResponse, type HttpSend, readText as readTextUpTo } from "./http.ts";
-import { sendBy, send as sendByFetch } from "./http-fetch.ts";
+import { send as sendByFetch } from "./http-fetch.ts";
 import { send as sendByNode } from "./http-node.ts";
+import { sendBy } from "./send-by.ts";
 
 async function serve(listener: RequestListener): Promise<{ url: URL; connectionCount: () => number }> {
   const server = createServer(listener).listen(0, "127.0.0.1");

@@ -4,7 +4,7 @@ import { send } from "#http";
 import { untilAborted } from "../../async/until-aborted.ts";
 import { checkOptions, checkSignal, checkString } from "../../error/check.ts";
 import { Endpoint, type EndpointOptions } from "../endpoint.ts";
-import { type FetchFunction, sendBy } from "../http/http-fetch.ts";
+import { type FetchFunction, sendBy } from "../http/send-by.ts";
 import { knowledgeOf } from "./endpoint-knowledge.ts";
 import type { ServerName } from "./identify-server.ts";
 
