@@ -46,12 +46,9 @@ const kinds = {
 
 type Kind = keyof typeof kinds;
 
-const ranges = Object.entries(kinds)
-  .flatMap(([kind, { starts }]) => starts.map((start: number) => ({ start, kind: kind as Kind })))
-  .toSorted((one, other) => one.start - other.start);
-
-/** The kinds of ASCII characters. Made when something is guessed. */
+/** The kinds of ASCII characters, and the ranges of all others. Made when something is guessed. */
 let ascii: readonly Kind[] | undefined;
+let ranges: readonly { readonly start: number; readonly kind: Kind }[] | undefined;
 const lateFrom = 8;
 
 /** Guesses the tokens of a text. Not rounded, so that texts can be added up. */
@@ -85,6 +82,9 @@ function isLatin(kind: Kind | undefined): boolean {
 }
 
 function kindOf(code: number): Kind {
+  ranges ??= Object.entries(kinds)
+    .flatMap(([kind, { starts }]) => starts.map((start: number) => ({ start, kind: kind as Kind })))
+    .toSorted((one, other) => one.start - other.start);
   let low = 0;
   let high = ranges.length - 1;
   while (low < high) {
