@@ -27,10 +27,8 @@ export interface Opener {
 export interface Markup {
   /** By the code of their first character, which is an ASCII character. */
   readonly openers: readonly (readonly Opener[] | undefined)[];
-  /** 1 for each pair of ASCII characters that begins an opener anywhere in the text; index: 128 × first + second. */
-  readonly pairs: Uint8Array;
-  /** The same for the first of them alone. */
-  readonly triggers: Uint8Array;
+  /** Finds from `lastIndex` on a character that may begin an opener, by the one after it: most text has none. */
+  readonly candidate: RegExp;
   /** Finds any of those that may be anywhere in the text. */
   readonly search: RegExp;
   /** The length of the longest of them. */
@@ -69,25 +67,32 @@ export function markupOf(profile: MarkupProfile, hasTools: boolean): Markup {
 
 function indexed(all: readonly Opener[]): Omit<Markup, "start"> {
   const openers: Opener[][] = [];
-  const pairs = new Uint8Array(128 * 128);
-  const triggers = new Uint8Array(128);
-  const anywhere = all.filter(({ isFirst }) => !isFirst).map(({ text }) => text);
   for (const opener of all) {
     const first = opener.text.charCodeAt(0);
     openers[first] = [...(openers[first] ?? []), opener];
-    if (opener.isFirst) continue;
-    triggers[first] = 1;
-    if (opener.second === 0) pairs.fill(1, 128 * first, 128 * first + 128);
-    else if (opener.second < 128) pairs[128 * first + opener.second] = 1;
   }
+  const anywhere = all.filter(({ isFirst }) => !isFirst).map(({ text }) => text);
   return {
     openers,
-    pairs,
-    triggers,
-    // Without any, it finds nothing.
-    search: anywhere.length > 0 ? new RegExp(anywhere.map(escaped).join("|")) : /(?!)/,
+    candidate: anyOf(beginnings(anywhere), "g"),
+    search: anyOf(anywhere.map(escaped)),
     longest: Math.max(0, ...anywhere.map((text) => text.length)),
   };
+}
+
+/** Patterns of the first characters of texts, each if a second one follows it, or may still come. */
+function beginnings(texts: readonly string[]): string[] {
+  const seconds = new Map<string, Set<string>>();
+  for (const text of texts) {
+    const first = text.charAt(0);
+    seconds.set(first, (seconds.get(first) ?? new Set()).add(escaped(text.charAt(1))));
+  }
+  return Array.from(seconds, ([first, those]) => `${escaped(first)}(?=${[...those, "$"].join("|")})`);
+}
+
+/** Without any pattern, it finds nothing. */
+function anyOf(patterns: readonly string[], flags?: string): RegExp {
+  return patterns.length > 0 ? new RegExp(patterns.join("|"), flags) : new RegExp("(?!)", flags);
 }
 
 function escaped(text: string): string {

@@ -207,20 +207,13 @@ export class TextReader {
     this.#work += from;
     if (from === text.length) return;
     const first = from;
-    const { openers, pairs, triggers, start } = this.#markup;
-    for (let i = from; i < text.length; i++) {
-      const code = text.charCodeAt(i);
-      if (i > first) {
-        if (code >= 128 || triggers[code] === 0) continue;
-        const next = text.charCodeAt(i + 1);
-        if (next < 128 && pairs[128 * code + next] === 0) continue;
-      }
+    const { openers, candidate, start } = this.#markup;
+    for (let i = from; i >= 0; i = indexFrom(candidate, text, i + 1)) {
       const isStart = i === first && this.#visible.isEmpty;
-      const { opener = isStart ? start : undefined, mayGrow } = findOpener(openers[code], text, i, {
-        isEmpty: isStart,
-        isAtMargin: i === first && this.#visible.isAtMargin,
-        isLast: this.#isLast,
-      });
+      const isAtMargin = i === first && this.#visible.isAtMargin;
+      const place = { isEmpty: isStart, isAtMargin, isLast: this.#isLast };
+      const candidates = openers[text.charCodeAt(i)];
+      const { opener = isStart ? start : undefined, mayGrow } = findOpener(candidates, text, i, place);
       if (!opener && !mayGrow) continue;
       this.#work += i - from;
       this.#visible.write(text.slice(from, i));
@@ -369,3 +362,9 @@ export class TextReader {
 
 /** There is no more thinking inside thinking. One list, so that its markup is cached. */
 const noTags: ThinkTags = [];
+
+/** Where a pattern of one character matches from a place on; -1 if it does not. */
+function indexFrom(pattern: RegExp, text: string, from: number): number {
+  pattern.lastIndex = from;
+  return pattern.test(text) ? pattern.lastIndex - 1 : -1;
+}
