@@ -1,6 +1,8 @@
 // Tracks Markdown code and quotations in text, so that markup which is only shown (in a fenced or indented block, in
 // `a span`, after a `>`) stays text.
 
+import { indexFrom } from "./index-from.ts";
+
 const [tab, newline, carriageReturn, space] = [9, 10, 13, 32];
 const [greaterThan, backtick, tilde] = [62, 96, 126];
 
@@ -127,11 +129,10 @@ function lineEnd(text: string, from: number): number {
   return end < 0 ? text.length : end;
 }
 
+const marks = /[\n`~]/g;
+
 /** Where the next character is that counts in the middle of a line. */
 function nextMark(text: string, from: number): number {
-  for (let i = from + 1; i < text.length; i++) {
-    const code = text.charCodeAt(i);
-    if (code === newline || code === backtick || code === tilde) return i;
-  }
-  return text.length;
+  const next = indexFrom(marks, text, from + 1);
+  return next < 0 ? text.length : next;
 }

@@ -6,6 +6,7 @@ import type { ModelProfile } from "../profile.ts";
 import { Cursor, type Reading } from "./cursor.ts";
 import type { Dialect, DialectTools, TextCall } from "./dialects/dialect.ts";
 import type { Frame } from "./frames.ts";
+import { indexFrom } from "./index-from.ts";
 import { findOpener, type Markup, markupOf, type Opener } from "./markup.ts";
 import { OpenThinking } from "./open-thinking.ts";
 import { defaultLimits, type ReadingLimits, RereadBudget } from "./reading-limits.ts";
@@ -362,9 +363,3 @@ export class TextReader {
 
 /** There is no more thinking inside thinking. One list, so that its markup is cached. */
 const noTags: ThinkTags = [];
-
-/** Where a pattern of one character matches from a place on; -1 if it does not. */
-function indexFrom(pattern: RegExp, text: string, from: number): number {
-  pattern.lastIndex = from;
-  return pattern.test(text) ? pattern.lastIndex - 1 : -1;
-}
