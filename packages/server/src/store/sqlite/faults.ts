@@ -7,7 +7,7 @@ interface SqliteError extends Error {
   readonly errcode: number;
 }
 
-const busy = 5;
+const [busy, constraint] = [5, 19];
 
 // Only errors of the whole database. Others, such as a violated constraint, concern one statement.
 const advice: Readonly<Record<number, string>> = {
@@ -36,6 +36,11 @@ export function isFault(error: unknown): error is SqliteError {
 /** Whether the database is locked by another connection. */
 export function isBusy(error: unknown): boolean {
   return isSqliteError(error) && (error.errcode & 0xff) === busy;
+}
+
+/** Whether a row would have what only one may have. */
+export function isTaken(error: unknown): boolean {
+  return isSqliteError(error) && (error.errcode & 0xff) === constraint;
 }
 
 /** Turns an error of SQLite into a `StoreError` that names the file. Returns other errors as they are. */

@@ -5,6 +5,7 @@ import type { DatabaseSync } from "node:sqlite";
 import { storeClosed } from "../rules.ts";
 import { StoreError } from "../store-error.ts";
 import { isFault, toStoreError } from "./faults.ts";
+import { RefusedWrite } from "./refused-write.ts";
 
 interface PendingWrite {
   readonly isDurable: boolean;
@@ -38,7 +39,7 @@ export class GroupWriter {
 
   /**
    * Runs `run` in the next transaction. It must throw `StoreError`s before it writes anything: they do not roll back the
-   * other writes. It may run again, if another write of its group fails.
+   * other writes. A `RefusedWrite` does, and they are tried again. So `run` may run more than once.
    */
   write<T>(run: () => T, { isDurable, mayWait = false }: WriteOptions): Promise<T> {
     if (this.#isClosed) return Promise.reject(storeClosed());
@@ -82,7 +83,8 @@ export class GroupWriter {
     } catch (error) {
       this.#rollBack();
       const isAlone = current !== undefined && !isFault(error);
-      for (const write of isAlone ? [current] : writes) write?.reject(toStoreError(error, this.#path));
+      const reason = error instanceof RefusedWrite ? error.reason : toStoreError(error, this.#path);
+      for (const write of isAlone ? [current] : writes) write?.reject(reason);
       return isAlone ? writes.filter((write) => write !== current) : [];
     }
     for (const report of settle) report();

@@ -2,13 +2,14 @@
 
 import { isTerminal, type ResponseStatus } from "../../protocol/status.ts";
 import { addsToConversation } from "../conversation-store.ts";
-import type { EncodedNew, EncodedOutput, EncodedWrite } from "../encode.ts";
+import type { EncodedItem, EncodedNew, EncodedOutput, EncodedWrite } from "../encode.ts";
 import { checkKey, checkNew, checkPlace, checkWrite, type KnownItem, lostLease } from "../rules.ts";
 import type { Lease } from "../run-queue.ts";
 import type { StoredEvent, TracePiece } from "../store.ts";
 import type { SqliteConnection } from "./connection.ts";
 import { addResponse, readState } from "./conversations.ts";
 import { findKey, insertKey } from "./keys.ts";
+import { unlessTaken } from "./refused-write.ts";
 
 /** A response as its worker needs it. */
 export interface RunRow {
@@ -17,6 +18,7 @@ export interface RunRow {
   readonly status: ResponseStatus;
   readonly conversation_id: string | null;
   readonly last_sequence: number;
+  readonly has_credentials: number;
 }
 
 /** The holder of a new lease. */
@@ -32,27 +34,16 @@ export function insertResponse(
   holder: Holder,
   nowMs: number,
 ): number {
-  const { id, owner, input } = response;
-  const isTaken = db.all("SELECT 1 FROM responses WHERE id = ?", id).length > 0;
-  const taken = db.all<{ id: string }>(
-    "SELECT i.id FROM items i WHERE i.owner = ? AND i.id IN (SELECT value FROM json_each(?))",
-    owner,
-    JSON.stringify(input.map((item) => item.id)),
-  );
-  checkNew(
-    response,
-    isTaken,
-    taken.map((item) => item.id),
-  );
-  const { conversation, idempotency } = response;
+  const { id, owner, input, conversation, idempotency } = response;
+  // Ids are mostly new, and SQLite looks them up itself. But of several faults, the first one is reported.
+  const mayHaveOthers = conversation !== undefined || idempotency !== undefined || response.events.length > 0;
+  if (mayHaveOthers) checkIds(db, response);
+  else checkNew(response, false, []);
   checkKey(response, idempotency !== undefined && findKey(db, owner, idempotency.key, nowMs) !== undefined);
   checkPlace(response, conversation && readState(db, owner, conversation.id));
   const isLeased = response.status === "in_progress";
   const fence = isLeased ? 1 : 0;
-  const key = db.insert(
-    `INSERT INTO responses (id, owner, status, is_background, model, created_at_ms, previous_response_id,
-        conversation_id, is_closed, worker, lease_until_ms, fence, title, source, thread_id)
-      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+  const values = [
     id,
     owner,
     response.status,
@@ -68,24 +59,59 @@ export function insertResponse(
     response.title ?? null,
     response.source ?? null,
     threadOf(db, response),
+  ];
+  const key = unlessTaken(
+    () => db.insert(insertion, ...values),
+    () => checkIds(db, response),
   );
   db.change("INSERT INTO requests (response_key, data) VALUES (?, ?)", key, response.request);
   if (response.credentials !== undefined)
     db.change("INSERT INTO credentials (response_key, sealed) VALUES (?, ?)", key, response.credentials);
-  for (const [position, item] of input.entries()) {
-    db.change(
-      `INSERT INTO items (response_key, is_output, position, turn, owner, id, is_frozen, data)
-        VALUES (?, 0, ?, 0, ?, ?, 1, ?)`,
-      key,
-      position,
-      owner,
-      item.id,
-      item.data,
-    );
-  }
+  unlessTaken(
+    () => insertInput(db, key, owner, input),
+    () => checkIds(db, response, key),
+  );
   insertEvents(db, key, response.events);
   if (idempotency) insertKey(db, owner, key, idempotency, nowMs);
   return fence;
+}
+
+const insertion = `INSERT INTO responses (id, owner, status, is_background, model, created_at_ms, previous_response_id,
+    conversation_id, is_closed, worker, lease_until_ms, fence, title, source, thread_id)
+  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
+
+/** So many rows are inserted by one statement: to call SQLite takes about as long as to insert a row. */
+const rowsTogether = 8;
+
+const inputInsertion = (rows: number) =>
+  `INSERT INTO items (response_key, is_output, position, turn, owner, id, is_frozen, data)
+    VALUES ${Array(rows).fill("(?, 0, ?, 0, ?, ?, 1, ?)").join(", ")}`;
+
+const [insertionOfOne, insertionOfMany] = [inputInsertion(1), inputInsertion(rowsTogether)];
+
+function insertInput(db: SqliteConnection, key: number, owner: string, input: readonly EncodedItem[]): void {
+  const rows = input.map(({ id, data }, position) => [key, position, owner, id, data]);
+  const single = rows.length % rowsTogether;
+  for (const row of rows.slice(0, single)) db.change(insertionOfOne, ...row);
+  for (let start = single; start < rows.length; start += rowsTogether)
+    db.change(insertionOfMany, ...rows.slice(start, start + rowsTogether).flat());
+}
+
+/** Throws a `StoreError` if ids of a new response exist already. `own` is its key, if it is inserted. */
+function checkIds(db: SqliteConnection, response: EncodedNew, own = -1): void {
+  const isTaken = db.all("SELECT 1 FROM responses WHERE id = ? AND key <> ?", response.id, own).length > 0;
+  const taken = db.all<{ id: string }>(
+    `SELECT i.id FROM items i
+      WHERE i.owner = ? AND i.id IN (SELECT value FROM json_each(?)) AND i.response_key <> ?`,
+    response.owner,
+    JSON.stringify(response.input.map((item) => item.id)),
+    own,
+  );
+  checkNew(
+    response,
+    isTaken,
+    taken.map((item) => item.id),
+  );
 }
 
 /** The thread of a new response; null for one that is a thread itself. */
@@ -107,7 +133,8 @@ function threadOf(
 export function heldRun(db: SqliteConnection, lease: Lease): RunRow {
   const [run] = db.all<RunRow>(
     `SELECT r.key, r.owner, r.status, r.conversation_id,
-        coalesce((SELECT max(e.sequence) FROM events e WHERE e.response_key = r.key), -1) AS last_sequence
+        coalesce((SELECT max(e.sequence) FROM events e WHERE e.response_key = r.key), -1) AS last_sequence,
+        EXISTS (SELECT 1 FROM credentials c WHERE c.response_key = r.key) AS has_credentials
       FROM responses r WHERE r.id = ? AND r.fence = ? AND r.worker IS NOT NULL`,
     lease.responseId,
     lease.fence,
@@ -208,6 +235,7 @@ function updateResponse(
     update.usage ?? null,
     run.key,
   );
-  if (isOver) db.change("DELETE FROM credentials WHERE response_key = ?", run.key);
+  if (isOver && run.has_credentials === 1)
+    db.change("DELETE FROM credentials WHERE response_key = ?", run.key);
   if (isOver && run.conversation_id !== null && addsToConversation(status)) addResponse(db, run.key);
 }
