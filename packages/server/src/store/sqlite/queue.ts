@@ -71,9 +71,13 @@ export class SqliteQueue implements RunQueue {
         const before = toStanding(row);
         const standing = row.is_dead === 1 ? afterCrash(before, "unknown") : before;
         const { attempts, suspicion, isApart } = whenStarted(standing, row.is_suspect === 1);
-        setStanding(this.#db, row.key, { attempts, suspicion, isApart });
         const [leased] = this.#db.all<{ fence: number }>(
-          "UPDATE responses SET worker = ?, lease_until_ms = ?, fence = fence + 1 WHERE key = ? RETURNING fence",
+          `UPDATE responses SET attempts = ?, suspicion = ?, is_apart = ?,
+              worker = ?, lease_until_ms = ?, fence = fence + 1
+            WHERE key = ? RETURNING fence`,
+          attempts,
+          suspicion,
+          Number(isApart),
           worker,
           now + leaseMs,
           row.key,
