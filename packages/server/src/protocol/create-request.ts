@@ -17,7 +17,7 @@ import { type ReasoningOptions, type TextOptions, toReasoningOptions, toTextOpti
 import { echoChoice, type NamedTool, type ToolChoice, toChoice } from "./tool-choice.ts";
 import { echoTools, type ToolDefinition, tool, toTools } from "./tools.ts";
 import { findUnknown } from "./unknown-fields.ts";
-import { isUsualFunction, isUsualItem } from "./usual-shapes.ts";
+import { isUsualFunction, isUsualItem, isUsualRequest } from "./usual-shapes.ts";
 
 type Schema = z.infer<typeof createRequestSchema>;
 
@@ -112,7 +112,7 @@ export function parseCreateRequest(
   checkCount(body, "input", "items", options.limits.maxItems);
   checkCount(body, "tools", "tools", options.limits.maxTools);
   checkSize(body, options.limits.maxItems);
-  const parsed = parseField(frame, body);
+  const parsed = isUsualRequest(body) ? (body as z.infer<typeof frame>) : parseField(frame, body);
   checkEach(inputItem, isUsualItem, parsed.input, body, "input");
   checkEach(tool, isUsualFunction, parsed.tools, body, "tools");
   checkUrls(parsed.input, options.urls ?? defaultUrlRules, ["input"]);
@@ -127,7 +127,7 @@ export function parseCreateRequest(
 }
 
 /** The body without its two long lists: their entries are validated one by one, up to the first fault. */
-const frame = createRequestSchema.extend({
+export const frame = createRequestSchema.extend({
   input: z.union([z.string(), z.array(z.unknown())]).nullish(),
   tools: z.array(z.unknown()).nullish(),
 });

@@ -1,8 +1,10 @@
+import { isDeepStrictEqual } from "node:util";
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import { frame } from "./create-request.ts";
 import { inputItem } from "./input-items.ts";
 import { tool } from "./tools.ts";
-import { isUsualFunction, isUsualItem } from "./usual-shapes.ts";
+import { isUsualFunction, isUsualItem, isUsualRequest } from "./usual-shapes.ts";
 
 const someText = fc.constantFrom("", "a", "héllo");
 const odd = fc.constantFrom<unknown>(null, 0, 1.5, true, [], {}, ["a"], { type: "text" }, "", "x", undefined);
@@ -55,6 +57,25 @@ const definition = fc.record(
   { requiredKeys: [] },
 );
 
+const request = fc.record(
+  {
+    model: either(fc.constantFrom("m", "x".repeat(256), "x".repeat(257))),
+    input: either(fc.oneof(someText, fc.array(odd, { maxLength: 2 }))),
+    instructions: either(someText),
+    previous_response_id: either(fc.constantFrom("resp_1", "x".repeat(257))),
+    tools: either(fc.array(odd, { maxLength: 2 })),
+    parallel_tool_calls: either(fc.boolean()),
+    stream: either(fc.boolean()),
+    background: either(fc.boolean()),
+    store: either(fc.boolean()),
+    max_output_tokens: either(fc.constantFrom(1, 100, 0, -1, 2 ** 53)),
+    temperature: either(fc.constantFrom(0, 0.5, 2, 2.1, -1)),
+    user: either(someText),
+    prompt_cache_key: either(someText),
+  },
+  { requiredKeys: [] },
+);
+
 function agreements(
   values: fc.Arbitrary<unknown>,
   isUsual: (value: unknown) => boolean,
@@ -71,6 +92,14 @@ function agreements(
   );
   return usual;
 }
+
+test("a request of a usual shape is valid, and stays as it is", () => {
+  const isSame = (value: unknown) =>
+    isDeepStrictEqual({ ...frame.safeParse(value).data }, { ...(value as object) });
+  expect(agreements(request, isUsualRequest, isSame)).toBeGreaterThan(100);
+  expect(isUsualRequest({ model: "m", own: undefined })).toBe(false);
+  expect(isUsualRequest(JSON.parse('{"model":"m","__proto__":{"input":1}}'))).toBe(false);
+});
 
 test("an item of a usual shape is valid", () => {
   expect(agreements(item, isUsualItem, (it) => inputItem.safeParse(it).success)).toBeGreaterThan(100);

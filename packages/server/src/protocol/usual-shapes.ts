@@ -1,7 +1,12 @@
-// The shapes that nearly all items and tools of requests have: messages of text, calls with their outputs, functions.
-// What is found to have one of them is valid by its schema, which would take many times as long to say so.
+// The shapes that nearly all requests and their items and tools have: messages of text, calls with their outputs,
+// functions. What is found to have one of them is valid by its schema, which would take many times as long to say so.
 
 type Fields = Readonly<Record<string, unknown>>;
+
+/** Whether the schema of requests accepts it but for its items and tools, without a doubt, and leaves it as it is. */
+export function isUsualRequest(body: unknown): boolean {
+  return isObject(body) && Object.keys(body).every((field) => usualFields.get(field)?.(body[field]) === true);
+}
 
 /** Whether the schema of items accepts it, without a doubt. */
 export function isUsualItem(item: unknown): boolean {
@@ -34,6 +39,22 @@ export function isUsualFunction(tool: unknown): boolean {
   );
 }
 
+const usualFields: ReadonlyMap<string, (value: unknown) => boolean> = new Map([
+  ["model", isShortName],
+  ["input", (value) => isText(value) || Array.isArray(value)],
+  ["instructions", isText],
+  ["previous_response_id", isShortName],
+  ["tools", (value) => value == null || Array.isArray(value)],
+  ["parallel_tool_calls", isFlag],
+  ["stream", isFlag],
+  ["background", isFlag],
+  ["store", isFlag],
+  ["max_output_tokens", (value) => value == null || (Number.isSafeInteger(value) && (value as number) > 0)],
+  ["temperature", (value) => value == null || (typeof value === "number" && value >= 0 && value <= 2)],
+  ["user", isText],
+  ["prompt_cache_key", isText],
+]);
+
 const roles: ReadonlySet<unknown> = new Set(["user", "assistant", "system", "developer"]);
 const textTypes: ReadonlySet<unknown> = new Set(["input_text", "output_text", "text"]);
 const rareFields = ["allowed_callers", "async", "defer_loading", "output_schema"];
@@ -61,6 +82,14 @@ function isObject(value: unknown): value is Fields {
 
 function isName(value: unknown): boolean {
   return typeof value === "string" && value !== "";
+}
+
+function isShortName(value: unknown): boolean {
+  return value == null || (typeof value === "string" && value !== "" && value.length <= 256);
+}
+
+function isFlag(value: unknown): boolean {
+  return value == null || typeof value === "boolean";
 }
 
 /** A text that may be left out. */
