@@ -36,7 +36,7 @@ export function toApiError(error: unknown, exchange: Exchange, logger: Logger): 
 }
 
 /** A fault of the server, without its details. */
-export function internalError(requestId: string, cause: unknown): ApiError {
+function internalError(requestId: string, cause: unknown): ApiError {
   return new ApiError(
     `Internal server error. The reason is in the server's log under the request id ${requestId}.`,
     { status: 500, code: "internal_error", cause },
