@@ -171,6 +171,7 @@ test("a body that nobody reads but that ends leaves its connection open", async 
   await client.until(/unknown_path/);
   client.request("GET", "/healthz");
   await client.until(/"ok"/);
+  expect(client.received.match(/HTTP\/1\.1 \d+/g)).toEqual(["HTTP/1.1 404", "HTTP/1.1 200"]);
 });
 
 test("a request with a whole URL, as proxies send it, is answered by its path", async () => {
@@ -178,6 +179,7 @@ test("a request with a whole URL, as proxies send it, is answered by its path", 
   const client = await RawClient.connect(server.port);
   client.request("GET", "http://127.0.0.1/healthz?x=1");
   await client.until(/"ok"/);
+  expect(client.received).toMatch(/^HTTP\/1\.1 200 /);
 });
 
 test("a port in use is explained", async () => {
