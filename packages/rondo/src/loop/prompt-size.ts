@@ -1,5 +1,6 @@
 // How small the prompt of a request can be in tokens, whatever the tokenizer.
 
+import type { Message } from "../model/message.ts";
 import type { ModelRequest } from "../model/provider.ts";
 
 /** What of a text bounds its tokens, at no cost. */
@@ -37,6 +38,22 @@ export function runsOf(parts: readonly unknown[]): number {
     runs += runsOfText(text);
   });
   return runs;
+}
+
+/** The characters that messages keep in memory, images included. */
+export function lengthOf(messages: readonly Message[]): number {
+  let length = 0;
+  for (const message of messages) {
+    const { content } = message;
+    if (typeof content === "string") length += content.length;
+    else
+      for (const part of content ?? [])
+        length += part.type === "text" ? part.text.length : part.image_url.url.length;
+    if (message.role !== "assistant") continue;
+    length += message.reasoning?.length ?? 0;
+    for (const call of message.tool_calls ?? []) length += call.function.arguments.length;
+  }
+  return length;
 }
 
 /** The tools of a request, as templates write them. */

@@ -2,7 +2,6 @@
 // it as it is.
 
 import type { Message } from "../model/message.ts";
-import { definitionOf } from "../tool/definition.ts";
 import type { AnyTool, OpenAITool } from "../tool/tool.ts";
 import type { RawCall } from "./check-call.ts";
 import { DeferredTools, toDefer } from "./deferred-tools.ts";
@@ -74,7 +73,7 @@ export class PromptView {
     const count = this.#shown.length + (this.#hasReader ? 1 : 0);
     if (this.#definitions?.length !== count) {
       const all = this.#hasReader ? [...this.#shown, this.#createReader()] : this.#shown;
-      this.#definitions = all.map(definitionOf);
+      this.#definitions = all.map((it) => it.toOpenAI());
     }
     return this.#definitions;
   }

@@ -57,6 +57,28 @@ describe("a prompt that does not begin with the one before", () => {
     expect(change({ tools: [other, toolOf("look")] })?.message).toContain("'add' has another definition");
   });
 
+  test.each<[what: string, message: Message]>([
+    ["text", user("x".repeat(100))],
+    ["an image", { role: "user", content: [{ type: "image_url", image_url: { url: "x".repeat(100) } }] }],
+    ["thinking", says("", "x".repeat(100))],
+    [
+      "a call",
+      {
+        role: "assistant",
+        content: null,
+        tool_calls: [{ id: "1", type: "function", function: { name: "add", arguments: "x".repeat(100) } }],
+      },
+    ],
+  ])("is not told after a long one, with much of %s, was forgotten", (_, message) => {
+    const watch = new PromptWatch();
+    watch.send({ messages: [message] });
+    watch.forgetLonger(100);
+    expect(watch.send({ messages: [user("Other")] })).toMatchObject({ index: 0 });
+    watch.send({ messages: [message, user("and more")] });
+    watch.forgetLonger(100);
+    expect(watch.send({ messages: [user("Other")] })).toBeUndefined();
+  });
+
   test("is not told once it was forgotten", () => {
     const watch = new PromptWatch();
     watch.send({ messages, tools });

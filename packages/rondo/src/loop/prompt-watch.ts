@@ -5,7 +5,7 @@ import { sameJson } from "../json/same-json.ts";
 import type { Message } from "../model/message.ts";
 import type { ModelProvider, ModelRequest, Usage } from "../model/provider.ts";
 import { PromptCounts } from "./prompt-counts.ts";
-import { runsOf, sizeOf, toolParts } from "./prompt-size.ts";
+import { lengthOf, runsOf, sizeOf, toolParts } from "./prompt-size.ts";
 
 /** What of the earlier prompt a request does not begin with. */
 export interface PromptChange {
@@ -85,14 +85,16 @@ export class PromptWatch {
     return undefined;
   }
 
-  /** The size of the last prompt that a server counted; 0 if there is none. */
-  get characters(): number {
-    return this.#last?.counted?.characters ?? 0;
-  }
-
   /** Forgets the last prompt: the next one may begin differently. */
   forget(): void {
     this.#last = undefined;
+    this.#base = undefined;
+  }
+
+  /** Forgets it if it is longer, so that whoever keeps many watches does not keep long conversations with them. */
+  forgetLonger(maxCharacters: number): void {
+    if (this.#last && lengthOf(this.#last.messages) > maxCharacters) this.forget();
+    else this.#base = undefined; // it was for the last answer
   }
 }
 

@@ -1,6 +1,5 @@
 import { describe, expect, test } from "vitest";
 import { tool } from "../tool/define.ts";
-import { definitionOf } from "../tool/definition.ts";
 import type { OpenAITool } from "../tool/tool.ts";
 import type { Message } from "./message.ts";
 import type { ModelProfile } from "./profile.ts";
@@ -185,10 +184,24 @@ test("an extraBody with other tools, or none, overrides them", () => {
 
 test("tools that were written before are the same, beside those that somebody wrote by hand", () => {
   const add = tool("add", "Adds.", { a: Number, b: Number }, ({ a, b }) => a + b);
-  const given = [definitionOf(add), toolOf("by_hand")];
-  expect(definitionOf(add)).toBe(given[0]);
-  const expected = [add.toOpenAI(), toolOf("by_hand")];
-  for (let time = 0; time < 2; time++) expect(bodyOf({ tools: given })).toMatchObject({ tools: expected });
+  const given = () => [add.toOpenAI(), toolOf("by_hand")];
+  for (let time = 0; time < 2; time++) expect(bodyOf({ tools: given() })).toMatchObject({ tools: given() });
+  const changes: ((tool: OpenAITool) => void)[] = [
+    (it) => (it.function.name = "sum"),
+    (it) => (it.function.description = "Sums."),
+    (it) => Object.assign(it.function, { strict: true }),
+    (it) => Object.assign(it, { own: 1 }),
+    (it) => (it.function.parameters = { type: "object" }),
+    (it) => Reflect.deleteProperty(it.function, "description"),
+    (it) => Reflect.set(it.function, "parameters", undefined),
+  ];
+  for (const change of changes) {
+    const changed = add.toOpenAI();
+    change(changed);
+    const sent = JSON.parse(JSON.stringify([changed])) as unknown;
+    expect(bodyOf({ tools: [changed] })).toHaveProperty("tools", sent);
+    expect(bodyOf({ tools: given() })).toMatchObject({ tools: given() });
+  }
 });
 
 test("an extraBody that takes everything away leaves the model and the messages", () => {

@@ -88,6 +88,8 @@ describe("a list that is sent again and again", () => {
       () => Object.assign(messages[0] as object, { name: "bob" }),
       () => (call.function.arguments = '{"a":3}'),
       () => (result.content = "4"),
+      () => Object.assign(result, { cache_control: { type: "ephemeral" } }),
+      () => Object.assign(result, { cache_control: { type: "other" } }),
       () => Object.assign(result, { content: [{ type: "text", text: "5" }] }),
       () => Object.assign((result.content as unknown as object[])[0] as object, { text: "6" }),
       () => (messages[1] = { role: "assistant", content: "No." }),
@@ -101,6 +103,15 @@ describe("a list that is sent again and again", () => {
     messages.push(answer);
     for (const profile of [thinking, commonProfile, thinking])
       expect(messagesJson(messages, profile).join("")).toBe(written(messages, profile));
+  });
+
+  test("is kept beyond the list only up to a length, as its first message may live for long", () => {
+    const first: Message = { role: "user", content: "Go." };
+    const long: Message = { role: "assistant", content: "word ".repeat(300_000) };
+    const messages = [first, long, { role: "user", content: "More." } as const];
+    for (let time = 0; time < 4; time++)
+      for (const list of [messages, [...messages], [first, { role: "assistant", content: "No." } as const]])
+        expect(messagesJson(list, commonProfile).join("")).toBe(written(list));
   });
 
   test("notices other thinking where that is sent", () => {

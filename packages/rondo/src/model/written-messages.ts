@@ -3,18 +3,21 @@
 
 import { copyData } from "../json/copy.ts";
 import { sameJson } from "../json/same-json.ts";
-import type { Message, ToolCall } from "./message.ts";
+import type { Message, ToolCall, ToolMessage } from "./message.ts";
 import type { ModelProfile } from "./profile.ts";
 import { CallIds, checkMessages, wireMessages } from "./wire-messages.ts";
 
 /** Shorter parts are put together: a part has a cost too. */
 const minPartLength = 16_384;
 
+/** What is longer is kept for one list only: the first message of a conversation may live for long. */
+const maxKeptLength = 1_000_000;
+
 /**
- * By the first message after the system's: all lists of a conversation begin with that object. Most are sent once, and
- * nothing but that is kept of them.
+ * By the first message after the system's, as all lists of a conversation begin with that object, or by the list. Most
+ * are sent once, and nothing but that is kept of them.
  */
-const conversations = new WeakMap<Message, WrittenMessages | "sent once">();
+const kept = new WeakMap<Message | readonly Message[], WrittenMessages | "sent once">();
 
 /** The messages for the wire, as parts of JSON. An `instruction` becomes part of the system message. */
 export function messagesJson(
@@ -24,14 +27,16 @@ export function messagesJson(
 ): readonly string[] {
   checkMessages(messages);
   const first = instruction === undefined ? messages.find(({ role }) => role !== "system") : undefined;
-  const known = first && conversations.get(first);
-  if (first && !known) conversations.set(first, "sent once");
+  const known = first && (kept.get(messages) ?? kept.get(first));
+  if (first && !known) kept.set(first, "sent once");
   if (!first || !known) return [JSON.stringify(wireMessages(messages, profile, { instruction }))];
   const isUsable = known !== "sent once" && known.profile === profile;
   const written = isUsable ? known : new WrittenMessages(profile);
-  conversations.delete(first); // what cannot be written as JSON leaves it half done
+  // What cannot be written as JSON leaves it half done.
+  kept.delete(first);
+  kept.delete(messages);
   const json = written.write(messages);
-  conversations.set(first, written);
+  kept.set(written.length > maxKeptLength ? messages : first, written);
   return json;
 }
 
@@ -47,6 +52,11 @@ class WrittenMessages {
   constructor(profile: ModelProfile) {
     this.profile = profile;
     this.#ids = new CallIds(profile.callIds);
+  }
+
+  /** In characters of JSON. */
+  get length(): number {
+    return this.#parts.reduce((sum, { json }) => sum + json.length, 0);
   }
 
   /** Writes what is new, or has changed. Gives all messages. */
@@ -105,11 +115,17 @@ function isSame(copy: Message, message: Message | undefined): boolean {
   if (copy === message) return true;
   if (copy.role !== message?.role) return false;
   if (copy.content !== message.content && !sameJson(copy.content, message.content)) return false;
-  if (copy.role === "tool" && message.role === "tool")
-    return copy.tool_call_id === message.tool_call_id && copy.name === message.name;
-  // A prompt is written whole, with fields that only its server knows.
+  // Others are written whole, with fields that only their server knows.
+  if (copy.role === "tool" && message.role === "tool") return areSameResults(copy, message);
   if (copy.role !== "assistant" || message.role !== "assistant") return areSameFields(copy, message);
   return copy.reasoning === message.reasoning && areSameCalls(copy.tool_calls, message.tool_calls);
+}
+
+function areSameResults(copy: ToolMessage, message: ToolMessage): boolean {
+  if (copy.tool_call_id !== message.tool_call_id || copy.name !== message.name) return false;
+  const usual = copy.name === undefined ? 3 : 4;
+  const areUsual = Object.keys(copy).length === usual && Object.keys(message).length === usual;
+  return areUsual || sameJson(copy, message);
 }
 
 function areSameFields(copy: object, message: object): boolean {

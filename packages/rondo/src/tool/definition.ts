@@ -1,24 +1,42 @@
-// The definition of a tool as models get it: one object for the life of the tool, so that its JSON is written once, and
-// not with every request.
+// The definitions of tools as JSON. The same tools are sent with every request, so each is written once.
 
-import type { AnyTool, OpenAITool } from "./tool.ts";
+import type { JsonSchema } from "./json-schema.ts";
+import type { OpenAITool } from "./tool.ts";
 
-const definitions = new WeakMap<AnyTool, OpenAITool>();
-const texts = new WeakMap<OpenAITool, string>();
-
-/** The definition. It is frozen. */
-export function definitionOf(tool: AnyTool): OpenAITool {
-  const known = definitions.get(tool);
-  if (known) return known;
-  // The schema is frozen already.
-  const definition = tool.toOpenAI();
-  Object.freeze(definition.function);
-  definitions.set(tool, Object.freeze(definition));
-  texts.set(definition, JSON.stringify(definition));
-  return definition;
+/** A definition as it was written. */
+interface Written {
+  readonly name: string;
+  readonly description: string;
+  readonly json: string;
 }
 
-/** The JSON of definitions, also of those that somebody wrote by hand. */
+/** By the schema of the input, of those that never change. */
+const written = new WeakMap<JsonSchema, Written | "not yet">();
+
+/** Notes a schema that is frozen to any depth. */
+export function noteFixedSchema(schema: JsonSchema): void {
+  written.set(schema, "not yet");
+}
+
+/** The JSON of definitions, also of those that somebody wrote or changed by hand. */
 export function definitionsJson(tools: readonly OpenAITool[]): string {
-  return `[${tools.map((tool) => texts.get(tool) ?? JSON.stringify(tool)).join(",")}]`;
+  return `[${tools.map(definitionJson).join(",")}]`;
+}
+
+function definitionJson(tool: OpenAITool): string {
+  const { name, description, parameters } = tool.function;
+  const before = isUsual(tool) ? written.get(parameters) : undefined;
+  if (before === undefined) return JSON.stringify(tool);
+  if (before !== "not yet" && before.name === name && before.description === description) return before.json;
+  const json = JSON.stringify(tool);
+  written.set(parameters, { name, description, json });
+  return json;
+}
+
+/** Whether it has the fields of a definition, and no others. */
+function isUsual(tool: OpenAITool): boolean {
+  const hasUsualFields = Object.keys(tool).length === 2 && Object.keys(tool.function).length === 3;
+  const { name, description, parameters } = tool.function;
+  const areTexts = typeof name === "string" && typeof description === "string";
+  return hasUsualFields && tool.type === "function" && areTexts && typeof parameters === "object";
 }

@@ -1,6 +1,7 @@
 // A tool's name, description, schemas and the times of its last run.
 
 import { copyData, freezeData } from "../json/copy.ts";
+import { noteFixedSchema } from "./definition.ts";
 import type { JsonSchema } from "./json-schema.ts";
 
 export class ToolMetadata {
@@ -17,6 +18,7 @@ export class ToolMetadata {
     this.description = description;
     // Frozen copies: readers must not change what the tool accepts.
     this.inputSchema = freezeData(copyData(inputSchema));
+    noteFixedSchema(this.inputSchema);
     this.outputSchema = freezeData(copyData(outputSchema));
   }
 

@@ -34,7 +34,14 @@ function messagesOf({ entries, messages }: Past, own: readonly Entry[], options:
     : toMessages([...entries, ...own], options);
 }
 
-const own = [{ item: user("And now?") as unknown as InputItem }];
+const follow = (...items: Items): Entry[] => items.map((item) => ({ item: item as unknown as InputItem }));
+const followUps = [
+  follow(user("And now?")),
+  follow(answer("More."), user("And now?")),
+  follow(thought("Hm."), answer("More."), user("And now?")),
+  follow(call, result),
+  follow({ type: "message", role: "system", content: "Be kind." }, user("And now?")),
+];
 
 test("the messages of any chain are those of all its items, whatever was read before", () => {
   const text = fc.string();
@@ -56,6 +63,8 @@ test("the messages of any chain are those of all its items, whatever was read be
       [thought(said), answer(said)],
     ]),
     fc.constant<[Items, Items]>([[user("Add."), call, result], [answer("2")]]),
+    text.map((said): [Items, Items] => [[user(said), thought(said)], []]),
+    text.map((said): [Items, Items] => [[user(said)], [thought(said)]]),
     fc.constant<[Items, Items]>([[], []]),
   );
   // Mostly one link more, now and then another branch.
@@ -72,9 +81,10 @@ test("the messages of any chain are those of all its items, whatever was read be
         const { entries } = new Pasts().of(structuredClone(links));
         expect(past.entries).toEqual(entries);
         expect(past.items).toEqual(entries.map(({ item }) => item));
-        expect(messagesOf(past, own, { instructions })).toEqual(
-          toMessages([...entries, ...own], { instructions }),
-        );
+        for (const own of followUps)
+          expect(messagesOf(past, own, { instructions })).toEqual(
+            toMessages([...entries, ...own], { instructions }),
+          );
       }
     }),
   );

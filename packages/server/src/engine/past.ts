@@ -21,21 +21,23 @@ export function pastOf(entries: readonly Entry[]): Past {
   return { entries, items: itemsOf(entries), messages: undefined };
 }
 
-/** Plain talk, up to a link. */
-interface Talk {
+/** The past of a chain of plain talk. */
+interface PlainPast {
   readonly tip: ChainLink;
   readonly past: Past & { readonly messages: readonly Message[] };
   readonly characters: number;
 }
 
-/** So many are kept, each of at most so many characters. */
-const [maxTalks, maxCharacters] = [32, 500_000];
+/** How many chains are kept. */
+const maxChains = 32;
+/** The most characters of a chain that is kept. */
+const maxCharacters = 500_000;
 
-const nothing = { past: { entries: [], items: [], messages: [] }, characters: 0 } as const;
+const beginning = { past: { entries: [], items: [], messages: [] }, characters: 0 } as const;
 
 export class Pasts {
   /** The last used first. */
-  #talks: readonly Talk[] = [];
+  #kept: readonly PlainPast[] = [];
 
   /** The past of a chain, oldest link first. Frozen links are taken for the same whenever they come again. */
   of(links: readonly ChainLink[]): Past {
@@ -45,28 +47,28 @@ export class Pasts {
     if (known) return known.past;
     const before = this.#find(links.at(-2));
     const added = (before ? [tip] : links).map(entriesOf);
-    const talk = added.every(isPlainTalk) ? extended(before ?? nothing, added.flat(), tip) : undefined;
-    if (!talk) return pastOf(links.flatMap(entriesOf));
-    if (Object.isFrozen(tip) && talk.characters <= maxCharacters) this.#keep(talk);
-    return talk.past;
+    if (!added.every(isPlainTalk)) return pastOf(links.flatMap(entriesOf));
+    const now = extended(before ?? beginning, added.flat(), tip);
+    if (Object.isFrozen(tip) && now.characters <= maxCharacters) this.#keep(now);
+    return now.past;
   }
 
-  #find(tip: ChainLink | undefined): Talk | undefined {
-    const talk = this.#talks.find((it) => it.tip === tip);
-    if (talk) this.#keep(talk);
-    return talk;
+  #find(tip: ChainLink | undefined): PlainPast | undefined {
+    const found = this.#kept.find((it) => it.tip === tip);
+    if (found) this.#keep(found);
+    return found;
   }
 
-  #keep(talk: Talk): void {
-    this.#talks = [talk, ...this.#talks.filter((it) => it !== talk)].slice(0, maxTalks);
+  #keep(used: PlainPast): void {
+    this.#kept = [used, ...this.#kept.filter((it) => it !== used)].slice(0, maxChains);
   }
 }
 
 function extended(
-  { past, characters }: Pick<Talk, "past" | "characters">,
+  { past, characters }: Pick<PlainPast, "past" | "characters">,
   entries: readonly Entry[],
   tip: ChainLink,
-): Talk {
+): PlainPast {
   const messages = toMessages(entries).map((message) => Object.freeze(message));
   return {
     tip,
@@ -75,8 +77,13 @@ function extended(
       items: past.items.concat(itemsOf(entries)),
       messages: past.messages.concat(messages),
     },
-    characters: messages.reduce((sum, { content }) => sum + (content?.length ?? 0), characters),
+    characters: messages.reduce((sum, message) => sum + charactersOf(message), characters),
   };
+}
+
+function charactersOf(message: Message): number {
+  const thinking = message.role === "assistant" ? message.reasoning : undefined;
+  return (message.content?.length ?? 0) + (thinking?.length ?? 0);
 }
 
 const entriesByLink = new WeakMap<ChainLink, readonly Entry[]>();
@@ -98,8 +105,14 @@ function itemsOf(entries: readonly Entry[]): readonly JsonObject[] {
   return entries.map(({ item }) => item as unknown as JsonObject);
 }
 
-/** Whether a link is a prompt and its answer, in words: no calls, images or system messages, nothing sealed. */
+/**
+ * Whether a link is a prompt and its answer, in words: no calls, images or system messages, nothing sealed. Where it ends
+ * in an answer that a client sent, the next item may still be a part of that.
+ */
 function isPlainTalk(entries: readonly Entry[]): boolean {
+  const last = entries.at(-1);
+  if (last && last.group === undefined && (last.item as unknown as JsonObject)["role"] !== "user")
+    return false;
   return entries.every(({ item }, index) => {
     const { type, role, content, encrypted_content: sealed } = item as unknown as JsonObject;
     if (type === "reasoning") return index > 0 && sealed == null;

@@ -87,9 +87,13 @@ export async function runResponse(plan: Plan, context: RunContext): Promise<RunE
       return await runUntilAnswered(plan, context, parts);
     } finally {
       release?.();
+      plan.promptWatch?.forgetLonger(maxWatchedCharacters);
     }
   });
 }
+
+/** The longest prompt that the next request of its conversation is compared with. */
+const maxWatchedCharacters = 500_000;
 
 /** Ends a response without running it: with an error, or as cancelled. */
 export async function endResponse(

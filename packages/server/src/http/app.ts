@@ -84,9 +84,11 @@ function targetOf({ method = "", url = "" }: IncomingMessage): Target {
     : { method, path: given.slice(0, end), query: given.slice(end + 1) };
 }
 
-/** Proxies may send the whole URL. What is none stays as it is, and is no path that a route has. */
+/** Proxies may send the whole URL. Anything else is left as it is, and fits no route. */
 function withoutOrigin(url: string): string {
-  return url.replace(/^https?:\/\/[^/?#]+(?=\/)/i, "");
+  const rest = /^https?:\/\/[^/?#]+(.*)$/i.exec(url)?.[1];
+  if (rest === undefined) return url;
+  return rest.startsWith("/") ? rest : `/${rest}`;
 }
 
 function isHealthRoute({ path }: Route): boolean {

@@ -184,7 +184,7 @@ describe("every answer", () => {
     ["about a path that does not exist", get("/nowhere HTTP/1.1\r\nhost: 127.0.0.1"), 404],
     ["to a foreign host", get("/healthz HTTP/1.1\r\nhost: evil.example"), 403],
     ["to a request without a host", get("/healthz HTTP/1.1"), 400],
-    ["to a host that is none", get("/ HTTP/1.1\r\nhost: a^b"), 403],
+    ["to an invalid host", get("/ HTTP/1.1\r\nhost: a^b"), 403],
     ["to an address that cannot be read", get("* HTTP/1.1\r\nhost: 127.0.0.1"), 400],
     ["to what is not HTTP", "nonsense\r\n\r\n", 400],
     ["to headers that are too long", get(`/ HTTP/1.1\r\nhost: 127.0.0.1\r\nx: ${"x".repeat(20_000)}`), 431],

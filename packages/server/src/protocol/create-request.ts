@@ -75,7 +75,7 @@ export interface CreateRequest extends OptionalFields {
   /** How many tokens the model may have to read before the conversation is compacted. Default: any number. */
   compact_threshold?: number | undefined;
   service_tier?: (typeof serviceTiers)[number] | undefined;
-  /** What the response echoes as the client gave it. Its `tools` only where they are others than `tools`. */
+  /** What the response echoes as the client gave it. `tools` only if they differ from those of the request. */
   echo: { tool_choice: JsonValue; tools?: JsonObject[] | undefined; instructions: string | null };
 }
 
@@ -160,7 +160,7 @@ function toRequest(given: z.infer<typeof frame>, body: JsonObject): CreateReques
   const input = toItems((body["input"] ?? []) as string | JsonObject[]);
   const own = toTools(sent);
   const tools = withToolsOf(input, own);
-  const areSent = tools === own && sent.every(({ type }) => type === "function");
+  const areEchoed = tools === own && sent.every(({ type }) => type === "function");
   const { conversation } = given;
   return {
     ...optionalsOf(given),
@@ -182,7 +182,7 @@ function toRequest(given: z.infer<typeof frame>, body: JsonObject): CreateReques
     service_tier: serviceTiers.find((tier) => tier === given.service_tier),
     echo: {
       tool_choice: echoChoice(body["tool_choice"]),
-      tools: areSent ? undefined : echoTools(sent),
+      tools: areEchoed ? undefined : echoTools(sent),
       instructions: given.instructions ?? null,
     },
   };

@@ -96,8 +96,8 @@ export async function planRun(requested: RunRequest, options: PlannerOptions): P
   const { previous_response_id: previous, conversation } = requested.request;
   const talk = conversation === undefined ? undefined : await loadConversation(store, owner, conversation);
   const past = talk ? pastOf(talk.entries) : await pastUpTo(previous, requested, options);
-  const { entries: before, messages: talked } = past;
-  const asked = talked ? requested.request : withTools(requested.request, before);
+  const { entries: before, messages: pastMessages } = past;
+  const asked = pastMessages ? requested.request : withTools(requested.request, before);
   // Other runs of the conversation come first, so that its history is not known yet.
   const isEarly = requested.waits === true && talk?.isBusy === true;
   const seals = sealer(options.secrets, owner);
@@ -122,11 +122,11 @@ export async function planRun(requested: RunRequest, options: PlannerOptions): P
   const ignored = [...offer.ignored];
   const { entries, approved, denied } = isEarly
     ? { entries: [], approved: [], denied: [] }
-    : withApprovals(talked ? [] : before, own, offer, { sealer: seals, executors });
+    : withApprovals(pastMessages ? [] : before, own, offer, { sealer: seals, executors });
   const messages = isEarly
     ? []
     : toMessages(readableEntries(entries, request.tools), {
-        before: talked,
+        before: pastMessages,
         openCalls: new Set(approved.map((call) => call.id)),
         instructions: request.instructions,
         unseal: seals.unseal,

@@ -2,8 +2,8 @@
 
 import { PromptWatch } from "rondo/loop";
 
-/** So many conversations are remembered, and prompts of at most so many characters. */
-const [maxConversations, maxCharacters] = [64, 500_000];
+/** So many conversations are remembered. Runs forget long prompts when they end. */
+const maxConversations = 64;
 
 interface WatchedPrompt {
   /** The last response, or the conversation. */
@@ -21,7 +21,7 @@ export class PromptWatches {
   /** The watch of what continues `previous`, to be found under `next`; a queued run `isPlannedTwice`. */
   continue(previous: string | undefined, next: string, isPlannedTwice: boolean): PromptWatch {
     const known = (isPlannedTwice && this.#take(next)) || (previous !== undefined && this.#take(previous));
-    const watch = known && known.characters <= maxCharacters ? known : new PromptWatch();
+    const watch = known || new PromptWatch();
     this.#watched[this.#next] = { key: next, watch };
     this.#next = (this.#next + 1) % maxConversations;
     return watch;

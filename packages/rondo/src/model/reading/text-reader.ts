@@ -213,8 +213,8 @@ export class TextReader {
       const isStart = i === first && this.#visible.isEmpty;
       const isAtMargin = i === first && this.#visible.isAtMargin;
       const place = { isEmpty: isStart, isAtMargin, isLast: this.#isLast };
-      const candidates = openers[text.charCodeAt(i)];
-      const { opener = isStart ? start : undefined, mayGrow } = findOpener(candidates, text, i, place);
+      const possible = openers[text.charCodeAt(i)];
+      const { opener = isStart ? start : undefined, mayGrow } = findOpener(possible, text, i, place);
       if (!opener && !mayGrow) continue;
       this.#work += i - from;
       this.#visible.write(text.slice(from, i));

@@ -76,6 +76,20 @@ test("a chain that was read is found from each of its branches, and not by anoth
   expect(chains.read("bob", "r21")).toEqual({ links: [], missing: "r21" });
 });
 
+test("a chain that was read stays when a response of another one is deleted", async () => {
+  await using file = sqliteFile();
+  const counted = counting(file.connection);
+  const chains = new Chains(file.connection);
+  await addResponses(file.store, 0, 9);
+  const { links } = chains.read("ann", "r9");
+  counted.take();
+  chains.forget(new Set(["other", "another"]));
+  expect(chains.read("ann", "r9").links).toBe(links);
+  chains.forget(new Set(["other", "r9"]));
+  expect(idsOf(chains, "r9")).toEqual(names(9));
+  expect(counted.take()).toBe(2);
+});
+
 test("a chain that was read is broken by the deletion of any of its responses", async () => {
   await using file = sqliteFile();
   await addResponses(file.store, 0, 9);

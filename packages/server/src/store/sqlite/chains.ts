@@ -37,7 +37,7 @@ interface Place {
 }
 
 /** A chain that was read: the next response of it needs only a link more. */
-interface ReadChain {
+interface RecentChain {
   readonly id: string;
   readonly owner: string;
   /** Of its newest response. */
@@ -50,13 +50,13 @@ interface ReadChain {
 }
 
 /** So many of them are kept, together within the limit of the cache. */
-const maxRead = 32;
+const maxRecent = 32;
 
 export class Chains {
   readonly #db: SqliteConnection;
   readonly #limit: number;
   /** The last used first. Their links are mostly cached too. */
-  #read: readonly ReadChain[] = [];
+  #recent: readonly RecentChain[] = [];
   /** By id, in two generations: a used link moves to the new one; when that is full, the old one is dropped. */
   #new = new Map<string, CachedLink>();
   #old = new Map<string, CachedLink>();
@@ -76,9 +76,9 @@ export class Chains {
     let before = Number.MAX_SAFE_INTEGER;
     // Mostly only the newest link is not cached. Otherwise, each query reads more links than the one before.
     let count = 1;
-    let from: ReadChain | undefined;
+    let from: RecentChain | undefined;
     for (let next: string | null = id; next !== null; ) {
-      from = found.length < 2 ? this.#findRead(owner, next, before) : undefined;
+      from = found.length < 2 ? this.#findRecent(owner, next, before) : undefined;
       if (from) break;
       const kept = this.#find(next);
       if (kept?.owner === owner && kept.key < before) {
@@ -86,10 +86,10 @@ export class Chains {
         ({ key: before, previous: next } = kept);
         continue;
       }
-      const read = readLinks(this.#db, { owner, id: next, before }, count);
-      const last = read.at(-1);
+      const stored = readLinks(this.#db, { owner, id: next, before }, count);
+      const last = stored.at(-1);
       if (!last) return { links: [], missing: next };
-      for (const each of read) {
+      for (const each of stored) {
         this.#keep(each);
         found.push(each);
       }
@@ -100,39 +100,43 @@ export class Chains {
   }
 
   /** The links of the chain `from`, and those that come after it. */
-  #join(from: ReadChain | undefined, newer: readonly CachedLink[]): readonly ChainLink[] {
+  #join(from: RecentChain | undefined, newer: readonly CachedLink[]): readonly ChainLink[] {
     const [tip] = newer;
     if (!tip) return from?.links ?? [];
     const links = [...(from?.links ?? []), ...newer.map(({ link }) => link).toReversed()];
     const size = newer.reduce((sum, link) => sum + link.size, from?.size ?? 0);
     const { key, owner, link } = tip;
-    if (isTerminal(link.status)) this.#keepRead({ id: link.id, owner, key, links, size, from: from?.id });
+    if (isTerminal(link.status)) this.#keepRecent({ id: link.id, owner, key, links, size, from: from?.id });
     // Two of a conversation are enough: it mostly goes on from the newer one.
-    if (from?.from !== undefined) this.#read = this.#read.filter(({ id }) => id !== from.from);
+    if (from?.from !== undefined) this.#recent = this.#recent.filter(({ id }) => id !== from.from);
     return links;
   }
 
-  /** Must be called for each deleted response. */
-  forget(id: string): void {
-    this.#size -= this.#new.get(id)?.size ?? 0;
-    this.#new.delete(id);
-    this.#old.delete(id);
-    this.#read = [];
+  /** Must be called for all deleted responses. */
+  forget(ids: ReadonlySet<string>): void {
+    for (const id of ids) {
+      this.#size -= this.#new.get(id)?.size ?? 0;
+      this.#new.delete(id);
+      this.#old.delete(id);
+    }
+    this.#recent = this.#recent.filter(({ links }) => !links.some(({ id }) => ids.has(id)));
   }
 
-  #findRead(owner: string, id: string, before: number): ReadChain | undefined {
-    const found = this.#read.find((it) => it.id === id && it.owner === owner && it.key < before);
-    if (found) this.#keepRead(found);
+  #findRecent(owner: string, id: string, before: number): RecentChain | undefined {
+    const found = this.#recent.find((it) => it.id === id && it.owner === owner && it.key < before);
+    if (found) this.#keepRecent(found);
     return found;
   }
 
-  #keepRead(chain: ReadChain): void {
-    let left = this.#limit;
-    const chains = [chain, ...this.#read.filter((it) => it !== chain)].slice(0, maxRead);
-    this.#read = chains.filter(({ size }) => {
+  #keepRecent(chain: RecentChain): void {
+    let left = this.#limit - chain.size;
+    if (left < 0) return;
+    const others = this.#recent.filter((it) => it !== chain).slice(0, maxRecent - 1);
+    const fitting = others.filter(({ size }) => {
       left -= size;
       return left >= 0;
     });
+    this.#recent = [chain, ...fitting];
   }
 
   #find(id: string): CachedLink | undefined {

@@ -7,7 +7,10 @@ interface SqliteError extends Error {
   readonly errcode: number;
 }
 
-const [busy, constraint] = [5, 19];
+const busy = 5;
+
+/** Of a unique column, and of a primary key. */
+const takenCodes = [2067, 1555, 2579];
 
 // Only errors of the whole database. Others, such as a violated constraint, concern one statement.
 const advice: Readonly<Record<number, string>> = {
@@ -40,7 +43,7 @@ export function isBusy(error: unknown): boolean {
 
 /** Whether a row would have what only one may have. */
 export function isTaken(error: unknown): boolean {
-  return isSqliteError(error) && (error.errcode & 0xff) === constraint;
+  return isSqliteError(error) && takenCodes.includes(error.errcode);
 }
 
 /** Turns an error of SQLite into a `StoreError` that names the file. Returns other errors as they are. */

@@ -39,7 +39,7 @@ export class GroupWriter {
 
   /**
    * Runs `run` in the next transaction. It must throw `StoreError`s before it writes anything: they do not roll back the
-   * other writes. A `RefusedWrite` does, and they are tried again. So `run` may run more than once.
+   * other writes. A `RefusedWrite` does, and these are retried: `run` may run more than once.
    */
   write<T>(run: () => T, { isDurable, mayWait = false }: WriteOptions): Promise<T> {
     if (this.#isClosed) return Promise.reject(storeClosed());

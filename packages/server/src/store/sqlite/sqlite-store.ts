@@ -168,7 +168,7 @@ export class SqliteStore implements Store {
   remove(owner: string, id: string): Promise<boolean> {
     return this.#write(() => {
       const removed = this.#db.change("DELETE FROM responses WHERE id = ? AND owner = ?", id, owner);
-      if (removed > 0) this.#chains.forget(id);
+      if (removed > 0) this.#chains.forget(new Set([id]));
       return removed > 0;
     });
   }
@@ -257,7 +257,7 @@ export class SqliteStore implements Store {
             WHERE key IN (SELECT key FROM responses WHERE ended_at_ms < ? LIMIT ${expireBatch}) RETURNING id`,
           beforeMs,
         );
-        for (const { id } of rows) this.#chains.forget(id);
+        this.#chains.forget(new Set(rows.map(({ id }) => id)));
         return rows.length;
       });
       total += removed;

@@ -35,7 +35,7 @@ export function insertResponse(
   nowMs: number,
 ): number {
   const { id, owner, input, conversation, idempotency } = response;
-  // Ids are mostly new, and SQLite looks them up itself. But of several faults, the first one is reported.
+  // Ids are mostly new, and SQLite looks them up itself. But of faults of several kinds, theirs is reported.
   const mayHaveOthers = conversation !== undefined || idempotency !== undefined || response.events.length > 0;
   if (mayHaveOthers) checkIds(db, response);
   else checkNew(response, false, []);
