@@ -108,6 +108,7 @@ describe("the server", () => {
       ...packagesImported(serverTree),
       "@modelcontextprotocol/client",
       "@opentelemetry/api",
+      "hono", // a peer of the adapter for MCP over HTTP
     ]);
     const allowed = { ...manifest.dependencies, ...manifest.peerDependencies };
     expect([...needed].toSorted()).toEqual(Object.keys(allowed).toSorted());
@@ -117,7 +118,7 @@ describe("the server", () => {
     const loaded = packagesLoadedWith(join(serverTree, "http/server.ts"));
     expect(loaded).toContain("prom-client");
     expect(
-      loaded.filter((name) => /^(?:jose|pg|pg-boss|@modelcontextprotocol|@opentelemetry)\b/.test(name)),
+      loaded.filter((name) => /^(?:jose|pg|pg-boss|hono|@hono|@modelcontextprotocol|@opentelemetry)\b/.test(name)),
     ).toEqual([]);
   });
 });
