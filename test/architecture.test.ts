@@ -118,7 +118,9 @@ describe("the server", () => {
     const loaded = packagesLoadedWith(join(serverTree, "http/server.ts"));
     expect(loaded).toContain("prom-client");
     expect(
-      loaded.filter((name) => /^(?:jose|pg|pg-boss|hono|@hono|@modelcontextprotocol|@opentelemetry)\b/.test(name)),
+      loaded.filter((name) =>
+        /^(?:jose|pg|pg-boss|hono|@hono|@modelcontextprotocol|@opentelemetry)\b/.test(name),
+      ),
     ).toEqual([]);
   });
 });

@@ -34,9 +34,8 @@ function definitionJson(tool: OpenAITool): string {
 }
 
 /** Whether it has the fields of a definition, and no others. */
-function isUsual(tool: OpenAITool): boolean {
-  const hasUsualFields = Object.keys(tool).length === 2 && Object.keys(tool.function).length === 3;
-  const { name, description, parameters } = tool.function;
-  const areTexts = typeof name === "string" && typeof description === "string";
-  return hasUsualFields && tool.type === "function" && areTexts && typeof parameters === "object";
+function isUsual({ type, function: it, ...others }: OpenAITool): boolean {
+  const areTexts = typeof it.name === "string" && typeof it.description === "string";
+  const hasOthers = Object.keys(others).length > 0 || Object.keys(it).length !== 3;
+  return type === "function" && areTexts && !hasOthers;
 }
