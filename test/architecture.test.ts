@@ -123,6 +123,18 @@ describe("the server", () => {
       ),
     ).toEqual([]);
   });
+
+  test("does not load Node's fetch", () => {
+    // `node:http` would, if it was imported.
+    const program = `await import(${JSON.stringify(join(serverTree, "http/server.ts"))}); console.log(process.moduleLoadList.join("\\n"));`;
+    const { stdout } = spawnSync(
+      process.execPath,
+      ["--conditions=rondo-source", "--input-type=module", "--eval", program],
+      { cwd: repoRoot, encoding: "utf8" },
+    );
+    expect(stdout).toContain("NativeModule _http_server");
+    expect(stdout).not.toContain("undici");
+  });
 });
 
 const consoleTree = join(repoRoot, "packages/console/src");

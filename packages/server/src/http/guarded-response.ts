@@ -1,12 +1,8 @@
 // Security headers of every reply, also of those that Node writes itself: browsers must not sniff their type, nor load
 // them into foreign pages. Origins in `cors.origins` are not affected: CORS covers what they fetch.
 
-import {
-  type IncomingMessage,
-  type OutgoingHttpHeader,
-  type OutgoingHttpHeaders,
-  ServerResponse,
-} from "node:http";
+import type { IncomingMessage, OutgoingHttpHeader, OutgoingHttpHeaders } from "node:http";
+import { ServerResponse } from "./node-http.ts";
 
 const headers: Readonly<Record<string, string>> = {
   "x-content-type-options": "nosniff",

@@ -1,6 +1,6 @@
 // Starts and stops the HTTP server, without cutting off requests in flight.
 
-import { createServer, type IncomingMessage, type RequestListener, type Server } from "node:http";
+import type { IncomingMessage, RequestListener, Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Duplex } from "node:stream";
 import { invalidRequest } from "../protocol/api-error.ts";
@@ -9,6 +9,7 @@ import type { Exchanges } from "./exchange.ts";
 import { GuardedResponse, headerLines } from "./guarded-response.ts";
 import { ListenError } from "./listen-error.ts";
 import type { Logger } from "./log.ts";
+import { createServer } from "./node-http.ts";
 import type { WebSockets } from "./websocket/web-sockets.ts";
 
 export interface ListenOptions {
