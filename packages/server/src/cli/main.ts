@@ -11,7 +11,10 @@ if (Number.parseInt(found, 10) < oldest) {
 } else {
   const args = process.argv.slice(2);
   // First: it may begin this program anew.
-  if (args[0] === "serve" || args[0] === "worker") (await import("./v8-flags.ts")).tuneForServing();
+  if (args[0] === "serve" || args[0] === "worker") {
+    (await import("./v8-flags.ts")).tuneForServing();
+    (await import("./release-memory.ts")).releaseMemoryAfterPeaks();
+  }
   const typed = ["rondo", ...args].join(" ");
   // `ps` shows to everyone on the machine what was typed.
   if (typed.includes("://")) process.title = (await import("../store/store-label.ts")).hidePasswords(typed);
