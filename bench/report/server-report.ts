@@ -147,7 +147,7 @@ export function serverReport(results: ServerResults, sizes: ServerSizes): string
 
 \\* Reported when the targets were set, not measured here: neither can be installed from the registry.
 
-The CPU of chunks, answers and requests is measured after as many others of their kind, because a server runs for months: by then V8 has compiled what they run. The row of the first requests has what that costs; each process pays it once.
+The CPU of chunks, answers and requests, and the time to the first token, are measured after as many others of their kind, because a server runs for months: by then V8 has compiled what they run. The row of the first requests has what that costs; each process pays it once.
 
 The memory of streams is that of processes that have answered 1,000 requests before. A new process also grows its young generation meanwhile, once, by up to 40 MB.
 
