@@ -17,7 +17,10 @@ export interface MovedTable {
   readonly order: readonly string[];
   /** What is read in SQLite: a table or a query with these columns. */
   readonly from: string;
-  /** Rows that share a value of the first column and follow each other become one row with an array. Default: none. */
+  /**
+   * Rows that share a value of the first column and follow each other become one row with an array; those of events are
+   * packed in SQLite too, in another form. Default: none.
+   */
   readonly isPacked?: "events" | "steps";
 }
 

@@ -4,6 +4,7 @@ import { createHash } from "node:crypto";
 import type { SQLInputValue } from "node:sqlite";
 import { noteBeside, readCrashNote } from "../crash-note.ts";
 import { prepareFile, SqliteConnection } from "../sqlite/connection.ts";
+import { fromEventRow } from "../sqlite/event-rows.ts";
 import { toStoreError } from "../sqlite/faults.ts";
 import { lockForProcess } from "../sqlite/process-lock.ts";
 import { endLeases } from "../sqlite/queue.ts";
@@ -52,34 +53,43 @@ export class MoveSource implements Disposable {
     return createHash("sha256").update(text).digest("hex").slice(0, 32);
   }
 
-  count({ from }: MovedTable): number {
-    const [row] = this.#connection.all<{ rows: number }>(`SELECT count(*) AS rows FROM ${from}`);
+  count({ from, isPacked }: MovedTable): number {
+    const rows = isPacked === "events" ? "sum(count)" : "count(*)";
+    const [row] = this.#connection.all<{ rows: number | null }>(`SELECT ${rows} AS rows FROM ${from}`);
     return row?.rows ?? 0;
   }
 
   /** The rows after those that end with `after`; from the first if undefined. */
-  read({ from, columns, order }: MovedTable, after: readonly MovedValue[] | undefined): Batch {
+  read({ from, columns, order, isPacked }: MovedTable, after: readonly MovedValue[] | undefined): Batch {
     const names = Object.keys(columns);
     const types = Object.values(columns);
     const condition = after ? `WHERE (${order.join(", ")}) > (${order.map(() => "?").join(", ")})` : "";
     const statement = this.#connection.database.prepare(
-      `SELECT ${names.join(", ")} FROM ${from} ${condition} ORDER BY ${order.join(", ")} LIMIT ${maxRows}`,
+      `SELECT ${isPacked === "events" ? "count, " : ""}${names.join(", ")} FROM ${from} ${condition} ORDER BY ${order.join(", ")} LIMIT ${maxRows}`,
     );
     const rows: MovedRow[] = [];
+    let read = 0;
     let chars = 0;
     for (const found of statement.iterate(...(after ?? []).map(toInput))) {
+      read += 1;
       const row = names.map((name, index) => toMoved(found[name], types[index] === "boolean"));
-      rows.push(row);
+      rows.push(...(isPacked === "events" ? singleEvents(row, Number(found["count"])) : [row]));
       for (const value of row) chars += typeof value === "string" ? value.length : 8;
       if (chars > maxChars) return { rows, isFull: true };
     }
-    return { rows, isFull: rows.length === maxRows };
+    return { rows, isFull: read === maxRows };
   }
 
   [Symbol.dispose](): void {
     this.#connection.close();
     this.#unlock();
   }
+}
+
+/** A row of events, one by one. The last one has the order of the row, so that the next batch begins after it. */
+function singleEvents([response = null, sequence, data]: MovedRow, count: number): MovedRow[] {
+  const row = { sequence: Number(sequence), count, data: String(data) };
+  return fromEventRow(row).map((event) => [response, event.sequence, event.data]);
 }
 
 function toMoved(value: unknown, isBoolean: boolean): MovedValue {

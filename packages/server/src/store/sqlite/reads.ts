@@ -3,6 +3,7 @@
 import type { InputItem, OutputItem } from "../../protocol/items.ts";
 import type { StoredEvent, StoredOutput, StoredResponse, StoredRun } from "../store.ts";
 import type { SqliteConnection } from "./connection.ts";
+import { type EventRow, fromEventRow, maxEventsOfRow } from "./event-rows.ts";
 import {
   type ItemRow,
   type ResponseRow,
@@ -60,15 +61,16 @@ export function readEvents(
   limit: number,
 ): StoredEvent[] {
   return db
-    .all<StoredEvent>(
-      `SELECT e.sequence, e.data FROM responses r JOIN events e ON e.response_key = r.key
-        WHERE r.id = ? AND r.owner = ? AND e.sequence > ? ORDER BY e.sequence LIMIT ?`,
+    .all<EventRow>(
+      `SELECT e.sequence, e.count, e.data FROM responses r JOIN events e ON e.response_key = r.key
+        WHERE r.id = ? AND r.owner = ? AND e.sequence > ? AND e.sequence < ? ORDER BY e.sequence`,
       id,
       owner,
       after,
-      limit,
+      after + limit + maxEventsOfRow,
     )
-    .map(({ sequence, data }) => ({ sequence, data }));
+    .flatMap(fromEventRow)
+    .filter(({ sequence }) => sequence > after && sequence <= after + limit);
 }
 
 /** How far a run has come. */

@@ -216,6 +216,10 @@ const migrations: readonly string[] = [
     PRIMARY KEY (response_key, last)
   ) STRICT, WITHOUT ROWID;
   `,
+  `
+  -- A row has so many events, as lines, and the sequence of the last one.
+  ALTER TABLE events ADD COLUMN count INTEGER NOT NULL DEFAULT 1;
+  `,
 ];
 
 export const newestVersion = migrations.length;

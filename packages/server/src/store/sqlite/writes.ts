@@ -8,6 +8,7 @@ import type { Lease } from "../run-queue.ts";
 import type { StoredEvent, TracePiece } from "../store.ts";
 import type { SqliteConnection } from "./connection.ts";
 import { addResponse, readState } from "./conversations.ts";
+import { toEventRows } from "./event-rows.ts";
 import { findKey, insertKey } from "./keys.ts";
 import { unlessTaken } from "./refused-write.ts";
 
@@ -167,8 +168,14 @@ function insertTrace(db: SqliteConnection, key: number, { first, last, lines }: 
 }
 
 function insertEvents(db: SqliteConnection, key: number, events: readonly StoredEvent[]): void {
-  for (const { sequence, data } of events) {
-    db.change("INSERT INTO events (response_key, sequence, data) VALUES (?, ?, ?)", key, sequence, data);
+  for (const { sequence, count, data } of toEventRows(events)) {
+    db.change(
+      "INSERT INTO events (response_key, sequence, count, data) VALUES (?, ?, ?, ?)",
+      key,
+      sequence,
+      count,
+      data,
+    );
   }
 }
 

@@ -1,0 +1,40 @@
+// Events in rows: those of one commit share rows, because to insert a row takes longer than to write what is in it.
+
+import type { StoredEvent } from "../store.ts";
+
+/** Events that follow each other, as lines. */
+export interface EventRow {
+  /** That of the last one. */
+  readonly sequence: number;
+  readonly count: number;
+  readonly data: string;
+}
+
+/** So many events are in a row at most: a reader who needs one of them reads all. */
+export const maxEventsOfRow = 64;
+
+/** The rows for events without gaps. */
+export function toEventRows(events: readonly StoredEvent[]): EventRow[] {
+  const rows: EventRow[] = [];
+  let lines: string[] = [];
+  let last = -1;
+  const close = () => {
+    if (lines.length > 0) rows.push({ sequence: last, count: lines.length, data: lines.join("\n") });
+    lines = [];
+  };
+  for (const { sequence, data } of events) {
+    const isLine = !data.includes("\n"); // JSON may have line breaks between its tokens
+    if (!isLine || lines.length === maxEventsOfRow) close();
+    lines.push(data);
+    last = sequence;
+    if (!isLine) close();
+  }
+  close();
+  return rows;
+}
+
+/** The events of a row. */
+export function fromEventRow({ sequence, count, data }: EventRow): StoredEvent[] {
+  if (count === 1) return [{ sequence, data }];
+  return data.split("\n").map((line, index) => ({ sequence: sequence - count + 1 + index, data: line }));
+}
