@@ -3,15 +3,22 @@
 // minute, 100 MB would be kept that hold nothing. Measured in docs/decisions/0075.
 
 import { constants, type PerformanceEntry, PerformanceObserver, performance } from "node:perf_hooks";
-import { setFlagsFromString } from "node:v8";
+import { getHeapStatistics, setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
+import { startFlags } from "./v8-flags.ts";
 
-/** Growth that is worth a collection. The young generation alone grows by 34 MB, and is used all the time. */
-const worthBytes = 48e6;
-/** Of so many checks of a busy process one saves memory: what has grown may be in use, and then each costs 0.1 s of CPU. */
-const checksOfSaving = 4;
-/** The share of busy time below which nobody waits for the collection. */
+/** Growth that is worth a collection. With our flags, the young generation grows by 34 MB, and is used all the time. */
+const minGrowthBytes = 48e6;
+/** The share of busy time below which a process is quiet. */
 const quietShare = 0.1;
+/** Up to here, a collection of all takes less than half a second. */
+const smallHeapBytes = 200e6;
+/** So many quiet checks in a row come before a collection of all: more for a large heap, which takes longer. */
+const quietChecks = { small: 2, large: 12 };
+/** From one collection of all to the next: what it drops, compiled code for one, is needed again after it. */
+const checksBetweenAll = 120;
+/** The same for those that save memory in a busy process. Doubled each time as long as none helps: then all is in use. */
+const checksBetweenSaving = { first: 4, most: 512 };
 
 export interface ReleaseOptions {
   /** When a new process is ready: what it has then, it needs. Default: 1,000. */
@@ -20,22 +27,37 @@ export interface ReleaseOptions {
   checkMs?: number;
 }
 
-/** Watches this process for as long as it lives. */
+/** Watches this process for as long as it lives. Does nothing if it was started without our flags. */
 export function releaseMemoryAfterPeaks({ startMs = 1000, checkMs = 5000 }: ReleaseOptions = {}): void {
+  if (!startFlags.every((flag) => process.execArgv.includes(flag))) return;
   let least = Number.POSITIVE_INFINITY;
-  let checks = 0;
+  let quiet = 0;
+  let sinceAll = checksBetweenAll;
+  let sinceSaving = checksBetweenSaving.first;
+  let betweenSaving = checksBetweenSaving.first;
   let busy = performance.eventLoopUtilization();
   const check = () => {
     const before = busy;
     busy = performance.eventLoopUtilization();
+    quiet = performance.eventLoopUtilization(busy, before).utilization < quietShare ? quiet + 1 : 0;
+    sinceAll += 1;
+    sinceSaving += 1;
     const resident = process.memoryUsage.rss();
     least = Math.min(least, resident);
-    if (resident - least < worthBytes) return;
-    if (performance.eventLoopUtilization(busy, before).utilization < quietShare) {
+    if (resident - least < minGrowthBytes) {
+      betweenSaving = checksBetweenSaving.first;
+    } else if (quiet > 0) {
+      const isSmall = getHeapStatistics().used_heap_size < smallHeapBytes;
+      if (sinceAll < checksBetweenAll || quiet < quietChecks[isSmall ? "small" : "large"]) return;
       collectAll();
       // What is left is in use: only growth beyond it is worth another one.
       least = process.memoryUsage.rss();
-    } else if (checks++ % checksOfSaving === 0) saveWithNextCollection();
+      sinceAll = 0;
+    } else if (sinceSaving >= betweenSaving) {
+      saveWithNextCollection();
+      sinceSaving = 0;
+      betweenSaving = Math.min(betweenSaving * 2, checksBetweenSaving.most);
+    }
   };
   const start = () => {
     check();
@@ -69,8 +91,6 @@ function saveWithNextCollection(): void {
 }
 
 /** The types of Node know `detail` only of entries of other kinds. */
-function isMajorCollection(
-  entry: PerformanceEntry & { readonly detail?: { readonly kind: number } },
-): boolean {
+function isMajorCollection(entry: PerformanceEntry & { readonly detail?: { readonly kind: number } }): boolean {
   return entry.detail?.kind === constants.NODE_PERFORMANCE_GC_MAJOR;
 }
