@@ -124,14 +124,29 @@ describe("the server", () => {
     ).toEqual([]);
   });
 
-  test("does not load Node's fetch", () => {
-    // `node:http` would, if it was imported.
-    const program = `await import(${JSON.stringify(join(serverTree, "http/server.ts"))}); console.log(process.moduleLoadList.join("\\n"));`;
+  test("does not load Node's fetch, for requests with a key neither", () => {
+    const file = (path: string) => JSON.stringify(join(serverTree, path));
+    // By `import`, `node:http` would load it.
+    const program = `
+      const { get } = process.getBuiltinModule("node:http");
+      const { startServer } = await import(${file("http/server.ts")});
+      const { resolveConfig } = await import(${file("config/check-config.ts")});
+      const { hashKey, newKey } = await import(${file("http/auth-keys.ts")});
+      const key = newKey();
+      const auth = { keys: [{ owner: "ann", hash: hashKey(key) }] };
+      const endpoints = [{ url: "http://127.0.0.1:9/v1" }];
+      const server = await startServer(resolveConfig({ port: 0, store: "memory", endpoints, auth }));
+      get(server.url + "/v1/responses", { headers: { authorization: "Bearer " + key } }, ({ statusCode }) => {
+        console.log("status", statusCode);
+        console.log(process.moduleLoadList.join("\\n"));
+        process.exit();
+      });`;
     const { stdout } = spawnSync(
       process.execPath,
       ["--conditions=rondo-source", "--input-type=module", "--eval", program],
       { cwd: repoRoot, encoding: "utf8" },
     );
+    expect(stdout).toContain("status 200");
     expect(stdout).toContain("NativeModule _http_server");
     expect(stdout).not.toContain("undici");
   });

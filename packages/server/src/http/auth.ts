@@ -51,9 +51,14 @@ export async function authenticator(
   };
 }
 
+/** Not by the class `Headers`: its name alone loads Node's `fetch`. Values of other headers are never functions. */
+function hasGetter(headers: Parameters<Authenticate>[0]): headers is Headers {
+  return typeof (headers as Partial<Headers>).get === "function";
+}
+
 /** The credential after `Bearer`. */
 function credentialIn(headers: Parameters<Authenticate>[0]): string {
-  const header = headers instanceof Headers ? headers.get("authorization") : headers.authorization;
+  const header = hasGetter(headers) ? headers.get("authorization") : headers.authorization;
   const how = "Send `Authorization: Bearer KEY`; clients of the API do so with the option `apiKey`.";
   if (!header) throw unauthorized(`An API key is needed. ${how}`);
   const [, credential] = /^bearer +(\S+) *$/i.exec(header.slice(0, maxLength + 100)) ?? [];
