@@ -14,6 +14,8 @@ import { tempFolder } from "../testkit/temp-folder.ts";
 
 const oddId = "é\u{1F600}\\'; -- nul\u0000";
 const leaseMs = 30_000;
+const singleEvents = 1100;
+const largeEvents = 50;
 
 async function fill(store: Store): Promise<void> {
   await store.keepSecret("seal", "the secret of this store");
@@ -51,6 +53,20 @@ async function fill(store: Store): Promise<void> {
       }),
     );
   }
+  // More events than a batch has, in rows of their own, and more characters than it has.
+  const logged = await store.create(newResponse("resp_logged", { createdAtMs: 8000 }), "worker", leaseMs);
+  await Promise.all(
+    Array.from({ length: singleEvents }, (_, n) => store.commit(logged, write({ events: events(n, n) }))),
+  );
+  const text = "x".repeat(60_000);
+  const large = events(singleEvents, singleEvents + largeEvents - 1).map(({ sequence }) => ({
+    sequence,
+    data: JSON.stringify({ sequence, text }),
+  }));
+  await store.commit(
+    logged,
+    write({ events: large, update: { status: "completed", completedAtMs: 8001 } }),
+  );
   // One that waits, and one that a process left when it died.
   const waiting = newResponse("resp_waiting", { status: "queued", credentials: "sealed", createdAtMs: 9000 });
   await store.create(waiting, "worker", leaseMs);
@@ -138,9 +154,9 @@ test("a file is moved with all it has, in parts, and its runs go on", { timeout:
   const rows = Object.fromEntries(counts.map(({ table, rows: count }) => [table, count]));
   expect(rows).toMatchObject({
     secrets: 1,
-    responses: 32,
+    responses: 33,
     items: 60,
-    events: 30 * 81 + 3,
+    events: 30 * 81 + 3 + singleEvents + largeEvents,
     steps: 91,
     traces: 30,
     idempotency_keys: 1,

@@ -29,6 +29,16 @@ test("rows give back the events that were put into them", () => {
   );
 });
 
+test("large events do not share a row", () => {
+  const large = JSON.stringify("x".repeat(150_000));
+  const rows = toEventRows(numbered([large, large, "{}", "{}", large]));
+  expect(rows.map(({ sequence, count }) => [sequence, count])).toEqual([
+    [0, 1],
+    [3, 3],
+    [4, 1],
+  ]);
+});
+
 test("any page of events is the same, however they were committed", async () => {
   const commits = fc.array(fc.integer({ min: 1, max: 3 * maxEventsOfRow }), { minLength: 1, maxLength: 5 });
   const page = fc.record({

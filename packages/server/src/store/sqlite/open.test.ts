@@ -26,10 +26,10 @@ beforeEach(() => {
 });
 afterEach(() => folder[Symbol.dispose]());
 
-/** Takes away what was added after the version 3. */
 const undoEventRows = "ALTER TABLE events DROP COLUMN count;";
 const undoTraces = `${undoEventRows} DROP TABLE traces; DROP INDEX responses_by_source; DROP INDEX responses_by_thread;
   ${["title", "source", "thread_id"].map((name) => `ALTER TABLE responses DROP COLUMN ${name}`).join(";")};`;
+/** Takes away what was added after the version 3. */
 const undoLatest = `${undoTraces} DROP TABLE file_chunks; DROP TABLE files; DROP TABLE idempotency_keys; ALTER TABLE responses DROP COLUMN suspicion; ALTER TABLE responses DROP COLUMN is_apart;`;
 
 /** The error of a start that must fail. */
