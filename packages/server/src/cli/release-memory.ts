@@ -80,8 +80,10 @@ let isSaving = false;
 function saveWithNextCollection(): void {
   if (isSaving) return;
   isSaving = true;
+  let left = 2; // one may have begun before, and then it saves nothing
   const observer = new PerformanceObserver((list) => {
-    if (!list.getEntries().some(isMajorCollection)) return;
+    left -= list.getEntries().filter(isMajorCollection).length;
+    if (left > 0) return;
     observer.disconnect();
     setFlagsFromString("--no-memory-saver-mode");
     isSaving = false;
@@ -91,6 +93,8 @@ function saveWithNextCollection(): void {
 }
 
 /** The types of Node know `detail` only of entries of other kinds. */
-function isMajorCollection(entry: PerformanceEntry & { readonly detail?: { readonly kind: number } }): boolean {
+function isMajorCollection(
+  entry: PerformanceEntry & { readonly detail?: { readonly kind: number } },
+): boolean {
   return entry.detail?.kind === constants.NODE_PERFORMANCE_GC_MAJOR;
 }

@@ -63,10 +63,7 @@ async function fill(store: Store): Promise<void> {
     sequence,
     data: JSON.stringify({ sequence, text }),
   }));
-  await store.commit(
-    logged,
-    write({ events: large, update: { status: "completed", completedAtMs: 8001 } }),
-  );
+  await store.commit(logged, write({ events: large, update: { status: "completed", completedAtMs: 8001 } }));
   // One that waits, and one that a process left when it died.
   const waiting = newResponse("resp_waiting", { status: "queued", credentials: "sealed", createdAtMs: 9000 });
   await store.create(waiting, "worker", leaseMs);
