@@ -12,7 +12,7 @@ const minGrowthBytes = 48e6;
 /** The share of busy time below which a process is quiet. */
 const quietShare = 0.1;
 /** Up to here, a collection of all takes less than half a second. */
-const smallHeapBytes = 200e6;
+const smallHeapBytes = 100e6;
 /** So many quiet checks in a row come before a collection of all: more for a large heap, which takes longer. */
 const quietChecks = { small: 2, large: 12 };
 /** From one collection of all to the next: what it drops, compiled code for one, is needed again after it. */
