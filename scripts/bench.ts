@@ -2,7 +2,7 @@
 // docs/benchmarks.md. `--quick` takes less than three minutes; `--only library` or `--only server` measures one half, and
 // `--no-peers` skips the other libraries: both then only print. `--sandbox` measures the sandbox of this machine instead,
 // and writes its table in docs/sandbox.md; `--postgres` several nodes on a PostgreSQL, in docs/benchmarks-postgres.md.
-// `--compare` writes nothing, and names the rows that are more than 15 % worse than the committed figures.
+// `--load-minutes 60` loads a server for an hour and prints its memory. `--compare` writes nothing, and names the rows that are more than 15 % worse than the committed figures.
 import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -18,6 +18,7 @@ import { machine } from "../bench/report/machine.ts";
 import { nodesReport, postgresServerReport } from "../bench/report/postgres-report.ts";
 import { sandboxReport } from "../bench/report/sandbox-report.ts";
 import { serverFigures, serverReport } from "../bench/report/server-report.ts";
+import { measureMemoryOverTime, memoryReport } from "../bench/server/measure-memory.ts";
 import { measureServer, type ServerSizes } from "../bench/server/measure-server.ts";
 import { type ServerContender, sqlite, startRondo } from "../bench/server/server-contenders.ts";
 
@@ -30,11 +31,16 @@ const { values } = parseArgs({
     sandbox: { type: "boolean", default: false },
     postgres: { type: "boolean", default: false },
     compare: { type: "boolean", default: false },
+    "load-minutes": { type: "string" },
   },
   allowNegative: true,
 });
 if (values.only !== undefined && values.only !== "library" && values.only !== "server")
   throw new Error(`--only is 'library' or 'server', not '${values.only}'.`);
+
+const loadMinutes = values["load-minutes"];
+if (loadMinutes !== undefined && !/^[1-9]\d*$/.test(loadMinutes))
+  throw new Error(`--load-minutes is a whole number of minutes, at least 1, not '${loadMinutes}'.`);
 
 const figuresFile = join(root, "bench/figures.json");
 const isQuick = values.quick;
@@ -78,6 +84,10 @@ if (values.sandbox) {
 }
 if (values.postgres) {
   await benchPostgres();
+  process.exit();
+}
+if (loadMinutes !== undefined) {
+  await benchMemory(Number(loadMinutes));
   process.exit();
 }
 if (values.peers && values.only !== "server") installPeers();
@@ -128,6 +138,14 @@ async function benchSandbox(): Promise<void> {
   const page = join(root, "docs/sandbox.md");
   const marked = /(<!-- bench -->\n).*(<!-- end of bench -->)/s;
   writeFileSync(page, readFileSync(page, "utf8").replace(marked, `$1\n${conditions}\n\n${table}\n\n$2`));
+}
+
+/** The memory of a server under load for so long. */
+async function benchMemory(minutes: number): Promise<void> {
+  using model = await startModel();
+  const onMinute = (text: string) => console.log(text);
+  const result = await measureMemoryOverTime({ modelUrl: model.url, minutes, onMinute });
+  console.log(`${machine().split("\n").slice(0, 3).join("\n")}\n\n${memoryReport(result)}`);
 }
 
 /** PostgreSQL beside SQLite, and several nodes. */

@@ -1,6 +1,7 @@
 // Measures servers repeatedly, each in a new process, with the load generator and the model in separate processes.
 import { type LoadProcess, type ServerProcess, startLoad } from "../processes.ts";
 import { median, percentile } from "../statistics.ts";
+import { addTool, longRequest, serverTools } from "./request-bodies.ts";
 import {
   floor,
   type ServerContender,
@@ -76,42 +77,6 @@ const piece = " word";
 /** Of typical length, so that conversations have a realistic size. */
 const userMessage =
   "stream 16 and tell me something about the weather of the last few days in the mountains, please";
-
-const addTool = {
-  type: "function",
-  name: "add",
-  description: "Adds two numbers.",
-  parameters: {
-    type: "object",
-    properties: { a: { type: "number" }, b: { type: "number" } },
-    required: ["a", "b"],
-  },
-};
-
-/** The tools of the server's config. */
-const serverTools = { type: "mcp", server_label: "local", require_approval: "never" };
-
-function assistantMessage(text: string) {
-  return { type: "message", role: "assistant", content: [{ type: "output_text", text }] };
-}
-
-/** As a coding agent sends them: 40 items, and 20 tools. */
-const longRequest = {
-  instructions: "You are a careful assistant. Answer briefly, and use your tools where they help. ".repeat(5),
-  input: [
-    ...Array.from({ length: 39 }, (_, index) =>
-      index % 2 === 0
-        ? { role: "user", content: "Tell me more about that, please. ".repeat(3 + (index % 7)) }
-        : assistantMessage(" word".repeat(20 + index)),
-    ),
-    { role: "user", content: "stream 16" },
-  ],
-  tools: Array.from({ length: 20 }, (_, index) => ({
-    ...addTool,
-    name: `tool_${index}`,
-    description: `Does the thing number ${index}. `.repeat(5),
-  })),
-};
 
 export async function measureServer(options: ServerOptions): Promise<ServerResults> {
   const { contenders = serverContenders } = options;
