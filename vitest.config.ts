@@ -5,6 +5,8 @@ export default defineConfig({
   ssr: { resolve: { conditions: ["rondo-source", "module", "node"] } },
   test: {
     include: ["packages/*/src/**/*.test.ts", "test/**/*.test.ts"],
+    // `npm run test:long` runs these.
+    exclude: ["**/node_modules/**", "**/*.long.test.ts"],
     // A process for each file costs more than most files' tests. They share processes, but no modules: test files must
     // not share a default registry.
     isolate: false,

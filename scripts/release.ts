@@ -45,6 +45,7 @@ function release(version: string | undefined): void {
 
   run("npm", "run", "check"); // build, pack, publint, attw, sizes, and the packages in an outside project
   run("npm", "test");
+  run("npm", "run", "test:long");
   run("npm", "run", "pack");
   console.log(nextSteps(version));
 }

@@ -1,7 +1,8 @@
-// `npm run soak`: long trials of the server, with kills at random moments, 1,000 concurrent streams, 10,000 stored
-// responses, and 5,000 simulated schedules of several nodes. `--kills`, `--streams`, `--responses` and `--simulations`
-// change the numbers (0 skips a trial), `--seed` repeats one. `--postgres` tries three nodes on a PostgreSQL instead, with
-// 1,000 failures (`--failures`), and measures how long they take.
+// `npm run soak`: the long tests, then long trials of the server, with kills at random moments, 1,000 concurrent streams,
+// 10,000 stored responses, and 5,000 simulated schedules of several nodes. `--kills`, `--streams`, `--responses` and
+// `--simulations` change the numbers (0 skips a trial), `--no-tests` skips the tests, `--seed` repeats a trial. `--postgres`
+// tries three nodes on a PostgreSQL instead, with 1,000 failures (`--failures`), and measures how long they take.
+import { spawnSync } from "node:child_process";
 import { randomInt } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -27,7 +28,9 @@ const { values } = parseArgs({
     failures: { type: "string", default: "1000" },
     simulations: { type: "string", default: "5000" },
     seed: { type: "string" },
+    tests: { type: "boolean", default: true },
   },
+  allowNegative: true,
 });
 const kills = wholeNumber("kills", values.kills);
 const streams = wholeNumber("streams", values.streams);
@@ -48,6 +51,7 @@ process.once("exit", () => {
 
 if (values.postgres) await nodesTrials();
 else {
+  if (values.tests) longTests();
   if (simulations > 0) await simulationTrial();
   if (kills > 0) await killTrials();
   if (streams > 0) await loadTrial();
@@ -58,6 +62,12 @@ if (flaws.length > 0) {
   console.log(`\n${flaws.length} failures (seed ${seed}):\n${flaws.slice(0, 20).join("\n")}`);
   process.exitCode = 1;
 } else console.log("\nAll trials passed.");
+
+/** The test files that `npm test` leaves out. */
+function longTests(): void {
+  const { status } = spawnSync("npm run test:long", { stdio: "inherit", shell: true });
+  if (status !== 0) flaws.push("the long tests failed, see above");
+}
 
 async function simulationTrial(): Promise<void> {
   console.log(`${simulations} simulated schedules of three nodes, seeds from ${seed}`);

@@ -1,4 +1,4 @@
-// The programs in the documentation are compiled, so they cannot go stale. test/installed.test.ts runs them.
+// The programs in the documentation are compiled, so they cannot go stale. test/installed.long.test.ts runs them.
 import { execFile } from "node:child_process";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";

@@ -24,7 +24,7 @@ async function init(cwd: string, args: readonly string[], found: readonly FoundS
   return io.out;
 }
 
-// test/installed.test.ts runs such a project.
+// test/installed.long.test.ts runs such a project.
 test("a project has all its files, in a folder that need not exist", async () => {
   using folder = folderWith();
   const out = await init(folder.path, ["my/agent"]);
