@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
-import { markOf, newId, newInputId, newItemId, readItemId, roundMark } from "./ids.ts";
+import { markOf, newInputId, newItemId, newResponseId, readItemId, roundMark } from "./ids.ts";
 
 test("ids are new each time, and are read for what they are", () => {
-  const responseId = newId("resp");
+  const responseId = newResponseId();
   expect(responseId).toMatch(/^resp_[0-9a-f]{32}$/);
   const mark = roundMark(responseId, 1);
   const inputs = Array.from({ length: 5_000 }, () => newInputId("msg", mark));
@@ -25,4 +25,18 @@ test("ids of items that come together are neighbours, and later ones come after 
   await expect.poll(() => newInputId("msg", undefined).slice(0, 16) > before.slice(0, 16)).toBe(true);
   const timeOf = (id: string) => Number.parseInt(id.slice("msg_".length, "msg_".length + 12), 16);
   expect(Math.abs(timeOf(before) - Date.now())).toBeLessThan(60_000);
+});
+
+test("ids of responses that are created together share their first digits, up to a number of them", async () => {
+  const start = (id: string) => id.slice(0, "resp_".length + 6);
+  const ids = Array.from({ length: 3_200 }, newResponseId);
+  expect(new Set(ids).size).toBe(ids.length);
+  const bursts = Object.values(Object.groupBy(ids, start));
+  // A few more than 100 if the machine is so slow that some ended by their time.
+  expect(bursts.length).toBeGreaterThan(90);
+  expect(bursts.length).toBeLessThan(300);
+
+  const before = newResponseId();
+  await new Promise((resolve) => setTimeout(resolve, 150));
+  expect(start(newResponseId())).not.toBe(start(before));
 });

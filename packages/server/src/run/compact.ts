@@ -5,7 +5,7 @@ import { sealSummary, summarize } from "../engine/compaction.ts";
 import { toApiError } from "../engine/failure.ts";
 import { sealer } from "../engine/seal.ts";
 import { expandInputItem } from "../protocol/expand-input-item.ts";
-import { newId } from "../protocol/ids.ts";
+import { newId, newResponseId } from "../protocol/ids.ts";
 import type { InputItem } from "../protocol/items.ts";
 import type { ResponseUsage } from "../protocol/response.ts";
 import type { Planned } from "./planner.ts";
@@ -48,7 +48,7 @@ export async function compactHistory(
     isUserMessage(item as InputItem) ? [asOutput(item as InputItem)] : [],
   );
   return {
-    id: newId("resp"),
+    id: newResponseId(),
     object: "response.compaction",
     created_at: Math.floor(plan.createdAtMs / 1000),
     output: [

@@ -4,7 +4,7 @@ import { sealer } from "../engine/seal.ts";
 import { invalidRequest } from "../protocol/api-error.ts";
 import { type CreateRequest, type Limits, parseCreateRequest } from "../protocol/create-request.ts";
 import { credentialsOf, itemWithoutCredentials } from "../protocol/credentials.ts";
-import { newId } from "../protocol/ids.ts";
+import { newResponseId } from "../protocol/ids.ts";
 import type { UrlRules } from "../protocol/input-urls.ts";
 import type { InputItem } from "../protocol/items.ts";
 import { type RequestTrace, toStoredRequest } from "../protocol/stored-request.ts";
@@ -73,7 +73,7 @@ export async function prepareRun(
   if (repeatKey && store.keepsNothing) throw keepsNothing(null, "an Idempotency-Key");
   if (repeatKey) checkRepeatable(given.store);
   const request = isWarmUp || !given.store ? given : withRecalled(given, recall);
-  const id = newId("resp");
+  const id = newResponseId();
   const planned = await planRun(
     { id, owner, createdAtMs: now(), request, input: request.input, waits, recall, isWarmUp },
     planner,

@@ -234,6 +234,35 @@ test("a database from before lists of runs is migrated, with titles and threads"
   await store.close();
 });
 
+test("traces of a file from before they had keys are read, and long ones share pages", async () => {
+  const pieces = Array.from({ length: 100 }, (_, last) => ({ first: last, last, lines: "x".repeat(1_200) }));
+  const before = sqliteStore({ path });
+  const lease = await before.create(newResponse("resp_1"), "worker-1", 30_000);
+  for (const trace of pieces.slice(0, 99)) await before.commit(lease, write({ trace }));
+  await before.close();
+  const old = new DatabaseSync(path);
+  old.exec(`ALTER TABLE events DROP COLUMN count;
+    CREATE TABLE old (response_key INTEGER NOT NULL REFERENCES responses (key) ON DELETE CASCADE, last INTEGER NOT NULL,
+      first INTEGER NOT NULL, lines TEXT NOT NULL, PRIMARY KEY (response_key, last)) STRICT, WITHOUT ROWID;
+    INSERT INTO old SELECT response_key, last, first, lines FROM traces;
+    DROP TABLE traces;
+    ALTER TABLE old RENAME TO traces;
+    PRAGMA user_version = 7`);
+  old.close();
+
+  const store = sqliteStore({ path });
+  const [next] = await store.queue.claim("worker-2", { leaseMs: 30_000, limit: 1 });
+  if (next) for (const trace of pieces.slice(98)) await store.commit(next, write({ trace }));
+  expect(await store.trace("ann", "resp_1", -1)).toEqual(pieces);
+  await store.close();
+  const database = new DatabaseSync(path);
+  const { pages } = database.prepare("SELECT count(*) AS pages FROM dbstat WHERE name = 'traces'").get() as {
+    pages: number;
+  };
+  database.close();
+  expect(pages).toBeLessThan(50);
+});
+
 test("a crash note names the run that ended the last process: it alone is blamed, and the note is removed", async () => {
   const before = sqliteStore({ path });
   for (const id of ["resp_1", "resp_2"]) await before.create(newResponse(id, { status: "queued" }), "w", 1);

@@ -220,6 +220,21 @@ const migrations: readonly string[] = [
   -- A row has so many events, as lines, and the sequence of the last one.
   ALTER TABLE events ADD COLUMN count INTEGER NOT NULL DEFAULT 1;
   `,
+  `
+  -- Without a key of its own, a row of over 1,000 bytes took a whole page.
+  CREATE TABLE keyed_traces (
+    key INTEGER PRIMARY KEY,
+    response_key INTEGER NOT NULL REFERENCES responses (key) ON DELETE CASCADE,
+    first INTEGER NOT NULL,
+    last INTEGER NOT NULL,
+    lines TEXT NOT NULL,
+    UNIQUE (response_key, last)
+  ) STRICT;
+  INSERT INTO keyed_traces (response_key, first, last, lines)
+    SELECT response_key, first, last, lines FROM traces ORDER BY response_key, last;
+  DROP TABLE traces;
+  ALTER TABLE keyed_traces RENAME TO traces;
+  `,
 ];
 
 export const newestVersion = migrations.length;
