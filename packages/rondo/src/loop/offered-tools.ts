@@ -14,18 +14,22 @@ export class OfferedTools {
   readonly #builtIn = new Map<string, () => AnyTool>();
 
   constructor(tools: Iterable<AnyTool>, isOffered: (tool: AnyTool) => boolean = () => true) {
-    for (const tool of [...tools].flatMap(withSubtools)) {
-      const other = this.#all.get(tool.wireName);
-      if (other !== undefined && other !== tool)
-        throw new InvalidArgumentError({
-          field: "tools",
-          expected: "each name once, as the model sees it",
-          received: tool.wireName,
-          hint: `Duplicate tool name: ${other.name}${other.name === tool.name ? "" : ` and ${tool.name}`}.`,
-        });
-      this.#all.set(tool.wireName, tool);
-      if (isOffered(tool)) this.#offered.set(tool.wireName, tool);
-    }
+    for (const tool of tools)
+      if (tool.subtools.length === 0) this.#add(tool, isOffered);
+      else for (const each of withSubtools(tool)) this.#add(each, isOffered);
+  }
+
+  #add(tool: AnyTool, isOffered: (tool: AnyTool) => boolean): void {
+    const other = this.#all.get(tool.wireName);
+    if (other !== undefined && other !== tool)
+      throw new InvalidArgumentError({
+        field: "tools",
+        expected: "each name once, as the model sees it",
+        received: tool.wireName,
+        hint: `Duplicate tool name: ${other.name}${other.name === tool.name ? "" : ` and ${tool.name}`}.`,
+      });
+    this.#all.set(tool.wireName, tool);
+    if (isOffered(tool)) this.#offered.set(tool.wireName, tool);
   }
 
   get offered(): AnyTool[] {

@@ -2,6 +2,7 @@
 
 import type { Message } from "../model/message.ts";
 import type { ModelRequest } from "../model/provider.ts";
+import { oncePerDefinition } from "../tool/definition.ts";
 
 /** What of a text bounds its tokens, at no cost. */
 export interface PromptSize {
@@ -27,6 +28,19 @@ export function sizeOf(parts: readonly unknown[]): PromptSize {
   );
   return { characters, most: characters + more };
 }
+
+/** The same for definitions of tools. */
+export function sizeOfTools(tools: ModelRequest["tools"] = []): PromptSize {
+  let [characters, most] = [0, 0];
+  for (const tool of tools) {
+    const size = sizeOfTool(tool);
+    characters += size.characters;
+    most += size.most;
+  }
+  return { characters, most };
+}
+
+const sizeOfTool = oncePerDefinition((tool) => sizeOf(toolParts([tool])));
 
 /**
  * The runs of letters and of digits: tokens do not reach across them. Four ideographs count as one. Reads all text, so

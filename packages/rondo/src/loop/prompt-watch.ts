@@ -5,7 +5,7 @@ import { sameJson } from "../json/same-json.ts";
 import type { Message } from "../model/message.ts";
 import type { ModelProvider, ModelRequest, Usage } from "../model/provider.ts";
 import { PromptCounts } from "./prompt-counts.ts";
-import { lengthOf, runsOf, sizeOf, toolParts } from "./prompt-size.ts";
+import { lengthOf, type PromptSize, runsOf, sizeOf, sizeOfTools, toolParts } from "./prompt-size.ts";
 
 /** What of the earlier prompt a request does not begin with. */
 export interface PromptChange {
@@ -60,8 +60,9 @@ export class PromptWatch {
     if (!sent || !model.countsPrompts || usage.inputTokens <= 0) return undefined;
     const base = this.#base?.counted;
     const from = base ? (this.#base?.messages.length ?? 0) : 0;
-    const parts = [...(base ? [] : toolParts(sent.tools)), ...sent.messages.slice(from)];
-    const added = sizeOf(parts);
+    const tools = base ? [] : sent.tools;
+    const messages = from === 0 ? sent.messages : sent.messages.slice(from);
+    const added = sumOf(sizeOfTools(tools), sizeOf(messages));
     const counts = PromptCounts.of(model);
     const count = counts.read(usage, base?.tokens, added);
     const known = base ? base.tokens * 0.98 - droppedThinking(sent, from, model) : 0;
@@ -69,7 +70,7 @@ export class PromptWatch {
     const least =
       known - templateTokens + byCharacters <= count.most
         ? 0 // whatever its words, it may be whole
-        : known - templateTokens + Math.min(byCharacters, counts.leastByRuns(runsOf(parts)));
+        : known - templateTokens + Math.min(byCharacters, counts.leastByRuns(runsOf([...toolParts(tools), ...messages])));
     const window = model.profile.contextWindow;
     const isWhole = counts.areWhole && !(base && counts.mayBePartial(usage, added));
     const isProven = isWhole || (window !== undefined && least > window && !counts.areUncached);
@@ -118,6 +119,10 @@ function toCut(reportedTokens: number, expectedTokens: number, model: ModelProvi
       `${expectedTokens}${window === undefined ? "" : ` (its window: ${window})`}, and answered without the rest. ` +
       "Give the model a larger window (num_ctx in Ollama, -c in llama.cpp), or send less.",
   };
+}
+
+function sumOf(one: PromptSize, other: PromptSize): PromptSize {
+  return { characters: one.characters + other.characters, most: one.most + other.most };
 }
 
 type Tools = SentPrompt["tools"];

@@ -47,7 +47,8 @@ export function resolveReferences(
     const call = executors.readCall(item);
     return call !== undefined && call.result === undefined;
   };
-  const ids = input.flatMap((item) => (refersToStored(item) && item.id ? [item.id] : []));
+  const ids: string[] = [];
+  for (const item of input) if (refersToStored(item) && item.id) ids.push(item.id);
   if (ids.length === 0) return replaceReferences(input, new Map(), refersToStored);
   const items = store?.items(owner, ids) ?? Promise.resolve([]);
   return items.then((found) =>

@@ -52,6 +52,8 @@ export class Executors {
   /** Those that may offer tools to a request without a definition of theirs. */
   readonly #offersUnasked: ReadonlySet<ToolExecutor>;
   readonly #offerMs: number;
+  /** What requests that have only functions of the client are offered: the same again for the same functions. */
+  readonly #ofFunctions = new WeakMap<ToolOffer, Offer>();
   readonly #items: ReadonlyMap<string, { readonly items: CallItems; readonly kind: string }>;
 
   constructor(options: ExecutorsOptions) {
@@ -106,7 +108,8 @@ export class Executors {
   async offer({ definitions, names, ...asked }: RequestedTools): Promise<Offer> {
     const claims = new Map<ToolExecutor, { index: number; definition: ToolDefinition }[]>();
     const ignored: string[] = [];
-    for (const [index, definition] of definitions.entries()) {
+    for (let index = 0; index < definitions.length; index += 1) {
+      const definition = definitions[index] as ToolDefinition;
       const executor = this.#find(definition, ignored);
       const claim = { index, definition };
       const others = executor && claims.get(executor);
@@ -122,7 +125,12 @@ export class Executors {
     });
     const ready = offers.every(isReady) ? offers : await Promise.all(offers.map(async (offer) => offer));
     if (ignored.length === 0 && ready.every(isEmpty)) return emptyOffer;
-    return mergeOffers([{ tools: [], ignored }, ...ready], names);
+    const functions = ready[mayOffer.indexOf(functionExecutor)];
+    const hasOthers = ignored.length > 0 || ready.some((offer) => offer !== functions && !isEmpty(offer));
+    if (!functions || hasOthers || names?.size) return mergeOffers([{ tools: [], ignored }, ...ready], names);
+    const known = this.#ofFunctions.get(functions) ?? mergeOffers(ready);
+    this.#ofFunctions.set(functions, known);
+    return known;
   }
 
   /** Whether an executor makes items of this type. */
@@ -159,8 +167,8 @@ function isReady(offer: ToolOffer | Promise<ToolOffer>): offer is ToolOffer {
   return !("then" in offer);
 }
 
-function isEmpty({ tools, announcements = [], ignored = [], hold }: ToolOffer): boolean {
-  return tools.length === 0 && announcements.length === 0 && ignored.length === 0 && !hold;
+function isEmpty({ tools, announcements = [], ignored = [], hold, annotate }: ToolOffer): boolean {
+  return tools.length + announcements.length + ignored.length === 0 && !hold && !annotate;
 }
 
 /** A 400 for a tool that needs a sandbox, where there is none. */

@@ -58,7 +58,7 @@ export interface CreateRequest extends OptionalFields {
    * With those that items of the input bring. Namespaces are flattened, custom tools are functions; unknown types are
    * as they came.
    */
-  tools: ToolDefinition[];
+  tools: readonly ToolDefinition[];
   /** Default: `auto`. */
   tool_choice: ToolChoice;
   /** The names that may be called. Default: all. */
@@ -140,8 +140,8 @@ function checkEach(
   field: string,
 ): void {
   if (!Array.isArray(list)) return;
-  for (const [index, entry] of list.entries())
-    if (!isUsual(entry)) parseField(schema, entry, body, [field, index]);
+  for (let index = 0; index < list.length; index += 1)
+    if (!isUsual(list[index])) parseField(schema, list[index], body, [field, index]);
 }
 
 /** Checked first, so that a huge list costs nothing. */
@@ -194,7 +194,10 @@ export function echoedTools({ tools, echo }: Pick<CreateRequest, "tools" | "echo
 }
 
 /** The tools with those that items bring. */
-function withToolsOf(input: readonly InputItem[], tools: ToolDefinition[]): ToolDefinition[] {
+function withToolsOf(
+  input: readonly InputItem[],
+  tools: readonly ToolDefinition[],
+): readonly ToolDefinition[] {
   return input.reduce((all, item) => {
     const brought = toolsToOffer(item);
     return brought.length === 0 ? all : addTools(all, toTools(brought));

@@ -46,22 +46,31 @@ export function checkMessageUrls(messages: unknown, rules: UrlRules): void {
 /** `path` leads to the value; it is changed during the walk, and restored. */
 function walk(value: unknown, rules: UrlRules, path: PropertyKey[], isMedia: boolean): void {
   if (typeof value !== "object" || value === null) return;
-  if (Array.isArray(value)) for (const [index, entry] of value.entries()) visit(entry, index, "");
+  if (Array.isArray(value))
+    for (let index = 0; index < value.length; index += 1) visit(value[index], index, "", rules, path, isMedia);
   else
-    for (const key of Object.keys(value)) visit((value as Readonly<Record<string, unknown>>)[key], key, key);
+    for (const key in value)
+      visit((value as Readonly<Record<string, unknown>>)[key], key, key, rules, path, isMedia);
+}
 
-  function visit(inner: unknown, at: PropertyKey, field: string): void {
-    const isText = typeof inner === "string";
-    // Nearly all of a request: texts of fields that have no URL.
-    if (isText ? !isMedia && !field.endsWith("_url") : typeof inner !== "object") return;
-    path.push(at);
-    if (urlFields.test(field)) {
-      const url: unknown = isText ? inner : (inner as { url?: unknown } | null)?.url;
-      if (typeof url === "string") checkUrl(url, field, rules, isText ? path : [...path, "url"]);
-    } else if (isMedia && isText && fetchable.test(inner)) checkUrl(inner, field, rules, path);
-    walk(inner, rules, path, isMedia);
-    path.pop();
-  }
+function visit(
+  inner: unknown,
+  at: PropertyKey,
+  field: string,
+  rules: UrlRules,
+  path: PropertyKey[],
+  isMedia: boolean,
+): void {
+  const isText = typeof inner === "string";
+  // Nearly all of a request: texts of fields that have no URL.
+  if (isText ? !isMedia && !field.endsWith("_url") : typeof inner !== "object") return;
+  path.push(at);
+  if (urlFields.test(field)) {
+    const url: unknown = isText ? inner : (inner as { url?: unknown } | null)?.url;
+    if (typeof url === "string") checkUrl(url, field, rules, isText ? path : [...path, "url"]);
+  } else if (isMedia && isText && fetchable.test(inner)) checkUrl(inner, field, rules, path);
+  walk(inner, rules, path, isMedia);
+  path.pop();
 }
 
 const maxUrlLength = 8192;

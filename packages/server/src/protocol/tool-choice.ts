@@ -96,13 +96,14 @@ function isIn(list: readonly NamedTool[]): (tool: NamedTool) => boolean {
  */
 export function checkForcedTool(request: { tool_choice: ToolChoice }, names: readonly string[]): void {
   const { tool_choice: choice } = request;
-  const has =
-    names.length === 0 ? "there are none" : `there are ${names.map((tool) => `"${tool}"`).join(", ")}`;
-  if (typeof choice === "object" && !names.includes(choice.name))
+  if (typeof choice === "object" && !names.includes(choice.name)) {
+    const has =
+      names.length === 0 ? "there are none" : `there are ${names.map((tool) => `"${tool}"`).join(", ")}`;
     throw invalidRequest(
       "tool_choice",
       `tool_choice: expected the name of a tool of this request, got "${choice.name}"; ${has}. Add it to tools, or choose another.`,
     );
+  }
   if (choice === "required" && names.length === 0)
     throw invalidRequest(
       "tool_choice",

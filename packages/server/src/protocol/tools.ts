@@ -114,7 +114,8 @@ interface Placed {
  * Flattens valid tools: those of a namespace join the others, under their own name or, where that is taken, as
  * `namespace__name`; a custom tool becomes a function of one string. Throws a 400 when two have the same name.
  */
-export function toTools(given: readonly JsonObject[]): ToolDefinition[] {
+export function toTools(given: readonly JsonObject[]): readonly ToolDefinition[] {
+  if (areDistinctFunctions(given)) return given;
   const flat = given.flatMap((entry, index): Placed[] => {
     const path = `tools[${index}]`;
     if (entry["type"] !== "namespace") return [{ entry, path, prefix: undefined }];
@@ -138,6 +139,13 @@ export function toTools(given: readonly JsonObject[]): ToolDefinition[] {
     taken.set(name, path);
     return toTool(entry, { name, own, namespace: prefix });
   });
+}
+
+/** Nearly always they are: then they stay as they are. */
+function areDistinctFunctions(given: readonly JsonObject[]): given is readonly ToolDefinition[] {
+  const names = new Set<string>();
+  for (const { type, name } of given) if (type === "function" && typeof name === "string") names.add(name);
+  return names.size === given.length;
 }
 
 interface Names {

@@ -33,34 +33,36 @@ export function findUnknown(body: JsonObject, { isStrict, isKnownTool, isKnownIt
     if (!warnings.has(what)) warnings.set(what, `${param}: ${what} is not known here and was ignored.`);
   };
   const noteFields = (path: readonly PropertyKey[], value: JsonObject, known: ReadonlySet<string>) => {
-    for (const field of Object.keys(value))
+    for (const field in value)
       if (!known.has(field)) note([...path, field], `the field ${describeValue(field)}`);
   };
 
   noteFields([], body, topFields);
-  for (const [index, item] of entries(body["input"])) {
+  each(body["input"], (item, index) => {
     const known = itemFields.get(item["type"] ?? "message");
     if (known && isStrict) noteFields(["input", index], item, known);
     const { type } = item;
     if (!known && !(typeof type === "string" && isKnownItem?.(type)))
       note(["input", index, "type"], `the item type ${describeValue(type)}`);
-  }
-  for (const [index, tool] of entries(body["tools"])) {
+  });
+  each(body["tools"], (tool, index) => {
     const known = toolFields.get(tool["type"]);
     if (known && isStrict) noteFields(["tools", index], tool, known);
     if (!known && !isKnownTool?.(tool as ToolDefinition))
       note(["tools", index, "type"], `the tool type ${describeValue(tool["type"])}`);
-  }
-  for (const [index, value] of entries<string>(body["include"]))
+  });
+  each<string>(body["include"], (value, index) => {
     if (!includables.includes(value)) note(["include", index], `the value ${describeValue(value)}`);
-  for (const [index, { type }] of entries(body["context_management"]))
+  });
+  each(body["context_management"], ({ type }, index) => {
     if (type !== "compaction") note(["context_management", index, "type"], `the type ${describeValue(type)}`);
+  });
   const tier = body["service_tier"] ?? "auto";
   if (!serviceTiers.some((known) => known === tier))
     note(["service_tier"], `the tier ${describeValue(tier)}`);
   return warnings ? [...warnings.values()] : [];
 }
 
-function entries<T extends JsonValue = JsonObject>(list: unknown): Iterable<[number, T]> {
-  return Array.isArray(list) ? (list as T[]).entries() : [];
+function each<T extends JsonValue = JsonObject>(list: unknown, visit: (entry: T, index: number) => void): void {
+  if (Array.isArray(list)) (list as T[]).forEach(visit);
 }

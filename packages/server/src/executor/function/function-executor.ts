@@ -2,32 +2,47 @@
 
 import { clientTool } from "../../protocol/client-tools.ts";
 import { definedTool } from "../defined-tool.ts";
-import type { OfferedTool, OfferRequest, ToolExecutor } from "../executor.ts";
+import type { OfferedTool, OfferRequest, ToolExecutor, ToolOffer } from "../executor.ts";
 import { functionItems } from "./function-items.ts";
 import { KnownFunctions } from "./known-functions.ts";
 
 /** Enough for the tools of a few dozen agents, in some megabytes. */
-const known = new KnownFunctions({ functions: 1000, chars: 500_000 });
+const known = new KnownFunctions<OfferedTool>({ functions: 1000, chars: 500_000 });
 
 export const functionExecutor: ToolExecutor = {
   kind: "function",
   canExecute: ({ type }) => type === "function",
-  offer: ({ definitions }) => ({ tools: definitions.map(offeredFunction) }),
+  offer: ({ definitions }) => {
+    const tools = definitions.map(offeredFunction);
+    const first = tools[0]?.tool;
+    const recent = first && recentOffers.get(first);
+    if (recent && isSameList(recent.tools, tools)) return recent;
+    const offer = { tools };
+    if (first) recentOffers.set(first, offer);
+    return offer;
+  },
 };
 
+/** By their first functions: agents have the same ones in every request. */
+const recentOffers = new WeakMap<OfferedTool["tool"], ToolOffer>();
+
+function isSameList(recent: readonly OfferedTool[], tools: readonly OfferedTool[]): boolean {
+  return (
+    recent.length === tools.length &&
+    recent.every(({ tool, index }, place) => tool === tools[place]?.tool && index === tools[place].index)
+  );
+}
+
 function offeredFunction({ definition, index }: OfferRequest["definitions"][number]): OfferedTool {
-  const { tool, items } = known.get(definition, () => {
-    const made = definedTool(definition, index, {}, async () => "");
+  const offered = known.get(definition, () => {
+    const tool = definedTool(definition, index, {}, async () => "");
     return {
-      tool: made,
-      items: functionItems(clientTool(definition) ?? { type: "function", name: made.wireName }),
+      tool,
+      index,
+      runsHere: false,
+      identity: { host: "client", label: "function", name: tool.wireName },
+      items: functionItems(clientTool(definition) ?? { type: "function", name: tool.wireName }),
     };
   });
-  return {
-    tool,
-    index,
-    runsHere: false,
-    identity: { host: "client", label: "function", name: tool.wireName },
-    items,
-  };
+  return offered.index === index ? offered : { ...offered, index };
 }

@@ -1,12 +1,15 @@
+import fc from "fast-check";
+import type { AnyTool } from "rondo";
 import { expect, test } from "vitest";
 import { definedTool } from "../defined-tool.ts";
+import type { CallItems } from "../executor.ts";
 import { functionItems } from "./function-items.ts";
 import { KnownFunctions } from "./known-functions.ts";
 
 const definitionOf = (name: string) => ({ type: "function", name, parameters: { type: "object" } });
 
 function counting(chars: number, functions = 100) {
-  const known = new KnownFunctions({ chars, functions });
+  const known = new KnownFunctions<{ tool: AnyTool; items: CallItems }>({ chars, functions });
   const made: string[] = [];
   const get = (name: string, more: object = {}) => {
     const definition = { ...definitionOf(name), ...more };
@@ -37,6 +40,24 @@ test("a definition in another order is another function: models read it as it is
   const other = get("look", { parameters: { title: "t", type: "object" } });
   expect(one).not.toBe(other);
   expect(get("look", { parameters: { type: "object", title: "t" } })).toBe(one);
+});
+
+test("two definitions are the same function if their JSON is the same", () => {
+  const json = fc.jsonValue({ maxDepth: 3, noUnicodeString: false });
+  // Often the same, else something was added, left out or put elsewhere.
+  const pair = fc.tuple(json, json, fc.boolean()).map(([one, other, isSame]) => [one, isSame ? one : other]);
+  fc.assert(
+    fc.property(pair, ([one, other]) => {
+      const known = new KnownFunctions<object>({ chars: 1_000_000, functions: 10 });
+      // As requests come: read anew.
+      const read = (parameters: unknown) =>
+        JSON.parse(JSON.stringify({ type: "function", name: "f", parameters }));
+      const get = (parameters: unknown) => known.get(read(parameters), () => ({}));
+      const isSame = JSON.stringify(read(one)) === JSON.stringify(read(other));
+      expect(get(one) === get(other)).toBe(isSame);
+    }),
+    { numRuns: 500 },
+  );
 });
 
 test("a list is no object with the same fields", () => {
