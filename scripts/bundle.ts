@@ -106,9 +106,19 @@ async function bundle({ folder, entries, shared, target }: Package): Promise<Out
     if (file.type === "asset")
       return { fileName: file.fileName, content: withoutSources(String(file.source)) };
     if (file.isEntry || !shared || file.name in shared)
-      return { fileName: file.fileName, content: file.code };
+      return { fileName: file.fileName, content: inAscii(file.code) };
     throw new Error(`${file.fileName} is not planned: add its sources to the files in scripts/bundle.ts.`);
   });
+}
+
+/**
+ * Text in literals with escapes, so that all is ASCII: a single other character would let V8 keep and scan the whole file
+ * with two bytes for each. Lines stay as they are; the few columns after such a character move in the maps.
+ */
+function inAscii(code: string): string {
+  if (/String\.raw`[^`]*[^\0-\x7f]/.test(code))
+    throw new Error("String.raw does not read escapes: write this text in ASCII, or without String.raw.");
+  return code.replace(/[^\0-\x7f]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`);
 }
 
 /** The package has the sources, so its maps only name them. */
