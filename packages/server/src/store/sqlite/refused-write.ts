@@ -13,12 +13,17 @@ export class RefusedWrite extends Error {
   }
 }
 
-/** Runs a write. If something is there already that has to be unique, it is refused with what `explain` throws. */
+/** A row is there already that must not be changed. */
+export class NotChanged extends Error {
+  override readonly name = "NotChanged";
+}
+
+/** Runs a write. If something is there already that has to be unique, or to stay, `explain` throws why it is refused. */
 export function unlessTaken<T>(write: () => T, explain: () => void): T {
   try {
     return write();
   } catch (error) {
-    if (!isTaken(error)) throw error;
+    if (!isTaken(error) && !(error instanceof NotChanged)) throw error;
     try {
       explain();
     } catch (reason) {

@@ -1,4 +1,4 @@
-// Writes to runs, in the caller's transaction. They are refused before the first change.
+// Writes to runs, in the caller's transaction. They are refused before the first change, or with a `RefusedWrite`.
 
 import { isTerminal, type ResponseStatus } from "../../protocol/status.ts";
 import { addsToConversation } from "../conversation-store.ts";
@@ -10,7 +10,7 @@ import type { SqliteConnection } from "./connection.ts";
 import { addResponse, readState } from "./conversations.ts";
 import { toEventRows } from "./event-rows.ts";
 import { findKey, insertKey } from "./keys.ts";
-import { unlessTaken } from "./refused-write.ts";
+import { NotChanged, unlessTaken } from "./refused-write.ts";
 
 /** A response as its worker needs it. */
 export interface RunRow {
@@ -146,10 +146,15 @@ export function heldRun(db: SqliteConnection, lease: Lease): RunRow {
 
 export function addToRun(db: SqliteConnection, lease: Lease, write: EncodedWrite, nowMs: number): void {
   const run = heldRun(db, lease);
-  const items = write.output.flatMap((item) => knownItems(db, run, item));
-  checkWrite({ id: lease.responseId, status: run.status, lastSequence: run.last_sequence, items }, write);
+  const state = { id: lease.responseId, status: run.status, lastSequence: run.last_sequence };
+  checkWrite({ ...state, items: [] }, write);
+  // Items are mostly new, or open, and SQLite itself sees where they are not.
+  for (const item of write.output)
+    unlessTaken(
+      () => putOutput(db, run, item),
+      () => checkWrite({ ...state, items: knownItems(db, run, item) }, { ...write, output: [item] }),
+    );
   insertEvents(db, run.key, write.events);
-  for (const item of write.output) putOutput(db, run, item);
   for (const step of write.steps) {
     db.change("INSERT INTO steps (response_key, data) VALUES (?, ?)", run.key, step);
   }
@@ -179,12 +184,14 @@ function insertEvents(db: SqliteConnection, key: number, events: readonly Stored
   }
 }
 
+/** Throws a `NotChanged` if there is another item at its index, or one that is frozen. */
 function putOutput(db: SqliteConnection, run: RunRow, item: EncodedOutput): void {
-  db.change(
+  const changed = db.change(
     `INSERT INTO items (response_key, is_output, position, turn, owner, id, is_frozen, data)
       VALUES (?, 1, ?, ?, ?, ?, ?, ?)
       ON CONFLICT (response_key, is_output, position)
-      DO UPDATE SET turn = excluded.turn, is_frozen = excluded.is_frozen, data = excluded.data`,
+      DO UPDATE SET turn = excluded.turn, is_frozen = excluded.is_frozen, data = excluded.data
+        WHERE id = excluded.id AND is_frozen = 0`,
     run.key,
     item.index,
     item.turn,
@@ -193,6 +200,7 @@ function putOutput(db: SqliteConnection, run: RunRow, item: EncodedOutput): void
     Number(item.isFrozen),
     item.data,
   );
+  if (changed === 0) throw new NotChanged();
 }
 
 /** The existing items with the index or the id of a new one. */
