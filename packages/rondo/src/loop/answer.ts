@@ -11,6 +11,8 @@ export interface Answer {
   text: string;
   thinking: string;
   readonly calls: RawCall[];
+  /** The ids of the calls, each with the last number that was added to it. */
+  readonly callIds: Map<string, number>;
   /** What came of its calls, for an estimate if it breaks off. */
   callText: string;
   finishReason: FinishReason;
@@ -24,6 +26,7 @@ export function newAnswer(): Answer {
     text: "",
     thinking: "",
     calls: [],
+    callIds: new Map(),
     callText: "",
     finishReason: "unknown",
     usage: undefined,
@@ -35,11 +38,17 @@ export function isAnsweredHere(call: CheckedCall): call is CallHere {
   return call.decision === "run" || call.decision === "reject";
 }
 
-/** Two calls of one answer need two ids: results and idempotency keys go by them. */
-export function withOwnId(call: RawCall, others: readonly RawCall[]): RawCall {
+/** Adds a call. Two of one answer need two ids: results and idempotency keys go by them. */
+export function addCall({ calls, callIds }: Answer, call: RawCall): void {
   let { id } = call;
-  for (let count = 2; others.some((other) => other.id === id); count += 1) id = `${call.id}_${count}`;
-  return id === call.id ? call : { ...call, id };
+  let count = callIds.get(id) ?? 0;
+  while (callIds.has(id)) {
+    count += 1;
+    id = `${call.id}_${count}`;
+  }
+  if (id !== call.id) callIds.set(call.id, count);
+  callIds.set(id, 1);
+  calls.push(id === call.id ? call : { ...call, id });
 }
 
 export function toRawCall({ id, function: { name, arguments: text } }: ToolCall): RawCall {

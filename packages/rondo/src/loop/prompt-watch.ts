@@ -70,7 +70,9 @@ export class PromptWatch {
     const least =
       known - templateTokens + byCharacters <= count.most
         ? 0 // whatever its words, it may be whole
-        : known - templateTokens + Math.min(byCharacters, counts.leastByRuns(runsOf([...toolParts(tools), ...messages])));
+        : known -
+          templateTokens +
+          Math.min(byCharacters, counts.leastByRuns(runsOf([...toolParts(tools), ...messages])));
     const window = model.profile.contextWindow;
     const isWhole = counts.areWhole && !(base && counts.mayBePartial(usage, added));
     const isProven = isWhole || (window !== undefined && least > window && !counts.areUncached);

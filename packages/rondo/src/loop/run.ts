@@ -6,11 +6,11 @@ import type { Message, ToolCall, ToolMessage } from "../model/message.ts";
 import { checkOnTrace } from "../trace/run-trace.ts";
 import { isAnsweredHere, toEvent, toRawCall } from "./answer.ts";
 import { ask } from "./ask.ts";
+import { CallRound, type CallToAnswer } from "./call-round.ts";
 import type { CallHere } from "./check-call.ts";
 import type { LoopEvent, RunReason } from "./events.ts";
 import { OfferedTools } from "./offered-tools.ts";
 import type { LoopOptions } from "./options.ts";
-import { type CallToAnswer, runCalls } from "./run-calls.ts";
 import { RunContext } from "./run-context.ts";
 import type { RunProgress } from "./run-progress.ts";
 import { checkRunState } from "./state.ts";
@@ -48,18 +48,13 @@ export function run(messages: readonly Message[], options: LoopOptions): Run<Loo
   });
 }
 
-/** The calls of an answer while they are answered. */
-interface Round {
-  readonly events: AsyncGenerator<LoopEvent, void, void>;
-  /** Whether some calls are left to the client. */
-  readonly isLeft: boolean;
-}
-
 class Loop {
   readonly #run: RunContext;
   readonly #options: LoopOptions;
   readonly #progress: RunProgress;
   readonly #signal: AbortSignal;
+  /** Whether the last round left some calls to the client. */
+  #leavesCalls = false;
 
   constructor(run: RunContext) {
     this.#run = run;
@@ -78,8 +73,14 @@ class Loop {
         for (const event of this.#run.upcoming.splice(0)) yield event;
         if (this.#run.open.length > 0 || this.#signal.aborted) {
           const round = this.#startRound();
-          yield* round.events;
-          reason = this.#endRound(round);
+          try {
+            for (let event = round.next(); event; event = round.next())
+              if (event instanceof Promise) await event;
+              else yield event;
+          } finally {
+            await round.end();
+          }
+          reason = this.#endRound();
           for (const event of this.#run.upcoming.splice(0)) yield event;
         } else reason = this.#answered();
       }
@@ -169,15 +170,21 @@ class Loop {
   /** Answers all calls that are answered here. Gives why the run ends, if it does. */
   async *#answer(): AsyncGenerator<LoopEvent, RunReason | undefined, void> {
     const round = this.#startRound();
-    yield* round.events;
-    const reason = this.#endRound(round);
+    try {
+      for (let event = round.next(); event; event = round.next())
+        if (event instanceof Promise) await event;
+        else yield event;
+    } finally {
+      await round.end();
+    }
+    const reason = this.#endRound();
     for (const event of this.#run.upcoming.splice(0)) yield event;
     return reason;
   }
 
-  #startRound(): Round {
+  #startRound(): CallRound {
     const here = this.#run.open.filter(isAnsweredHere);
-    const isLeft = here.length < this.#run.open.length;
+    this.#leavesCalls = here.length < this.#run.open.length;
     const calls = here.map((call) => this.#toAnswer(call));
     this.#run.open = [];
     let answered = 0;
@@ -186,15 +193,14 @@ class Loop {
       this.#run.commit(message);
     };
     const { state } = this.#progress;
-    const events = runCalls(calls, take, this.#options, state, this.#signal, this.#run.trace);
-    return { events, isLeft };
+    return new CallRound(calls, take, this.#options, state, this.#signal, this.#run.trace);
   }
 
   /** Why the run ends with a round, if it does. */
-  #endRound({ isLeft }: Round): RunReason | undefined {
+  #endRound(): RunReason | undefined {
     if (this.#signal.aborted) return "aborted";
     const { limit, endsRun, fruitlessAnswers } = this.#progress.state;
-    if (isLeft || endsRun) return "client_calls";
+    if (this.#leavesCalls || endsRun) return "client_calls";
     if (limit || !this.#progress.isStuck) return limit;
     const message = `In ${fruitlessAnswers} answers in a row, no call could be run; the run ends here.`;
     this.#run.upcoming.push(this.#run.tell({ type: "warning", message }));

@@ -47,7 +47,8 @@ export function checkMessageUrls(messages: unknown, rules: UrlRules): void {
 function walk(value: unknown, rules: UrlRules, path: PropertyKey[], isMedia: boolean): void {
   if (typeof value !== "object" || value === null) return;
   if (Array.isArray(value))
-    for (let index = 0; index < value.length; index += 1) visit(value[index], index, "", rules, path, isMedia);
+    for (let index = 0; index < value.length; index += 1)
+      visit(value[index], index, "", rules, path, isMedia);
   else
     for (const key in value)
       visit((value as Readonly<Record<string, unknown>>)[key], key, key, rules, path, isMedia);

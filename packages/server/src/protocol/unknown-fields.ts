@@ -63,6 +63,9 @@ export function findUnknown(body: JsonObject, { isStrict, isKnownTool, isKnownIt
   return warnings ? [...warnings.values()] : [];
 }
 
-function each<T extends JsonValue = JsonObject>(list: unknown, visit: (entry: T, index: number) => void): void {
+function each<T extends JsonValue = JsonObject>(
+  list: unknown,
+  visit: (entry: T, index: number) => void,
+): void {
   if (Array.isArray(list)) (list as T[]).forEach(visit);
 }

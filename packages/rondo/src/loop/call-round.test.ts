@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { setLogger } from "../error/logger.ts";
 import { tool } from "../index.ts";
 import { scriptedModel } from "../testing/index.ts";
+import { addCall, newAnswer } from "./answer.ts";
 import { run } from "./run.ts";
 import { add, callAdd, eventsOf, fail, prompt } from "./testkit/loop-kit.ts";
 
@@ -53,6 +54,13 @@ describe("calls of one answer", () => {
       "tool.started",
       "tool.finished",
     ]);
+  });
+
+  test("get an id that no other call has, whatever ids the model made", () => {
+    const answer = newAnswer();
+    for (const id of ["x", "x", "x_2", "x", "x_2", "y"])
+      addCall(answer, { id, name: "add", arguments: "{}", isTruncated: false });
+    expect(answer.calls.map(({ id }) => id)).toEqual(["x", "x_2", "x_2_2", "x_3", "x_2_3", "y"]);
   });
 
   test("with the same id get ids and idempotency keys of their own", async () => {
