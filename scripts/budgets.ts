@@ -24,7 +24,7 @@ export const budgets: Readonly<Record<string, Budget>> = {
     modules: 8,
     builtins: 0,
     // What is kept of tools and conversations, so that they are not written again, is 2 KB of it.
-    bundleBytes: 301_000,
+    bundleBytes: 303_000,
     toolBundleBytes: 78_000,
   },
   // Half of the packages are pg, pg-boss and theirs; only a store in PostgreSQL loads them.

@@ -107,7 +107,7 @@ export class CallRound {
     const work = runCall(call, this.#options, shared, onProgress).then((outcome) => {
       this.#outcomes[index] = outcome;
       this.#running.delete(work);
-      this.#bell.ring();
+      return this.#bell.ring();
     });
     this.#running.add(work);
   }

@@ -1,6 +1,6 @@
 // Unknown parts of a request: ignored with a warning, or rejected in strict mode.
 
-import type { JsonObject, JsonValue } from "rondo";
+import type { JsonObject } from "rondo";
 import { invalidRequest } from "./api-error.ts";
 import type { ParseOptions } from "./create-request.ts";
 import { createRequestSchema, harmlessFields, includables } from "./create-request-schema.ts";
@@ -51,9 +51,8 @@ export function findUnknown(body: JsonObject, { isStrict, isKnownTool, isKnownIt
     if (!known && !isKnownTool?.(tool as ToolDefinition))
       note(["tools", index, "type"], `the tool type ${describeValue(tool["type"])}`);
   });
-  each<string>(body["include"], (value, index) => {
+  for (const [index, value] of ((body["include"] ?? []) as string[]).entries())
     if (!includables.includes(value)) note(["include", index], `the value ${describeValue(value)}`);
-  });
   each(body["context_management"], ({ type }, index) => {
     if (type !== "compaction") note(["context_management", index, "type"], `the type ${describeValue(type)}`);
   });
@@ -63,9 +62,6 @@ export function findUnknown(body: JsonObject, { isStrict, isKnownTool, isKnownIt
   return warnings ? [...warnings.values()] : [];
 }
 
-function each<T extends JsonValue = JsonObject>(
-  list: unknown,
-  visit: (entry: T, index: number) => void,
-): void {
-  if (Array.isArray(list)) (list as T[]).forEach(visit);
+function each(list: unknown, visit: (entry: JsonObject, index: number) => void): void {
+  if (Array.isArray(list)) (list as JsonObject[]).forEach(visit);
 }
