@@ -116,8 +116,11 @@ async function bundle({ folder, entries, shared, target }: Package): Promise<Out
  * with two bytes for each. Lines stay as they are; the few columns after such a character move in the maps.
  */
 function inAscii(code: string): string {
-  if (/String\.raw`[^`]*[^\0-\x7f]/.test(code))
-    throw new Error("String.raw does not read escapes: write this text in ASCII, or without String.raw.");
+  const lost = /String\.raw`(?:[^`\\]|\\[^])*[^\0-\x7f]|\\[^\0-\x7f]/.exec(code)?.[0];
+  if (lost !== undefined)
+    throw new Error(
+      `Write ${lost.slice(-40)} in ASCII: String.raw reads no escapes, nor are there any after a \\.`,
+    );
   return code.replace(/[^\0-\x7f]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`);
 }
 

@@ -34,6 +34,34 @@ describe("a function of the request", () => {
     expect(made.isAgentic).toBe(true);
   });
 
+  test("and the same others are the same offer for the next request, of the last lists", async () => {
+    const executors = new Executors({});
+    const ask = (...names: string[]) =>
+      executors.offer({ definitions: names.map(call), responseId: "resp_1", owner: "ada" });
+    const first = await ask("a", "b");
+    expect(await ask("a", "b")).toBe(first);
+    expect(Object.isFrozen(first)).toBe(true);
+    for (const others of [["a"], ["b", "a"], ["a", "b", "c"], ["a", "c"]]) {
+      expect(names(await ask(...others))).toEqual(others);
+      expect(await ask(...others)).not.toBe(first);
+    }
+    const again = await ask("a", "b");
+    for (let index = 0; index < 40; index += 1) await ask(`other_${index}`, "b");
+    expect(await ask("a", "b")).not.toBe(again);
+  });
+
+  test("beside what the server or an executor offers is merged for each request", async () => {
+    const executors = new Executors({ tools: [lamp] });
+    const ask = (definitions: ToolDefinition[]) =>
+      executors.offer({ definitions, responseId: "resp_1", owner: "ada" });
+    const both = await ask([call("a")]);
+    expect(names(both)).toEqual(["a", "lamp"]);
+    expect(await ask([call("a")])).not.toBe(both);
+    const ignored = await ask([call("a"), { type: "unknown" }]);
+    expect(ignored.ignored).toEqual(["the tool 'unknown'"]);
+    expect((await ask([call("a")])).ignored).toEqual([]);
+  });
+
   test("that cannot be a tool is refused with its place", async () => {
     await expect(offer([call("fine"), call("not fine!")])).rejects.toThrow(
       expect.objectContaining({ status: 400, param: "tools[1]" }),

@@ -128,7 +128,7 @@ export class Executors {
     const functions = ready[mayOffer.indexOf(functionExecutor)];
     const hasOthers = ignored.length > 0 || ready.some((offer) => offer !== functions && !isEmpty(offer));
     if (!functions || hasOthers || names?.size) return mergeOffers([{ tools: [], ignored }, ...ready], names);
-    const known = this.#ofFunctions.get(functions) ?? mergeOffers(ready);
+    const known = this.#ofFunctions.get(functions) ?? frozen(mergeOffers(ready));
     this.#ofFunctions.set(functions, known);
     return known;
   }
@@ -169,6 +169,12 @@ function isReady(offer: ToolOffer | Promise<ToolOffer>): offer is ToolOffer {
 
 function isEmpty({ tools, announcements = [], ignored = [], hold, annotate }: ToolOffer): boolean {
   return tools.length + announcements.length + ignored.length === 0 && !hold && !annotate;
+}
+
+/** Requests and owners share it. */
+function frozen(offer: Offer): Offer {
+  for (const list of [offer.tools, offer.announcements, offer.ignored]) Object.freeze(list);
+  return Object.freeze(offer);
 }
 
 /** A 400 for a tool that needs a sandbox, where there is none. */

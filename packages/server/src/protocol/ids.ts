@@ -30,7 +30,7 @@ function randomDigits(count: number): string {
   return digits.slice(used - count, used);
 }
 
-/** A new id, such as `resp_9f…`: 128 random bits, so that it cannot be guessed. */
+/** A new id, such as `conv_9f…`: 128 random bits, so that it cannot be guessed. */
 export function newId(prefix: IdPrefix): string {
   return `${prefix}_${randomDigits(32)}`;
 }

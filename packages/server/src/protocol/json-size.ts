@@ -40,20 +40,21 @@ function checkField(field: string, value: object, maxEntries: number, maxParts: 
       );
     const next: object[] = [];
     for (const outer of level) {
-      const count = Array.isArray(outer) ? addEntries(outer, next) : addFields(outer, next);
-      if (count > maxEntries) throw tooLong(field, maxEntries, count);
+      if (Array.isArray(outer) && outer.length > maxEntries) throw tooLong(field, maxEntries, outer.length);
+      if (Array.isArray(outer)) addEntries(outer, next);
+      else if (addFields(outer, next) > maxEntries)
+        throw tooLong(field, maxEntries, Object.keys(outer).length);
     }
     level = next;
   }
 }
 
-/** Adds the lists and objects of a list. Returns how many entries it has. */
-function addEntries(list: readonly unknown[], next: object[]): number {
+/** Adds the lists and objects of a list. */
+function addEntries(list: readonly unknown[], next: object[]): void {
   for (const entry of list) if (typeof entry === "object" && entry !== null) next.push(entry);
-  return list.length;
 }
 
-/** The same for an object. A list of its keys would be garbage, for each object of each request. */
+/** The same for an object; returns how many fields it has. A list of its keys would be garbage, for each of them. */
 function addFields(fields: object, next: object[]): number {
   let count = 0;
   for (const key in fields) {

@@ -18,13 +18,20 @@ export const functionExecutor: ToolExecutor = {
     const recent = first && recentOffers.get(first);
     if (recent && isSameList(recent.tools, tools)) return recent;
     const offer = { tools };
-    if (first) recentOffers.set(first, offer);
+    if (first) keepOffer(first, offer);
     return offer;
   },
 };
 
-/** By their first functions: agents have the same ones in every request. */
-const recentOffers = new WeakMap<OfferedTool["tool"], ToolOffer>();
+/** By their first functions, the oldest first: agents have the same ones in every request. */
+const recentOffers = new Map<OfferedTool["tool"], ToolOffer>();
+const maxRecentOffers = 32;
+
+function keepOffer(first: OfferedTool["tool"], offer: ToolOffer): void {
+  const [oldest] = recentOffers.keys();
+  if (oldest && recentOffers.size >= maxRecentOffers && !recentOffers.has(first)) recentOffers.delete(oldest);
+  recentOffers.set(first, offer);
+}
 
 function isSameList(recent: readonly OfferedTool[], tools: readonly OfferedTool[]): boolean {
   return (

@@ -147,8 +147,8 @@ export function heldRun(db: SqliteConnection, lease: Lease): RunRow {
 export function addToRun(db: SqliteConnection, lease: Lease, write: EncodedWrite, nowMs: number): void {
   const run = heldRun(db, lease);
   const state = { id: lease.responseId, status: run.status, lastSequence: run.last_sequence };
-  checkWrite({ ...state, items: [] }, write);
-  // Items are mostly new, or open, and SQLite itself sees where they are not.
+  checkWrite({ ...state, items: [] }, { ...write, output: [] });
+  // Items are mostly new, or open, and SQLite itself sees where they are not: also in this very write.
   for (const item of write.output)
     unlessTaken(
       () => putOutput(db, run, item),

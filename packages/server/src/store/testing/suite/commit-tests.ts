@@ -3,6 +3,7 @@
 import { describe, expect, test } from "vitest";
 import { canMove, type ResponseStatus } from "../../../protocol/status.ts";
 import type { Lease } from "../../run-queue.ts";
+import type { StoredOutput } from "../../store.ts";
 import { events, inputItem, message, output, write } from "../build.ts";
 import type { SuiteContext } from "./context.ts";
 
@@ -132,6 +133,21 @@ export function commitTests(context: SuiteContext): void {
       expect(await context.store.output("ann", "resp_1")).toEqual([
         output(0, message("msg_1", "in_progress")),
       ]);
+    });
+
+    test("is refused for the first of its faults", async () => {
+      const lease = await create("resp_1");
+      await context.store.commit(lease, write({ output: [output(0, message("msg_1"))] }));
+      const [frozen, taken] = [output(0, message("msg_1")), output(1, message("msg_1"))];
+      const twice = [output(2, message("msg_2")), output(3, message("msg_2"))];
+      const misplaced = output(2, message("msg_3"));
+      const refusal = (...items: StoredOutput[]) =>
+        expect(context.store.commit(lease, write({ output: items }))).rejects;
+      await refusal(frozen, ...twice).toMatchObject({ code: "frozen_item" });
+      await refusal(...twice, frozen).toMatchObject({ code: "duplicate_id" });
+      await refusal(taken, ...twice, misplaced).toMatchObject({ code: "duplicate_id" });
+      await refusal(twice[0] as StoredOutput, misplaced, taken).toMatchObject({ code: "out_of_order" });
+      expect(await context.store.output("ann", "resp_1")).toEqual([output(0, message("msg_1"))]);
     });
 
     test("is written completely or not at all, and does not affect others of the same tick", async () => {
