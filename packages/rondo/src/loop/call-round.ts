@@ -41,8 +41,10 @@ export class CallRound {
   readonly #running = new Set<Promise<void>>();
   #started = 0;
   #answered = 0;
-  /** What to do when the last event was taken. */
-  #then: (() => void) | undefined;
+  /** The call to start when the event of its start was taken. */
+  #next: number | undefined;
+  /** Lets a tool go on when the event of its progress was taken: it does not run ahead. */
+  #taken: (() => void) | undefined;
 
   constructor(
     calls: readonly CallToAnswer[],
@@ -63,8 +65,7 @@ export class CallRound {
 
   /** The next event, when the last one was taken; a promise if there is none yet; undefined after the last. */
   next(): LoopEvent | Promise<void> | undefined {
-    this.#then?.();
-    this.#then = undefined;
+    this.#goOn();
     while (this.#answered < this.#calls.length) {
       const call = this.#calls[this.#started];
       // In sequence: each result is committed before the next call starts.
@@ -72,12 +73,12 @@ export class CallRound {
         const index = this.#started++;
         if (!call.tool || this.#signal.aborted) continue;
         const { id, name, input } = call;
-        this.#then = () => this.#start(call, index);
+        this.#next = index;
         return { type: "tool.started", id, name, input, state: this.#state };
       }
       const progress = this.#progress.shift();
       if (progress) {
-        this.#then = progress.taken; // the tool goes on when its value was taken, and does not run ahead
+        this.#taken = progress.taken;
         return progress.event;
       }
       if (this.#outcomes[this.#answered] || this.#running.size === 0) return this.#answerNext();
@@ -88,13 +89,22 @@ export class CallRound {
 
   /** Ends it, also early: then the signal is aborted, so that running tools end soon. Each call still gets its answer. */
   async end(): Promise<void> {
-    this.#then = undefined;
+    this.#next = undefined;
+    this.#taken = undefined;
     if (this.#running.size > 0) await Promise.all(this.#running);
     while (this.#answered < this.#calls.length) this.#answerNext();
   }
 
+  /** Does what waited for the last event to be taken. */
+  #goOn(): void {
+    const [index, taken] = [this.#next, this.#taken];
+    this.#next = undefined;
+    this.#taken = undefined;
+    taken?.();
+    if (index !== undefined && !this.#signal.aborted) this.#start(this.#calls[index] as CallToAnswer, index);
+  }
+
   #start(call: CallToAnswer, index: number): void {
-    if (this.#signal.aborted) return;
     const onProgress = (value: unknown) =>
       new Promise<void>((taken) => {
         this.#progress.push({
