@@ -18,7 +18,7 @@ const quietChecks = { small: 2, large: 12 };
 /** From one collection of all to the next: what it drops, compiled code for one, is needed again after it. */
 const checksBetweenAll = 120;
 /** The same for those that save memory in a busy process. Doubled each time as long as none helps: then all is in use. */
-const checksBetweenSaving = { first: 2, most: 512 };
+const checksBetweenSaving = { first: 4, most: 512 };
 
 export interface ReleaseOptions {
   /** When a new process is ready: what it has then, it needs. Default: 1,000. */
