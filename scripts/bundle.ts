@@ -116,7 +116,7 @@ async function bundle({ folder, entries, shared, target }: Package): Promise<Out
  * with two bytes for each. Lines stay as they are; the few columns after such a character move in the maps.
  */
 function inAscii(code: string): string {
-  const lost = /String\.raw`(?:[^`\\]|\\[^])*[^\0-\x7f]|\\[^\0-\x7f]/.exec(code)?.[0];
+  const lost = /String\.raw`(?:[^`\\]|\\[\s\S])*[^\0-\x7f]|\\[^\0-\x7f]/.exec(code)?.[0];
   if (lost !== undefined)
     throw new Error(
       `Write ${lost.slice(-40)} in ASCII: String.raw reads no escapes, nor are there any after a \\.`,

@@ -141,12 +141,13 @@ export function commitTests(context: SuiteContext): void {
       const [frozen, taken] = [output(0, message("msg_1")), output(1, message("msg_1"))];
       const twice = [output(2, message("msg_2")), output(3, message("msg_2"))];
       const misplaced = output(2, message("msg_3"));
-      const refusal = (...items: StoredOutput[]) =>
-        expect(context.store.commit(lease, write({ output: items }))).rejects;
-      await refusal(frozen, ...twice).toMatchObject({ code: "frozen_item" });
-      await refusal(...twice, frozen).toMatchObject({ code: "duplicate_id" });
-      await refusal(taken, ...twice, misplaced).toMatchObject({ code: "duplicate_id" });
-      await refusal(twice[0] as StoredOutput, misplaced, taken).toMatchObject({ code: "out_of_order" });
+      const put = (...items: StoredOutput[]) => context.store.commit(lease, write({ output: items }));
+      await expect(put(frozen, ...twice)).rejects.toMatchObject({ code: "frozen_item" });
+      await expect(put(...twice, frozen)).rejects.toMatchObject({ code: "duplicate_id" });
+      await expect(put(taken, ...twice, misplaced)).rejects.toMatchObject({ code: "duplicate_id" });
+      await expect(put(twice[0] as StoredOutput, misplaced, taken)).rejects.toMatchObject({
+        code: "out_of_order",
+      });
       expect(await context.store.output("ann", "resp_1")).toEqual([output(0, message("msg_1"))]);
     });
 
