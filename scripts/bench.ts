@@ -63,7 +63,7 @@ const pageHead = `# Benchmarks
 
 <!-- Written by \`npm run bench\`. Do not edit. -->
 
-The cost of this project, side by side with the alternatives. \`npm run bench\` measures it on your machine, in one run: the contenders alternate, each in a separate process on the same Node, all with the same model server. Absolute figures depend on the machine; ratios are comparable. Each is the median of the ratios within each repetition.`;
+The cost of this project, side by side with the alternatives. \`npm run bench\` measures it on your machine, in one run: the contenders take turns, each in a separate process on the same Node, all with the same model server. Absolute figures depend on the machine; ratios are comparable. Each is the median of the ratios within each repetition.`;
 
 const postgresHead = `# Benchmarks on PostgreSQL
 

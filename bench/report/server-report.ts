@@ -147,7 +147,7 @@ export function serverReport(results: ServerResults, sizes: ServerSizes): string
 
 \\* Reported when the targets were set, not measured here: neither can be installed from the registry.
 
-The CPU of chunks, answers and requests, and the time to the first token, are measured after as many others of their kind, because a server runs for months: by then V8 has compiled what they run. The row of the first requests has what that costs; each process pays it once.
+The CPU of chunks is measured after as many others, that of answers and requests after ${count(sizes.requests)} of their kind, and the time to the first token after ${count(sizes.requests / 2)}, because a server runs for months: by then V8 has compiled what they run. The row of the first requests has what that costs; each process pays it once.
 
 The memory of streams is that of processes that have answered 1,000 requests before. A new process also grows its young generation meanwhile, once, by up to 40 MB.
 
@@ -159,7 +159,7 @@ ${table([
   ["a model that is faster than the server", ...shares(results, "fastEventShare")],
 ])}
 
-CPU of the next response in a conversation. With rondo the client sends one message and \`previous_response_id\`, and the server reads the rest from SQLite; the floor stores nothing, and its client sends the whole conversation each time. Both were warmed up with 1,000 short requests and some of the same length:
+CPU of the next response in a conversation. With rondo the client sends one message and \`previous_response_id\`, and the server reads the rest from SQLite; the floor stores nothing, and its client sends the whole conversation each time. Both were warmed up with ${count(sizes.requests)} short requests and some of the same length:
 
 ${table([
   ["stored responses", "their bytes", "floor", "rondo, SQLite", "ratio"],
@@ -216,6 +216,10 @@ function chainRow(stored: number, results: ServerResults): Row {
     micro(ours),
     figure(medianRatio(ours, floor)),
   ];
+}
+
+function count(value: number): string {
+  return value.toLocaleString("en");
 }
 
 /** Of a prompt and an answer, as the model receives them. */

@@ -1,13 +1,15 @@
-// Measures servers repeatedly, each in a new process, with the load generator and the model in separate processes.
+// Measures servers repeatedly, each in a new process, with the load generator and the model in separate processes. They
+// take turns: how fast a machine is can change within a minute.
 import { type LoadProcess, type ServerProcess, startLoad } from "../processes.ts";
 import { median, percentile } from "../statistics.ts";
+import type { LoadResult } from "./load-messages.ts";
 import { addTool, longRequest, serverTools } from "./request-bodies.ts";
 import {
   floor,
   type ServerContender,
   type ServerName,
   serverContenders,
-  sqlite,
+  storeOff,
 } from "./server-contenders.ts";
 
 export interface ServerSizes {
@@ -81,161 +83,221 @@ const userMessage =
 export async function measureServer(options: ServerOptions): Promise<ServerResults> {
   const { contenders = serverContenders } = options;
   const results = new Map(contenders.map(({ name }) => [name, emptyFigures()]));
-  for (let round = 0; round < options.sizes.rounds; round++)
-    for (const contender of round % 2 === 0 ? contenders : contenders.toReversed()) {
-      const figures = results.get(contender.name) ?? emptyFigures();
-      const parts = { ...options, contender, figures };
-      const tell = (what: string) =>
-        options.onProgress(`server, round ${round + 1}: ${what}, ${contender.name}`);
-      tell("streams and requests");
-      await inProcesses(parts, measureLoad);
-      tell("memory");
-      await inProcesses(parts, measureMemory(options.sizes.openStreams, figures.streamBytes));
+  for (let round = 0; round < options.sizes.rounds; round++) {
+    const ordered = round % 2 === 0 ? contenders : contenders.toReversed();
+    const all = ordered.map((contender) => ({
+      ...options,
+      contender,
+      figures: results.get(contender.name) ?? emptyFigures(),
+    }));
+    const tell = (what: string) => options.onProgress(`server, round ${round + 1}: ${what}`);
+    await inTurns(all, measureLoad, tell);
+    for (const parts of all) {
+      const { contender, figures } = parts;
+      tell(`memory, ${contender.name}`);
+      await measureMemory(parts, options.sizes.openStreams, figures.streamBytes);
       if (round === 0 && options.sizes.manyOpenStreams > 0)
-        await inProcesses(parts, measureMemory(options.sizes.manyOpenStreams, figures.manyStreamBytes));
-      tell("long conversations");
-      // Without a store there are no chains: the floor's client sends the whole conversation each time.
-      if (contender === sqlite || contender.name === "rondo, PostgreSQL")
-        await inProcesses(parts, measureChain);
-      if (contender === floor) await inProcesses(parts, measureWholeConversations);
+        await measureMemory(parts, options.sizes.manyOpenStreams, figures.manyStreamBytes);
     }
+    // Without a store there are no chains: the floor's client sends the whole conversation each time.
+    const chaining = all.filter(({ contender }) => contender !== storeOff);
+    if (options.sizes.storedResponses.length > 0)
+      await inTurns(
+        chaining,
+        (parts, ...processes) =>
+          (parts.contender === floor ? measureWholeConversations : measureChain)(parts, ...processes),
+        tell,
+      );
+  }
   return results;
 }
 
-async function inProcesses(
-  parts: Parts,
-  measure: (parts: Parts, server: ServerProcess, load: LoadProcess) => Promise<void>,
+/** Yields the name of what it measures after each turn. */
+type Turns<Result = void> = AsyncGenerator<string, Result>;
+
+/**
+ * Measures all in turns of a second or so, each in its own process. A process that waits for longer begins to return
+ * memory to the system, and drops compiled code.
+ */
+async function inTurns(
+  all: readonly Parts[],
+  measure: (parts: Parts, server: ServerProcess, load: LoadProcess) => Turns,
+  tell: (what: string) => void,
 ): Promise<void> {
-  await using server = await parts.contender.start(parts.modelUrl);
-  using load = startLoad();
-  await measure(parts, server, load);
+  await using processes = new AsyncDisposableStack();
+  let going: Turns[] = [];
+  for (const parts of all) {
+    const server = processes.use(await parts.contender.start(parts.modelUrl));
+    going.push(measure(parts, server, processes.use(startLoad())));
+  }
+  while (going.length > 0) {
+    const left: Turns[] = [];
+    for (const turns of going) {
+      const { done, value } = await turns.next();
+      if (done) continue;
+      tell(value);
+      left.push(turns);
+    }
+    going = left;
+  }
 }
 
-async function measureLoad(parts: Parts, server: ServerProcess, load: LoadProcess): Promise<void> {
+/** The CPU time of so many turns. */
+async function* cpuOfTurns(
+  server: ServerProcess,
+  name: string,
+  turns: number,
+  take: () => Promise<unknown>,
+): Turns<number> {
+  let cpuMs = 0;
+  for (let turn = 0; turn < turns; turn++) {
+    const before = await server.cpuMs();
+    await take();
+    cpuMs += (await server.cpuMs()) - before;
+    yield name;
+  }
+  return cpuMs;
+}
+
+/** For measurements and warm-ups of many requests. */
+const turnsOfMany = 10;
+
+async function* measureLoad(parts: Parts, server: ServerProcess, load: LoadProcess): Turns {
   const { contender, figures, sizes, modelUrl } = parts;
   const url = `${server.url}/responses`;
   const chunks = sizes.streams * sizes.chunksPerStream;
-  const measureStreams = async (task: string) => {
+  const cpuOf = (name: string, turns: number, take: () => Promise<unknown>) =>
+    cpuOfTurns(server, name, turns, take);
+  const streams = (count: number, body: object) =>
+    load.ask({ type: "streams", url, body: { model: "bench", ...contender.streamBody, ...body }, count });
+  const measureStreams = async function* (name: string, task: string): Turns<[us: number, share: number]> {
     let eventShare = 0;
-    const ask = (length: number) =>
-      load.ask({
-        type: "streams",
-        url,
-        body: { model: "bench", input: `${task} ${length}`, ...contender.streamBody },
-        count: sizes.streams,
+    const ask = async () => {
+      const { deltas = 0, characters } = await streams(sizes.streams, {
+        input: `${task} ${sizes.chunksPerStream}`,
       });
-    await ask(sizes.chunksPerStream); // warm-up
-    const cpuMs = await cpuOf(server, async () => {
-      const { deltas = 0, characters } = await ask(sizes.chunksPerStream);
       if (characters !== chunks * piece.length)
         throw new Error(`${contender.name} sent ${characters} characters instead of ${chunks} chunks.`);
       eventShare = deltas / chunks;
-    });
-    return { chunkUs: (cpuMs * 1000) / chunks, eventShare };
+    };
+    yield* cpuOf(name, 1, ask); // warm-up
+    const cpuMs = yield* cpuOf(name, 1, ask);
+    return [(cpuMs * 1000) / chunks, eventShare];
   };
-  const cpuOfStreams = async (input: string, count: number, body: object = {}) => {
-    const asked = { model: "bench", input, ...contender.streamBody, ...body };
-    const ask = () => load.ask({ type: "streams", url, body: asked, count });
-    await ask(); // warm-up
-    return cpuOf(server, async () => void (await ask()));
-  };
-  const paced = await measureStreams("pace");
-  figures.pacedChunkUs.push(paced.chunkUs);
-  figures.pacedEventShare.push(paced.eventShare);
-  const fast = await measureStreams("stream");
-  figures.fastChunkUs.push(fast.chunkUs);
-  figures.fastEventShare.push(fast.eventShare);
+  const [pacedUs, pacedShare] = yield* measureStreams("paced streams", "pace");
+  figures.pacedChunkUs.push(pacedUs);
+  figures.pacedEventShare.push(pacedShare);
+  const [fastUs, fastShare] = yield* measureStreams("fast streams", "stream");
+  figures.fastChunkUs.push(fastUs);
+  figures.fastEventShare.push(fastShare);
   const mixedChunks = sizes.chunksPerStream / 2;
-  const mixedMs = await cpuOfStreams(`mixed ${mixedChunks}`, sizes.streams);
+  const askMixed = () => streams(sizes.streams, { input: `mixed ${mixedChunks}` });
+  yield* cpuOf("mixed streams", 1, askMixed); // warm-up
+  const mixedMs = yield* cpuOf("mixed streams", 1, askMixed);
   figures.mixedChunkUs.push((mixedMs * 1000) / (mixedChunks * sizes.streams));
 
-  const requests = (count: number, body: object = { input: "stream 16" }) =>
+  const perTurn = sizes.requests / turnsOfMany;
+  const requests = (body: object) =>
     load.ask({
       type: "requests",
       url,
       body: { model: "bench", ...contender.body, ...body },
-      count,
+      count: perTurn,
       connections: sizes.connections,
     });
-  const firstCpu = await cpuOf(server, async () => void (await requests(sizes.requests)));
-  figures.firstRequestUs.push((firstCpu * 1000) / sizes.requests);
-  const requestsCpu = await cpuOf(server, async () => {
-    const { wallMs, timesMs } = await requests(sizes.requests);
-    figures.requestsPerSecond.push((sizes.requests * 1000) / wallMs);
-    figures.p99Ms.push(percentile(timesMs, 0.99));
-  });
-  figures.requestUs.push((requestsCpu * 1000) / sizes.requests);
+  const plain = { input: "stream 16" };
+  const firstMs = yield* cpuOf("first requests", turnsOfMany, () => requests(plain));
+  figures.firstRequestUs.push((firstMs * 1000) / sizes.requests);
+  const seen: LoadResult[] = [];
+  const plainMs = yield* cpuOf("plain requests", turnsOfMany, async () => seen.push(await requests(plain)));
+  figures.requestUs.push((plainMs * 1000) / sizes.requests);
+  figures.requestsPerSecond.push((perTurn * 1000) / median(seen.map(({ wallMs }) => wallMs)));
+  figures.p99Ms.push(
+    percentile(
+      seen.flatMap(({ timesMs }) => timesMs),
+      0.99,
+    ),
+  );
   figures.residentBytes.push(await server.residentBytes());
 
-  const fewer = Math.ceil(sizes.requests / 5);
-  const cpuOfRequests = async (body: object) => {
-    await requests(fewer, body); // warm-up
-    return ((await cpuOf(server, async () => void (await requests(fewer, body)))) * 1000) / fewer;
+  const fewTurns = 2;
+  const measureRequests = async function* (name: string, body: object): Turns<number> {
+    yield* cpuOf(name, turnsOfMany, () => requests(body)); // warm-up
+    const cpuMs = yield* cpuOf(name, fewTurns, () => requests(body));
+    return (cpuMs * 1000) / (fewTurns * perTurn);
   };
-  figures.longRequestUs.push(await cpuOfRequests(longRequest));
-  figures.toolRequestUs.push(await cpuOfRequests({ input: "loop 1", tools: [serverTools] }));
-  const thinkingMs = await cpuOfStreams("think 1", Math.ceil(fewer / 2), { tools: [addTool] });
-  figures.thinkingUs.push((thinkingMs * 1000) / Math.ceil(fewer / 2));
+  figures.longRequestUs.push(yield* measureRequests("long requests", longRequest));
+  const withTool = { input: "loop 1", tools: [serverTools] };
+  figures.toolRequestUs.push(yield* measureRequests("requests with a tool", withTool));
+  const think = () => streams(perTurn, { input: "think 1", tools: [addTool] });
+  yield* cpuOf("thinking", turnsOfMany, think); // warm-up
+  figures.thinkingUs.push(((yield* cpuOf("thinking", fewTurns, think)) * 1000) / (fewTurns * perTurn));
 
-  const firstTokens = () =>
+  const firstTokens = (count: number) =>
     load.ask({
       type: "first-token",
       url,
       body: { model: "bench", input: "stream 3", ...contender.body, stream: true },
       directUrl: `${modelUrl}/chat/completions`,
       directBody: { model: "bench", messages: [{ role: "user", content: "stream 3" }], stream: true },
-      count: sizes.firstTokens,
+      count,
     });
-  await firstTokens(); // warm-up: with SQLite, the streams before it were background runs
-  const { timesMs, directMs = [] } = await firstTokens();
+  // Warm-up: with SQLite, the streams before it were background runs.
+  yield* cpuOf("first tokens", turnsOfMany, () => firstTokens(perTurn / 2));
+  const { timesMs, directMs = [] } = await firstTokens(sizes.firstTokens);
   figures.firstTokenMs.push(median(timesMs) - median(directMs));
 }
 
 /** How many short requests warm a server up before the measurement. */
 const warmUpRequests = 1000;
 
-function measureMemory(count: number, figures: number[]) {
-  return async ({ contender, sizes }: Parts, server: ServerProcess, load: LoadProcess): Promise<void> => {
-    const url = `${server.url}/responses`;
-    // A stream that is never ended would be a background run that continues.
-    const body = { model: "bench", input: "hold", ...contender.body, stream: true };
-    const hold = (streams: number) => load.ask({ type: "hold", url, body, count: streams });
-    // A new process also grows its young generation meanwhile, once, which is not the streams' doing.
-    const plain = { model: "bench", input: "stream 16", ...contender.body };
-    const { connections } = sizes;
-    await load.ask({ type: "requests", url, body: plain, count: warmUpRequests, connections });
-    await hold(Math.ceil(count / 10));
-    await load.ask({ type: "release" });
-    const before = await server.rssBytes();
-    await hold(count);
-    figures.push(((await server.rssBytes()) - before) / count);
-  };
+async function measureMemory(parts: Parts, count: number, figures: number[]): Promise<void> {
+  const { contender, sizes, modelUrl } = parts;
+  await using server = await contender.start(modelUrl);
+  using load = startLoad();
+  const url = `${server.url}/responses`;
+  // A stream that is never ended would be a background run that continues.
+  const body = { model: "bench", input: "hold", ...contender.body, stream: true };
+  const hold = (streams: number) => load.ask({ type: "hold", url, body, count: streams });
+  // A new process also grows its young generation meanwhile, once, which is not the streams' doing.
+  const plain = { model: "bench", input: "stream 16", ...contender.body };
+  const { connections } = sizes;
+  await load.ask({ type: "requests", url, body: plain, count: warmUpRequests, connections });
+  await hold(Math.ceil(count / 10));
+  await load.ask({ type: "release" });
+  const before = await server.rssBytes();
+  await hold(count);
+  figures.push(((await server.rssBytes()) - before) / count);
 }
 
 /** The CPU time of the next response of a chain, by how many are stored. */
-async function measureChain(parts: Parts, server: ServerProcess, load: LoadProcess): Promise<void> {
+async function* measureChain(parts: Parts, server: ServerProcess, load: LoadProcess): Turns {
   const { contender, figures, sizes } = parts;
   const url = `${server.url}/responses`;
   const body = { model: "bench", input: userMessage, ...contender.body };
   const chain = async (count: number, previousId: string | undefined) =>
     (await load.ask({ type: "chain", url, body, count, previousId })).lastId;
-  for (let i = 0; i < warmUpRequests / 10; i++) await chain(10, undefined);
+  yield* cpuOfTurns(server, "short conversations", turnsOfMany, async () => {
+    for (let sent = 0; sent < sizes.requests / turnsOfMany; sent += 10) await chain(10, undefined);
+  });
   let trunk: string | undefined;
   let length = 0;
   for (const stored of sizes.storedResponses) {
+    const name = `conversations of ${stored}`;
     trunk = await chain(stored - 1 - length, trunk);
     length = stored - 1;
     // Each measured request continues a response that was never read before, as in practice.
     const tips: (string | undefined)[] = [];
     for (let i = 0; i < sizes.responsesMeasured; i++) tips.push(await chain(1, trunk));
-    const cpuMs = await cpuOf(server, async () => {
+    yield name;
+    const cpuMs = yield* cpuOfTurns(server, name, 1, async () => {
       for (const tip of tips) await chain(1, tip);
     });
     addChained(figures, stored, (cpuMs * 1000) / sizes.responsesMeasured);
   }
 }
 
-async function measureWholeConversations(parts: Parts, server: ServerProcess, load: LoadProcess) {
+async function* measureWholeConversations(parts: Parts, server: ServerProcess, load: LoadProcess): Turns {
   const { figures, sizes } = parts;
   const url = `${server.url}/responses`;
   const send = async (count: number, stored: number) => {
@@ -247,19 +309,15 @@ async function measureWholeConversations(parts: Parts, server: ServerProcess, lo
     for (let i = 0; i < count; i++)
       await load.ask({ type: "chain", url, body, count: 1, previousId: undefined });
   };
-  await send(warmUpRequests, 1);
+  yield* cpuOfTurns(server, "short conversations", turnsOfMany, () => send(sizes.requests / turnsOfMany, 1));
   for (const stored of sizes.storedResponses) {
+    const name = `conversations of ${stored}`;
     // As many as the others need to store the responses that they continue.
     await send(sizes.responsesMeasured, stored);
-    const cpuMs = await cpuOf(server, () => send(sizes.responsesMeasured, stored));
+    yield name;
+    const cpuMs = yield* cpuOfTurns(server, name, 1, () => send(sizes.responsesMeasured, stored));
     addChained(figures, stored, (cpuMs * 1000) / sizes.responsesMeasured);
   }
-}
-
-async function cpuOf(server: ServerProcess, work: () => Promise<void>): Promise<number> {
-  const before = await server.cpuMs();
-  await work();
-  return (await server.cpuMs()) - before;
 }
 
 function addChained({ chainedUs }: ServerFigures, stored: number, microseconds: number): void {
