@@ -1,28 +1,56 @@
 import { expect, test } from "vitest";
-import { markOf, newInputId, newItemId, newResponseId, readItemId, roundMark } from "./ids.ts";
+import {
+  inputId,
+  markOf,
+  newAddedId,
+  newItemId,
+  newResponseId,
+  readInputId,
+  readItemId,
+  roundMark,
+} from "./ids.ts";
 
 test("ids are new each time, and are read for what they are", () => {
   const responseId = newResponseId();
   expect(responseId).toMatch(/^resp_[0-9a-f]{32}$/);
   const mark = roundMark(responseId, 1);
-  const inputs = Array.from({ length: 5_000 }, () => newInputId("msg", mark));
+  const added = Array.from({ length: 5_000 }, () => newAddedId("msg", mark));
   const outputs = Array.from({ length: 5_000 }, () => newItemId("msg", { responseId, serverCalls: 2, mark }));
-  expect(new Set([...inputs, ...outputs]).size).toBe(10_000);
-  for (const id of inputs) {
+  expect(new Set([...added, ...outputs]).size).toBe(10_000);
+  for (const id of added) {
     expect(id).toMatch(/^msg_[0-9a-f]{32}_[0-9a-f]{8}$/);
     expect(markOf(id)).toBe(mark);
     expect(readItemId(id)).toBeUndefined();
+    expect(readInputId(id)).toBeUndefined();
   }
   for (const id of outputs) {
     expect(markOf(id)).toBe(mark);
+    expect(readInputId(id)).toBeUndefined();
     expect(readItemId(id)).toEqual({ responseId, hasServerCalls: true });
   }
-  expect(markOf(newInputId("in", undefined))).toBeUndefined();
+  expect(markOf(newAddedId("in", undefined))).toBeUndefined();
+});
+
+test("the id of an item of a request tells its place", () => {
+  const place = { responseId: newResponseId(), position: 70_000 };
+  const mark = roundMark(place.responseId, 2);
+  for (const given of [undefined, mark]) {
+    const id = inputId("fc", place, given);
+    expect(readInputId(id)).toEqual(place);
+    expect(readItemId(id)).toBeUndefined();
+    expect(markOf(id)).toBe(given);
+  }
+  // Where there is no room for the place, the id is a new one.
+  for (const other of [
+    { ...place, position: 2 ** 24 },
+    { ...place, responseId: "resp_1" },
+  ])
+    expect(readInputId(inputId("fc", other, mark))).toBeUndefined();
 });
 
 test("ids of items that come together are neighbours, and later ones come after them", async () => {
-  const before = newInputId("msg", undefined);
-  await expect.poll(() => newInputId("msg", undefined).slice(0, 16) > before.slice(0, 16)).toBe(true);
+  const before = newAddedId("msg", undefined);
+  await expect.poll(() => newAddedId("msg", undefined).slice(0, 16) > before.slice(0, 16)).toBe(true);
   const timeOf = (id: string) => Number.parseInt(id.slice("msg_".length, "msg_".length + 12), 16);
   expect(Math.abs(timeOf(before) - Date.now())).toBeLessThan(60_000);
 });

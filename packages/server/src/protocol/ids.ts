@@ -59,10 +59,10 @@ let timeMs = -1;
 let timeDigits = "";
 
 /**
- * A new id for an item that was sent, with the mark of a round. It begins with the time: requests have dozens of such
- * items, and a store writes neighbours in an index together, but a page for each stranger. 80 random bits follow.
+ * A new id for an item that is added to a conversation, with the mark of a round. It begins with the time: items come by
+ * dozens, and a store writes neighbours in an index together, but a page for each stranger. 80 random bits follow.
  */
-export function newInputId(prefix: IdPrefix, mark: string | undefined): string {
+export function newAddedId(prefix: IdPrefix, mark: string | undefined): string {
   const nowMs = Date.now();
   if (nowMs !== timeMs) {
     timeMs = nowMs;
@@ -71,8 +71,40 @@ export function newInputId(prefix: IdPrefix, mark: string | undefined): string {
   return withMark(`${prefix}_${timeDigits}${randomDigits(20)}`, mark);
 }
 
-// Of `newItemId()` and `newInputId()`, or of an approval request.
-const marked = /(?:_[0-9a-f]{32}(?:[0-9a-f]{14})?|^mcpr_[\w-]{16})_([0-9a-f]{8})(?:\.|$)/;
+/** Where an item of a request stands. */
+export interface InputPlace {
+  readonly responseId: string;
+  /** From 0. */
+  readonly position: number;
+}
+
+/**
+ * The id of an item of a request, with the mark of a round. It names the response and the position, so that a store
+ * needs no index of such ids.
+ */
+export function inputId(
+  prefix: IdPrefix,
+  { responseId, position }: InputPlace,
+  mark: string | undefined,
+): string {
+  const response = wholeResponseId.exec(responseId)?.[1];
+  if (response === undefined || position > maxPosition) return newAddedId(prefix, mark);
+  return withMark(`${prefix}_${response}${position.toString(16).padStart(6, "0")}`, mark);
+}
+
+/** The place of an item of a request; undefined for an id of another kind. */
+export function readInputId(id: string): InputPlace | undefined {
+  const [, response, position = ""] = idOfInput.exec(id) ?? [];
+  return response === undefined
+    ? undefined
+    : { responseId: `resp_${response}`, position: Number.parseInt(position, 16) };
+}
+
+const maxPosition = 0xff_ff_ff;
+const idOfInput = /^[a-z]{1,16}_([0-9a-f]{32})([0-9a-f]{6})(?:_[0-9a-f]{8})?$/;
+
+// Of `newItemId()`, `inputId()` and `newAddedId()`, or of an approval request.
+const marked = /(?:_[0-9a-f]{32}(?:[0-9a-f]{6}|[0-9a-f]{14})?|^mcpr_[\w-]{16})_([0-9a-f]{8})(?:\.|$)/;
 
 /**
  * The mark of a round of a response. The ids of its items end in it, so that calls of one round and of successive ones

@@ -1,11 +1,16 @@
 // Ids for stored items.
 
-import { type IdPrefix, markOf, newInputId } from "../protocol/ids.ts";
+import { type IdPrefix, type InputPlace, inputId, markOf, newAddedId } from "../protocol/ids.ts";
 import type { InputItem, OutputItem } from "../protocol/items.ts";
 
-/** Every stored item gets an id of its own: the same item may be sent with many requests. The mark of its round stays. */
-export function withNewId(item: InputItem | OutputItem): InputItem & { id: string } {
-  const id = newInputId(prefixOf(item.type), markOf(item.id));
+/**
+ * Every stored item gets an id of its own: the same item may be sent with many requests. The mark of its round stays.
+ * `place`: where it stands, unless it is added to a conversation by itself.
+ */
+export function withNewId(item: InputItem | OutputItem, place?: InputPlace): InputItem & { id: string } {
+  const prefix = prefixOf(item.type);
+  const mark = markOf(item.id);
+  const id = place ? inputId(prefix, place, mark) : newAddedId(prefix, mark);
   if (item.type !== "mcp_approval_request") return { ...(item as unknown as InputItem), id };
   // Its answer refers to it by the id that it had.
   return { approval_request_id: item.id ?? id, ...(item as unknown as InputItem), id };

@@ -114,7 +114,9 @@ export function toNewResponse(
     }),
     ...(repeatKey && { idempotency: { ...repeatKey, keepMs: idempotencyMs } }),
     request: toStoredRequest(request, request.background ? caller : undefined),
-    input: planned.input.map((item) => withNewId(itemWithoutCredentials(item))),
+    input: planned.input.map((item, position) =>
+      withNewId(itemWithoutCredentials(item), { responseId: id, position }),
+    ),
     // Another process may have to continue a background run, and then needs them.
     credentials:
       request.background && credentials !== undefined

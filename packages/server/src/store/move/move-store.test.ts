@@ -4,6 +4,7 @@ import { createHash } from "node:crypto";
 import { join } from "node:path";
 import pg from "pg";
 import { expect, test } from "vitest";
+import { inputId, newResponseId } from "../../protocol/ids.ts";
 import { migratePostgres, moveToPostgres } from "../migrate-store.ts";
 import { openStore } from "../open-store.ts";
 import { testDatabase } from "../postgres/testkit/test-database.ts";
@@ -16,6 +17,9 @@ const oddId = "é\u{1F600}\\'; -- nul\u0000";
 const leaseMs = 30_000;
 const singleEvents = 1100;
 const largeEvents = 50;
+const sharingId = newResponseId();
+const sharedItems = 1100;
+const sharedId = inputId("msg", { responseId: sharingId, position: 1001 }, undefined);
 
 async function fill(store: Store): Promise<void> {
   await store.keepSecret("seal", "the secret of this store");
@@ -64,6 +68,15 @@ async function fill(store: Store): Promise<void> {
     data: JSON.stringify({ sequence, text }),
   }));
   await store.commit(logged, write({ events: large, update: { status: "completed", completedAtMs: 8001 } }));
+  // Items that share rows.
+  const sharing = newResponse(sharingId, {
+    createdAtMs: 8500,
+    input: Array.from({ length: sharedItems }, (_, position) =>
+      inputItem(inputId("msg", { responseId: sharingId, position }, undefined), `${oddId} "${position}"`),
+    ),
+  });
+  const shared = await store.create(sharing, "worker", leaseMs);
+  await store.commit(shared, write({ update: { status: "completed", completedAtMs: 8501 } }));
   // One that waits, and one that a process left when it died.
   const waiting = newResponse("resp_waiting", { status: "queued", credentials: "sealed", createdAtMs: 9000 });
   await store.create(waiting, "worker", leaseMs);
@@ -94,7 +107,7 @@ async function shown(store: Store) {
     inputs: await Promise.all(ids.map((id) => store.input("ann", id, { limit: 100, order: "asc" }))),
     events: await Promise.all(ids.map((id) => store.events("ann", id, -1, 1000))),
     chain: await store.chain("ann", "resp_29"),
-    items: (await store.items("ann", [oddId, "msg_in7"])).toSorted((a, b) =>
+    items: (await store.items("ann", [oddId, "msg_in7", sharedId])).toSorted((a, b) =>
       String(a.id) < String(b.id) ? -1 : 1,
     ),
     conversation: await store.readConversation("ann", "conv_1"),
@@ -151,8 +164,8 @@ test("a file is moved with all it has, in parts, and its runs go on", { timeout:
   const rows = Object.fromEntries(counts.map(({ table, rows: count }) => [table, count]));
   expect(rows).toMatchObject({
     secrets: 1,
-    responses: 33,
-    items: 60,
+    responses: 34,
+    items: 60 + sharedItems,
     events: 30 * 81 + 3 + singleEvents + largeEvents,
     steps: 91,
     traces: 30,

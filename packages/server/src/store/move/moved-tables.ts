@@ -17,11 +17,10 @@ export interface MovedTable {
   readonly order: readonly string[];
   /** What is read in SQLite: a table or a query with these columns. */
   readonly from: string;
-  /**
-   * Rows that share a value of the first column and follow each other become one row with an array; those of events are
-   * packed in SQLite too, in another form. Default: none.
-   */
+  /** Rows that share a value of the first column and follow each other become one row with an array. Default: none. */
   readonly isPacked?: "events" | "steps";
+  /** What a row of SQLite has `count` of. Default: each is one row. */
+  readonly counts?: "events" | "items";
 }
 
 /** In an order in which each table comes after those that it refers to. */
@@ -81,6 +80,7 @@ export const movedTables: readonly MovedTable[] = [
     },
     order: ["response_key", "is_output", "position"],
     from: "items",
+    counts: "items",
   },
   {
     name: "events",
@@ -88,6 +88,7 @@ export const movedTables: readonly MovedTable[] = [
     order: ["response_key", "sequence"],
     from: "events",
     isPacked: "events",
+    counts: "events",
   },
   {
     name: "steps",

@@ -6,6 +6,7 @@ import { noteBeside, readCrashNote } from "../crash-note.ts";
 import { prepareFile, SqliteConnection } from "../sqlite/connection.ts";
 import { fromEventRow } from "../sqlite/event-rows.ts";
 import { toStoreError } from "../sqlite/faults.ts";
+import { itemsOfRow } from "../sqlite/input-rows.ts";
 import { lockForProcess } from "../sqlite/process-lock.ts";
 import { endLeases } from "../sqlite/queue.ts";
 import type { MovedRow, MovedTable, MovedValue } from "./moved-tables.ts";
@@ -53,19 +54,19 @@ export class MoveSource implements Disposable {
     return createHash("sha256").update(text).digest("hex").slice(0, 32);
   }
 
-  count({ from, isPacked }: MovedTable): number {
-    const rows = isPacked === "events" ? "sum(count)" : "count(*)";
+  count({ from, counts }: MovedTable): number {
+    const rows = counts ? "sum(count)" : "count(*)";
     const [row] = this.#connection.all<{ rows: number | null }>(`SELECT ${rows} AS rows FROM ${from}`);
     return row?.rows ?? 0;
   }
 
   /** The rows after those that end with `after`; from the first if undefined. */
-  read({ from, columns, order, isPacked }: MovedTable, after: readonly MovedValue[] | undefined): Batch {
+  read({ from, columns, order, counts }: MovedTable, after: readonly MovedValue[] | undefined): Batch {
     const names = Object.keys(columns);
     const types = Object.values(columns);
     const condition = after ? `WHERE (${order.join(", ")}) > (${order.map(() => "?").join(", ")})` : "";
     const statement = this.#connection.database.prepare(
-      `SELECT ${isPacked === "events" ? "count, " : ""}${names.join(", ")} FROM ${from} ${condition} ORDER BY ${order.join(", ")} LIMIT ${maxRows}`,
+      `SELECT ${counts ? "count, " : ""}${names.join(", ")} FROM ${from} ${condition} ORDER BY ${order.join(", ")} LIMIT ${maxRows}`,
     );
     const rows: MovedRow[] = [];
     let read = 0;
@@ -73,7 +74,7 @@ export class MoveSource implements Disposable {
     for (const found of statement.iterate(...(after ?? []).map(toInput))) {
       read += 1;
       const row = names.map((name, index) => toMoved(found[name], types[index] === "boolean"));
-      rows.push(...(isPacked === "events" ? singleEvents(row, Number(found["count"])) : [row]));
+      rows.push(...(counts ? single[counts](row, Number(found["count"])) : [row]));
       for (const value of row) chars += typeof value === "string" ? value.length : 8;
       if (chars > maxChars) return { rows, isFull: true };
     }
@@ -86,7 +87,23 @@ export class MoveSource implements Disposable {
   }
 }
 
-/** A row of events, one by one. The last one has the order of the row, so that the next batch begins after it. */
+/** What a row counts, one by one. The next batch begins after the last one. */
+const single = { events: singleEvents, items: singleItems };
+
+function singleItems(row: MovedRow, count: number): MovedRow[] {
+  const [response = null, isOutput = null, position, turn = null, isFrozen = null, owner = null, id, data] = row;
+  return itemsOfRow({ id: String(id), count, data: String(data) }).map((item, index) => [
+    response,
+    isOutput,
+    Number(position) + index,
+    turn,
+    isFrozen,
+    owner,
+    item.id,
+    item.data,
+  ]);
+}
+
 function singleEvents([response = null, sequence, data]: MovedRow, count: number): MovedRow[] {
   const row = { sequence: Number(sequence), count, data: String(data) };
   return fromEventRow(row).map((event) => [response, event.sequence, event.data]);

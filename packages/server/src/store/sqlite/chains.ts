@@ -178,7 +178,7 @@ function readLinks(db: SqliteConnection, { owner, id, before }: Place, count: nu
     count,
   );
   const items = db.all<ItemRow & { response_key: number }>(
-    `SELECT i.response_key, i.is_output, i.position, i.turn, i.data
+    `SELECT i.response_key, i.is_output, i.position, i.turn, i.count, i.data
        FROM json_each(?) k CROSS JOIN items i ON i.response_key = k.value
       ORDER BY i.response_key, i.is_output, i.position`,
     JSON.stringify(rows.map((row) => row.key)),

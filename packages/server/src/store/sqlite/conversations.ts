@@ -11,6 +11,8 @@ import type { EncodedItem } from "../encode.ts";
 import { checkNewItems } from "../rules.ts";
 import { StoreError } from "../store-error.ts";
 import type { SqliteConnection } from "./connection.ts";
+import { type InputRow, itemsOfRow } from "./input-rows.ts";
+import type { ItemRow } from "./rows.ts";
 
 export interface EncodedConversation extends Omit<NewConversation, "metadata" | "items"> {
   readonly metadata: string;
@@ -155,22 +157,32 @@ export function readState(
 
 /** Adds the items of a response to its conversation, if that still exists. */
 export function addResponse(db: SqliteConnection, responseKey: number): void {
-  const [row] = db.all<{ key: number }>(
-    `SELECT c.key FROM responses r JOIN conversations c ON c.owner = r.owner AND c.id = r.conversation_id
-      WHERE r.key = ?`,
+  const [response] = db.all<{ key: number; owner: string; id: string; is_closed: number }>(
+    `SELECT c.key, r.owner, r.id, r.is_closed
+      FROM responses r JOIN conversations c ON c.owner = r.owner AND c.id = r.conversation_id WHERE r.key = ?`,
     responseKey,
   );
-  if (!row) return;
-  const added = db.change(
-    `INSERT INTO conversation_items (conversation_key, owner, id, response_id, turn, is_closed, data)
-      SELECT ?, i.owner, i.id, r.id, CASE i.is_output WHEN 1 THEN i.turn END, r.is_closed, i.data
-        FROM responses r CROSS JOIN items i ON i.response_key = r.key
-       WHERE r.key = ? ORDER BY i.is_output, i.position
-      ON CONFLICT (owner, id) DO NOTHING`,
-    row.key,
+  if (!response) return;
+  const { key, owner, id: responseId, is_closed: isClosed } = response;
+  const rows = db.all<InputRow & ItemRow>(
+    `SELECT is_output, id, turn, count, data FROM items WHERE response_key = ? ORDER BY is_output, position`,
     responseKey,
   );
-  if (added > 0) noteChange(db, row.key);
+  let added = 0;
+  for (const row of rows)
+    for (const { id, data } of itemsOfRow(row))
+      added += db.change(
+        `INSERT INTO conversation_items (conversation_key, owner, id, response_id, turn, is_closed, data)
+          VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (owner, id) DO NOTHING`,
+        key,
+        owner,
+        id,
+        responseId,
+        row.is_output === 1 ? row.turn : null,
+        isClosed,
+        data,
+      );
+  if (added > 0) noteChange(db, key);
 }
 
 function findRow(db: SqliteConnection, owner: string, id: string): ConversationRow | undefined {

@@ -75,7 +75,9 @@ test("events of a file from before they shared rows are read, and followed by ot
     await file.store.commit(lease, write({ events: [event] }));
   await file.store.close();
   using old = new DatabaseSync(file.path);
-  old.exec("ALTER TABLE events DROP COLUMN count; PRAGMA user_version = 7");
+  old.exec(
+    "ALTER TABLE events DROP COLUMN count; ALTER TABLE items DROP COLUMN count; PRAGMA user_version = 7",
+  );
   old.close();
   const store = sqliteStore({ path: file.path });
   const [next] = await store.queue.claim("worker-2", { leaseMs: 30_000, limit: 1 });

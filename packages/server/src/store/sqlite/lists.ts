@@ -6,6 +6,7 @@ import type { ConversationItem } from "../conversation-store.ts";
 import { unknownCursor } from "../rules.ts";
 import type { ListOptions, ListResponsesOptions, Page, StoredResponse } from "../store.ts";
 import type { SqliteConnection } from "./connection.ts";
+import { findPosition, fromInputRow, type InputRow, maxItemsOfRow } from "./input-rows.ts";
 import { type ResponseRow, responseColumns, responseTables, toResponse } from "./rows.ts";
 
 type Values = readonly SQLInputValue[];
@@ -56,23 +57,37 @@ export function listInput(
   id: string,
   options: ListOptions,
 ): Page<InputItem> {
-  const { data, hasMore } = readPage<{ data: string }>(db, options, {
-    select: `SELECT i.data FROM responses r JOIN items i ON i.response_key = r.key
-      WHERE r.id = ? AND r.owner = ? AND i.is_output = 0`,
-    values: [id, owner],
-    columns: ["i.position"],
-    place: (itemId) => {
-      const [row] = db.all<{ position: number }>(
-        `SELECT i.position FROM items i JOIN responses r ON r.key = i.response_key
-          WHERE i.owner = ? AND i.id = ? AND i.is_output = 0 AND r.id = ?`,
-        owner,
-        itemId,
-        id,
-      );
-      return row && [row.position];
-    },
+  const { limit, order } = options;
+  const positionOf = (parameter: "after" | "before") => {
+    const itemId = options[parameter];
+    if (itemId === undefined) return undefined;
+    const position = findPosition(db, owner, id, itemId);
+    if (position === undefined) throw unknownCursor(parameter, itemId);
+    return position;
+  };
+  const after = positionOf("after");
+  const before = positionOf("before");
+  const isFromEnd = before !== undefined && after === undefined;
+  const [first = -1, end = Number.MAX_SAFE_INTEGER] = order === "asc" ? [after, before] : [before, after];
+  const direction = (order === "asc") === isFromEnd ? "DESC" : "ASC";
+  // Each row has an item of the page. One more than requested shows whether there are more.
+  const rows = db.all<InputRow>(
+    `SELECT i.position, i.count, i.data FROM responses r JOIN items i ON i.response_key = r.key
+      WHERE r.id = ?1 AND r.owner = ?2 AND i.is_output = 0
+        AND i.position > ?3 - ${maxItemsOfRow} AND i.position + i.count > ?3 + 1 AND i.position < ?4
+      ORDER BY i.position ${direction} LIMIT ?5`,
+    id,
+    owner,
+    first,
+    end,
+    limit + 1,
+  );
+  const items = rows.flatMap((row) => {
+    const all = fromInputRow(row).slice(Math.max(0, first + 1 - row.position), end - row.position);
+    return direction === "ASC" ? all : all.toReversed();
   });
-  return { data: data.map((row): InputItem => JSON.parse(row.data)), hasMore };
+  const data = items.slice(0, limit);
+  return { data: isFromEnd ? data.toReversed() : data, hasMore: items.length > limit };
 }
 
 /** A page of the items of a conversation, in the order in which they were added. */

@@ -26,7 +26,7 @@ beforeEach(() => {
 });
 afterEach(() => folder[Symbol.dispose]());
 
-const undoEventRows = "ALTER TABLE events DROP COLUMN count;";
+const undoEventRows = "ALTER TABLE events DROP COLUMN count; ALTER TABLE items DROP COLUMN count;";
 const undoTraces = `${undoEventRows} DROP TABLE traces; DROP INDEX responses_by_source; DROP INDEX responses_by_thread;
   ${["title", "source", "thread_id"].map((name) => `ALTER TABLE responses DROP COLUMN ${name}`).join(";")};`;
 /** Takes away what was added after the version 3. */
@@ -241,7 +241,7 @@ test("traces of a file from before they had keys are read, and long ones share p
   for (const trace of pieces.slice(0, 99)) await before.commit(lease, write({ trace }));
   await before.close();
   const old = new DatabaseSync(path);
-  old.exec(`ALTER TABLE events DROP COLUMN count;
+  old.exec(`${undoEventRows}
     CREATE TABLE old (response_key INTEGER NOT NULL REFERENCES responses (key) ON DELETE CASCADE, last INTEGER NOT NULL,
       first INTEGER NOT NULL, lines TEXT NOT NULL, PRIMARY KEY (response_key, last)) STRICT, WITHOUT ROWID;
     INSERT INTO old SELECT response_key, last, first, lines FROM traces;

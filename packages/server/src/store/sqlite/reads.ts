@@ -4,12 +4,12 @@ import type { InputItem, OutputItem } from "../../protocol/items.ts";
 import type { StoredEvent, StoredOutput, StoredResponse, StoredRun } from "../store.ts";
 import type { SqliteConnection } from "./connection.ts";
 import { type EventRow, fromEventRow, maxEventsOfRow } from "./event-rows.ts";
+import { readItemsById } from "./input-rows.ts";
 import {
   type ItemRow,
   type ResponseRow,
   responseColumns,
   responseTables,
-  toItem,
   toItems,
   toOutput,
   toResponse,
@@ -41,16 +41,14 @@ export function readItems(
   owner: string,
   ids: readonly string[],
 ): (InputItem | OutputItem)[] {
-  return db
-    .all<{ data: string }>(
-      `SELECT i.data FROM items i WHERE i.owner = ?1 AND i.id IN (SELECT value FROM json_each(?2))
-       UNION ALL
-       SELECT c.data FROM conversation_items c WHERE c.owner = ?1 AND c.id IN (SELECT value FROM json_each(?2))
-         AND NOT EXISTS (SELECT 1 FROM items i WHERE i.owner = c.owner AND i.id = c.id)`,
-      owner,
-      JSON.stringify(ids),
-    )
-    .map(toItem);
+  const found = readItemsById(db, owner, new Set(ids));
+  const others = ids.filter((id) => !found.has(id));
+  const ofConversations = db.all<{ data: string }>(
+    `SELECT data FROM conversation_items WHERE owner = ? AND id IN (SELECT value FROM json_each(?))`,
+    owner,
+    JSON.stringify(others),
+  );
+  return [...found.values(), ...ofConversations.map(({ data }) => JSON.parse(data))];
 }
 
 export function readEvents(
@@ -76,7 +74,7 @@ export function readEvents(
 /** How far a run has come. */
 export function readRun(db: SqliteConnection, { key, last_sequence: lastSequence }: RunRow): StoredRun {
   const items = db.all<ItemRow>(
-    `SELECT is_output, position, turn, data FROM items WHERE response_key = ? ORDER BY is_output, position`,
+    `SELECT is_output, position, turn, count, data FROM items WHERE response_key = ? ORDER BY is_output, position`,
     key,
   );
   const steps = db.all<{ data: string }>("SELECT data FROM steps WHERE response_key = ? ORDER BY key", key);

@@ -4,6 +4,7 @@ import type { InputItem, OutputItem } from "../../protocol/items.ts";
 import type { IncompleteReason } from "../../protocol/response.ts";
 import type { ResponseStatus } from "../../protocol/status.ts";
 import type { StoredOutput, StoredResponse } from "../store.ts";
+import { fromInputRow } from "./input-rows.ts";
 
 /** The columns of a `ResponseRow`. */
 export const responseColumns = `
@@ -34,6 +35,7 @@ export interface ItemRow {
   readonly is_output: number;
   readonly position: number;
   readonly turn: number;
+  readonly count: number;
   readonly data: string;
 }
 
@@ -55,18 +57,18 @@ export function toResponse(row: ResponseRow): StoredResponse {
   };
 }
 
-export function toItem(row: { data: string }): InputItem | OutputItem {
-  return JSON.parse(row.data);
-}
-
-export function toOutput({ position, turn, data }: Omit<ItemRow, "is_output">): StoredOutput {
+export function toOutput({
+  position,
+  turn,
+  data,
+}: Pick<ItemRow, "position" | "turn" | "data">): StoredOutput {
   return { index: position, turn, item: JSON.parse(data) };
 }
 
 /** Splits the ordered items of one response into input and output. */
 export function toItems(rows: readonly ItemRow[]): { input: InputItem[]; output: StoredOutput[] } {
   return {
-    input: rows.filter((row) => row.is_output === 0).map((row) => JSON.parse(row.data)),
+    input: rows.filter((row) => row.is_output === 0).flatMap(fromInputRow),
     output: rows.filter((row) => row.is_output === 1).map(toOutput),
   };
 }

@@ -235,6 +235,10 @@ const migrations: readonly string[] = [
   DROP TABLE traces;
   ALTER TABLE keyed_traces RENAME TO traces;
   `,
+  `
+  -- A row of input has so many items: one as it is, or an array of more. Its id and position are those of the first.
+  ALTER TABLE items ADD COLUMN count INTEGER NOT NULL DEFAULT 1;
+  `,
 ];
 
 export const newestVersion = migrations.length;

@@ -2,13 +2,14 @@
 
 import { isTerminal, type ResponseStatus } from "../../protocol/status.ts";
 import { addsToConversation } from "../conversation-store.ts";
-import type { EncodedItem, EncodedNew, EncodedOutput, EncodedWrite } from "../encode.ts";
+import type { EncodedNew, EncodedOutput, EncodedWrite } from "../encode.ts";
 import { checkKey, checkNew, checkPlace, checkWrite, type KnownItem, lostLease } from "../rules.ts";
 import type { Lease } from "../run-queue.ts";
 import type { StoredEvent, TracePiece } from "../store.ts";
 import type { SqliteConnection } from "./connection.ts";
 import { addResponse, readState } from "./conversations.ts";
 import { toEventRows } from "./event-rows.ts";
+import { toInputRows } from "./input-rows.ts";
 import { findKey, insertKey } from "./keys.ts";
 import { NotChanged, unlessTaken } from "./refused-write.ts";
 
@@ -35,7 +36,7 @@ export function insertResponse(
   holder: Holder,
   nowMs: number,
 ): number {
-  const { id, owner, input, conversation, idempotency } = response;
+  const { id, owner, conversation, idempotency } = response;
   // Ids are mostly new, and SQLite looks them up itself. But of faults of several kinds, theirs is reported.
   const mayHaveOthers = conversation !== undefined || idempotency !== undefined || response.events.length > 0;
   if (mayHaveOthers) checkIds(db, response);
@@ -69,7 +70,7 @@ export function insertResponse(
   if (response.credentials !== undefined)
     db.change("INSERT INTO credentials (response_key, sealed) VALUES (?, ?)", key, response.credentials);
   unlessTaken(
-    () => insertInput(db, key, owner, input),
+    () => insertInput(db, key, response),
     () => checkIds(db, response, key),
   );
   insertEvents(db, key, response.events);
@@ -81,21 +82,18 @@ const insertion = `INSERT INTO responses (id, owner, status, is_background, mode
     conversation_id, is_closed, worker, lease_until_ms, fence, title, source, thread_id)
   VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
 
-/** So many rows are inserted by one statement: to call SQLite takes about as long as to insert a row. */
-const rowsTogether = 8;
-
-const inputInsertion = (rows: number) =>
-  `INSERT INTO items (response_key, is_output, position, turn, owner, id, is_frozen, data)
-    VALUES ${Array(rows).fill("(?, 0, ?, 0, ?, ?, 1, ?)").join(", ")}`;
-
-const [insertionOfOne, insertionOfMany] = [inputInsertion(1), inputInsertion(rowsTogether)];
-
-function insertInput(db: SqliteConnection, key: number, owner: string, input: readonly EncodedItem[]): void {
-  const rows = input.map(({ id, data }, position) => [key, position, owner, id, data]);
-  const single = rows.length % rowsTogether;
-  for (const row of rows.slice(0, single)) db.change(insertionOfOne, ...row);
-  for (let start = single; start < rows.length; start += rowsTogether)
-    db.change(insertionOfMany, ...rows.slice(start, start + rowsTogether).flat());
+function insertInput(db: SqliteConnection, key: number, { id: responseId, owner, input }: EncodedNew): void {
+  for (const { position, id, count, data } of toInputRows(responseId, input))
+    db.change(
+      `INSERT INTO items (response_key, is_output, position, turn, owner, id, is_frozen, count, data)
+        VALUES (?, 0, ?, 0, ?, ?, 1, ?, ?)`,
+      key,
+      position,
+      owner,
+      id,
+      count,
+      data,
+    );
 }
 
 /** Throws a `StoreError` if ids of a new response exist already. `own` is its key, if it is inserted. */
