@@ -5,7 +5,7 @@ import type { IncomingMessage, RequestListener, ServerResponse } from "node:http
 import { ApiError, invalidRequest, notFound } from "../protocol/api-error.ts";
 import { parseQuery } from "../protocol/query.ts";
 import type { Authenticate, Caller } from "./auth.ts";
-import { hasBody, type JsonText, readJson } from "./body.ts";
+import { hasBody, type JsonBody, readJson } from "./body.ts";
 import { type BrowserGuard, browserGuard } from "./browser-guard.ts";
 import { replyWithError, stopping } from "./errors.ts";
 import { ClientLeft, clientGone, Exchange, Exchanges } from "./exchange.ts";
@@ -149,27 +149,31 @@ function toRouteRequest(
     route.body !== undefined &&
     (!route.isBodyOptional || hasBody(incoming)) &&
     !(route.form && isForm(incoming));
-  const withBody = (body: JsonText): RouteRequest => {
+  const withBody = (body: JsonBody): RouteRequest => {
     const query = route.query && parseQuery(route.query, new URLSearchParams(target.query));
     return new ParsedRequest(exchange, params, query, body, target.method === "HEAD");
   };
-  return takesBody ? readJson(incoming, bodyBytes, exchange.slot).then(withBody) : withBody(noBody);
+  return takesBody ? readJson(incoming, {
+        limitBytes: bodyBytes,
+        meter: exchange.slot,
+        keepsText: route.readsText,
+      }).then(withBody) : withBody(noBody);
 }
 
-const noBody: JsonText = { text: "", value: undefined };
+const noBody: JsonBody = { value: undefined };
 
 class ParsedRequest implements RouteRequest {
   readonly exchange: Exchange;
   readonly params: Readonly<Record<string, string>>;
   readonly query: unknown;
-  readonly body: JsonText;
+  readonly body: JsonBody;
   readonly isHead: boolean;
 
   constructor(
     exchange: Exchange,
     params: Readonly<Record<string, string>>,
     query: unknown,
-    body: JsonText,
+    body: JsonBody,
     isHead: boolean,
   ) {
     this.exchange = exchange;

@@ -1,10 +1,12 @@
 // Reads the JSON body of a request, with a limit that holds after decompression too, and errors that explain the fault.
 
 import { isUtf8 } from "node:buffer";
+import { createHash } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 import { promisify } from "node:util";
 import { gunzip } from "node:zlib";
 import { ApiError, invalidRequest } from "../protocol/api-error.ts";
+import { idempotencyKey } from "./idempotency-key.ts";
 
 const unzip = promisify(gunzip);
 
@@ -18,26 +20,46 @@ export interface BodyMeter {
   addBytes(count: number): void;
 }
 
-/** JSON as it came, and parsed. */
-export interface JsonText {
-  readonly text: string;
+/** A JSON body, parsed. */
+export interface JsonBody {
   readonly value: unknown;
+  /** As it came, for routes that read it: the others keep nothing of it, because a reply may take hours. */
+  readonly text?: string | undefined;
+  /** Identifies the text of a request with an Idempotency-Key. */
+  readonly fingerprint?: string | undefined;
 }
 
-/** The JSON body. `meter` counts it as it is read. Throws an `ApiError`: 400, 413 or 415, and what the meter throws. */
+export interface ReadOptions {
+  readonly limitBytes: number;
+  /** Counts the body as it is read. Default: nothing does. */
+  readonly meter?: BodyMeter | undefined;
+  /** Whether the text is wanted too. Default: false. */
+  readonly keepsText?: boolean | undefined;
+}
+
+/** The JSON body. Throws an `ApiError`: 400, 413 or 415, and what the meter throws. */
 export async function readJson(
   incoming: IncomingMessage,
-  limitBytes: number,
-  meter?: BodyMeter,
-): Promise<JsonText> {
+  { limitBytes, meter, keepsText = false }: ReadOptions,
+): Promise<JsonBody> {
   checkType(incoming.headers["content-type"]);
   const isCompressed = checkEncoding(incoming.headers["content-encoding"]);
   if (Number(incoming.headers["content-length"] ?? 0) > limitBytes) throw tooLarge(limitBytes);
-  const received = await readBytes(incoming, limitBytes, meter);
-  if (!isCompressed) return parseJson(received);
-  const unpacked = await decompress(received, limitBytes);
-  meter?.addBytes(unpacked.length);
-  return parseJson(unpacked);
+  const chunks: Buffer[] = [];
+  await readChunks(incoming, chunks, limitBytes, meter);
+  let bytes = chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks);
+  chunks.length = 0; // the listeners that filled it live as long as the request
+  if (isCompressed) {
+    bytes = await decompress(bytes, limitBytes);
+    meter?.addBytes(bytes.length);
+  }
+  const { text, value } = parseJson(bytes);
+  const hasKey = incoming.headers[idempotencyKey] !== undefined;
+  return { value, ...(keepsText && { text }), ...(hasKey && { fingerprint: hashOf(text) }) };
+}
+
+function hashOf(text: string): string {
+  return createHash("sha256").update(text).digest("base64url");
 }
 
 /** Whether the request has a body. */
@@ -68,13 +90,14 @@ function checkEncoding(encoding: string | undefined): boolean {
   );
 }
 
-function readBytes(
+/** Fills `chunks`. The promise has no bytes: its functions live as long as the listeners, and keep what it gives. */
+function readChunks(
   incoming: IncomingMessage,
+  chunks: Buffer[],
   limitBytes: number,
   meter: BodyMeter | undefined,
-): Promise<Buffer> {
+): Promise<void> {
   return new Promise((resolve, reject) => {
-    let chunks: Buffer[] = [];
     let bytes = 0;
     let isSettled = false;
     const onGone = () => {
@@ -95,14 +118,13 @@ function readBytes(
         meter?.addBytes(chunk.length);
       } catch (error) {
         isSettled = true;
-        chunks = [];
+        chunks.length = 0;
         reject(error);
       }
     });
     incoming.on("end", () => {
       isSettled = true;
-      resolve(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks));
-      chunks = []; // the listeners live as long as the request, which may take hours
+      resolve();
     });
   });
 }
@@ -117,7 +139,7 @@ async function decompress(compressed: Buffer, limitBytes: number): Promise<Buffe
 }
 
 /** Reads JSON. Throws a 400 that says where it is wrong; `what` it is begins the message. */
-export function parseJson(bytes: Buffer, what = "The body"): JsonText {
+export function parseJson(bytes: Buffer, what = "The body"): { text: string; value: unknown } {
   if (!isUtf8(bytes)) throw badJson(`${what} is not valid UTF-8.`);
   const text = bytes.toString("utf8", bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? 3 : 0);
   try {

@@ -1,9 +1,11 @@
 // The Idempotency-Key of a request: the same key with the same body is the same request.
 
-import { createHash } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 import { invalidRequest } from "../protocol/api-error.ts";
 import type { RepeatKey } from "../run/repeat.ts";
+
+/** The header's name. */
+export const idempotencyKey = "idempotency-key";
 
 const maxLength = 255;
 
@@ -14,9 +16,12 @@ export const idempotencyKeyHeader = {
   schema: { type: "string", minLength: 1, maxLength },
 };
 
-/** The key, if there is one. Throws a 400 for an invalid one. */
-export function idempotencyKeyOf({ headers }: IncomingMessage, body: string): RepeatKey | undefined {
-  const key = headers["idempotency-key"];
+/** The key, if there is one, for a body with this fingerprint. Throws a 400 for an invalid key. */
+export function idempotencyKeyOf(
+  { headers }: IncomingMessage,
+  fingerprint = "",
+): RepeatKey | undefined {
+  const key = headers[idempotencyKey];
   if (key === undefined) return undefined;
   // Node joins a header that came twice: then it has a comma and a space in it.
   if (typeof key !== "string" || key.length === 0 || key.length > maxLength || !/^[\x21-\x7e]+$/.test(key)) {
@@ -27,5 +32,5 @@ export function idempotencyKeyOf({ headers }: IncomingMessage, body: string): Re
       "invalid_idempotency_key",
     );
   }
-  return { key, fingerprint: createHash("sha256").update(body).digest("base64url") };
+  return { key, fingerprint };
 }

@@ -99,8 +99,8 @@ export function responseRoutes(options: ResponseRoutesOptions): Route[] {
         "404": noModel,
         "422": "The Idempotency-Key was used before, for a request with another body.",
       },
-      async handle({ exchange, owner, body: { text, value } }) {
-        const key = idempotencyKeyOf(exchange.incoming, text);
+      async handle({ exchange, owner, body: { value, fingerprint } }) {
+        const key = idempotencyKeyOf(exchange.incoming, fingerprint);
         const earlier = key && (await responses.findRepeated(owner, key));
         if (earlier !== undefined) return repeat(exchange, owner, earlier, value);
         try {

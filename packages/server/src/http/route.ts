@@ -4,7 +4,7 @@ import type { z } from "zod";
 import type { Conversations } from "../run/conversations.ts";
 import type { Files } from "../run/files.ts";
 import type { Responses } from "../run/responses.ts";
-import type { JsonText } from "./body.ts";
+import type { JsonBody } from "./body.ts";
 import type { Exchange } from "./exchange.ts";
 
 /** What clients can do with responses; only the server drains them. */
@@ -20,7 +20,7 @@ export interface RouteRequest<Query = unknown, Param extends string = string> {
   readonly params: Readonly<Record<Param, string>>;
   readonly query: Query;
   /** The JSON body of a route that takes one. An optional body that did not come is `undefined`. */
-  readonly body: JsonText;
+  readonly body: JsonBody;
   /** Whether no body of a reply is wanted. */
   readonly isHead: boolean;
 }
@@ -39,6 +39,8 @@ interface RouteDescription<Query extends z.ZodObject, Param extends string> {
   readonly body?: z.ZodType;
   /** Default: false. */
   readonly isBodyOptional?: boolean;
+  /** Whether `handle` reads the text of the body too. Default: false. */
+  readonly readsText?: boolean;
   /** The form that it takes, in place of `body` or of nothing. `handle` reads it. */
   readonly form?: z.ZodType;
   /** The headers that it reads. */

@@ -2,6 +2,7 @@ import { expect, test } from "vitest";
 import {
   inputId,
   markOf,
+  namesPlace,
   newAddedId,
   newItemId,
   newResponseId,
@@ -37,6 +38,11 @@ test("the id of an item of a request tells its place", () => {
   for (const given of [undefined, mark]) {
     const id = inputId("fc", place, given);
     expect(readInputId(id)).toEqual(place);
+    expect(namesPlace(id, place)).toBe(true);
+    expect(namesPlace(id, { ...place, position: 70_001 })).toBe(false);
+    expect(namesPlace(id, { ...place, responseId: newResponseId() })).toBe(false);
+    for (const other of [`${id}0`, `F${id}`, id.slice(0, -1), id.replace("fc_", "")])
+      expect(namesPlace(other, place)).toBe(false);
     expect(readItemId(id)).toBeUndefined();
     expect(markOf(id)).toBe(given);
   }

@@ -92,6 +92,12 @@ export function inputId(
   return withMark(`${prefix}_${response}${position.toString(16).padStart(6, "0")}`, mark);
 }
 
+/** Whether the id of an item names this place. */
+export function namesPlace(id: string, { responseId, position }: InputPlace): boolean {
+  const digits = `${responseId.slice("resp".length)}${position.toString(16).padStart(6, "0")}`;
+  return id.startsWith(digits, id.indexOf("_")) && idOfInput.test(id);
+}
+
 /** The place of an item of a request; undefined for an id of another kind. */
 export function readInputId(id: string): InputPlace | undefined {
   const [, response, position = ""] = idOfInput.exec(id) ?? [];

@@ -40,7 +40,7 @@ type ProviderModel = Omit<ProviderReplyOptions, "body">;
 export function chatRoutes(options: ChatRoutesOptions): Route[] {
   /** Forwards a request to the model's server; `orElse` replies for a model without one. */
   const forward = async (
-    { exchange, body: { text, value } }: Pick<RouteRequest, "exchange" | "body">,
+    { exchange, body: { text = "", value } }: Pick<RouteRequest, "exchange" | "body">,
     path: ForwardRequest["path"],
     orElse: (found: ProviderModel) => Promise<void>,
   ) => {
@@ -68,6 +68,7 @@ export function chatRoutes(options: ChatRoutesOptions): Route[] {
       operationId: "createChatCompletion",
       summary: "Call a model by the chat-completions API. Passed through to the model's server as it is.",
       body: chatRequestSchema,
+      readsText: true,
       reply: z.looseObject({}),
       events: z.looseObject({}),
       errors: modelErrors,
@@ -82,6 +83,7 @@ export function chatRoutes(options: ChatRoutesOptions): Route[] {
       operationId: "createCompletion",
       summary: "Continue a text by the older completions API. Passed through to the model's server as it is.",
       body: completionRequestSchema,
+      readsText: true,
       reply: z.looseObject({}),
       events: z.looseObject({}),
       errors: modelErrors,
@@ -93,6 +95,7 @@ export function chatRoutes(options: ChatRoutesOptions): Route[] {
       operationId: "createEmbedding",
       summary: "Embed texts. Passed through to the model's server as it is.",
       body: embeddingRequestSchema,
+      readsText: true,
       reply: z.looseObject({}),
       errors: modelErrors,
       handle: (request) => forward(request, "/embeddings", noServer),

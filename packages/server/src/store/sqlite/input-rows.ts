@@ -1,7 +1,7 @@
 // Input items in rows: those of a request share rows, because to insert a row takes longer than to write what is in it.
 // Only the first item of a row is in the index of ids; the others are found by the place that their ids name.
 
-import { readInputId } from "../../protocol/ids.ts";
+import { namesPlace, readInputId } from "../../protocol/ids.ts";
 import type { InputItem, OutputItem } from "../../protocol/items.ts";
 import type { EncodedItem } from "../encode.ts";
 import type { SqliteConnection } from "./connection.ts";
@@ -36,7 +36,7 @@ export function toInputRows(responseId: string, items: readonly EncodedItem[]): 
   };
   let isNamedBefore = false;
   for (const [position, { id, data }] of items.entries()) {
-    const isNamed = namesPlace(id, responseId, position);
+    const isNamed = namesPlace(id, { responseId, position });
     const isFull = position - first === maxItemsOfRow || chars + data.length > maxCharsOfRow;
     if (!isNamed || !isNamedBefore || isFull) close(position);
     isNamedBefore = isNamed;
@@ -110,11 +110,6 @@ function findRow(db: SqliteConnection, owner: string, id: string): number | unde
     place.position,
   );
   return shared?.key;
-}
-
-function namesPlace(id: string, responseId: string, position: number): boolean {
-  const place = readInputId(id);
-  return place?.position === position && place.responseId === responseId;
 }
 
 function dataOf({ data }: EncodedItem): string {
