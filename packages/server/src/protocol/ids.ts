@@ -87,15 +87,18 @@ export function inputId(
   { responseId, position }: InputPlace,
   mark: string | undefined,
 ): string {
-  const response = wholeResponseId.exec(responseId)?.[1];
-  if (response === undefined || position > maxPosition) return newAddedId(prefix, mark);
-  return withMark(`${prefix}_${response}${position.toString(16).padStart(6, "0")}`, mark);
+  if (!wholeResponseId.test(responseId) || position > maxPosition) return newAddedId(prefix, mark);
+  return withMark(`${prefix}${responseId.slice("resp".length)}${positionDigits(position)}`, mark);
 }
 
 /** Whether the id of an item names this place. */
 export function namesPlace(id: string, { responseId, position }: InputPlace): boolean {
-  const digits = `${responseId.slice("resp".length)}${position.toString(16).padStart(6, "0")}`;
-  return id.startsWith(digits, id.indexOf("_")) && idOfInput.test(id);
+  const start = id.indexOf("_");
+  return (
+    id.startsWith(positionDigits(position), start + 33) &&
+    id.startsWith(responseId.slice("resp".length), start) &&
+    idOfInput.test(id)
+  );
 }
 
 /** The place of an item of a request; undefined for an id of another kind. */
@@ -107,6 +110,17 @@ export function readInputId(id: string): InputPlace | undefined {
 }
 
 const maxPosition = 0xff_ff_ff;
+/** Written once: requests have dozens of items. */
+const usualPositions = Array.from({ length: 256 }, (_, position) => writePosition(position));
+
+function positionDigits(position: number): string {
+  return usualPositions[position] ?? writePosition(position);
+}
+
+function writePosition(position: number): string {
+  return position.toString(16).padStart(6, "0");
+}
+
 const idOfInput = /^[a-z]{1,16}_([0-9a-f]{32})([0-9a-f]{6})(?:_[0-9a-f]{8})?$/;
 
 // Of `newItemId()`, `inputId()` and `newAddedId()`, or of an approval request.

@@ -17,13 +17,15 @@ export interface RequestTrace {
 
 /** The request as JSON, for the store, without the credentials for MCP servers; `trace` for a run that comes later. */
 export function toStoredRequest(
-  { input: _kept, ...request }: CreateRequest,
+  request: CreateRequest,
   trace?: RequestTrace,
 ): JsonObject {
-  const known = Object.entries(request).filter(([, value]) => value !== undefined);
-  const stored = Object.fromEntries(known) as JsonObject;
-  const tools = request.tools.map(withoutCredentials);
-  return { version, ...stored, tools, ...(trace && { trace: { ...trace } }) };
+  const stored: Record<string, unknown> = { version };
+  for (const [field, value] of Object.entries(request))
+    if (value !== undefined && field !== "input") stored[field] = value;
+  stored["tools"] = request.tools.map(withoutCredentials);
+  if (trace) stored["trace"] = { ...trace };
+  return stored as JsonObject;
 }
 
 /** The trace that a stored request belongs to; undefined if it is not known. */

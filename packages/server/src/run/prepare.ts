@@ -91,7 +91,8 @@ export function toNewResponse(
   { conversations, idempotencyMs = dayMs, planner }: PrepareSettings & RunParts,
 ): Omit<NewResponse, "events"> {
   const { conversation, tools } = request;
-  const credentials = credentialsOf({ tools, input: planned.input });
+  // Another process may have to continue a background run, and then needs them.
+  const credentials = request.background ? credentialsOf({ tools, input: planned.input }) : undefined;
   const source = sourceOf(request.metadata);
   return {
     id,
@@ -117,11 +118,10 @@ export function toNewResponse(
     input: planned.input.map((item, position) =>
       withNewId(itemWithoutCredentials(item), { responseId: id, position }),
     ),
-    // Another process may have to continue a background run, and then needs them.
     credentials:
-      request.background && credentials !== undefined
-        ? sealer(planner.secrets, owner).seal("credentials", credentials)
-        : undefined,
+      credentials === undefined
+        ? undefined
+        : sealer(planner.secrets, owner).seal("credentials", credentials),
   };
 }
 
