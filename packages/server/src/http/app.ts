@@ -153,11 +153,13 @@ function toRouteRequest(
     const query = route.query && parseQuery(route.query, new URLSearchParams(target.query));
     return new ParsedRequest(exchange, params, query, body, target.method === "HEAD");
   };
-  return takesBody ? readJson(incoming, {
+  return takesBody
+    ? readJson(incoming, {
         limitBytes: bodyBytes,
         meter: exchange.slot,
         keepsText: route.readsText,
-      }).then(withBody) : withBody(noBody);
+      }).then(withBody)
+    : withBody(noBody);
 }
 
 const noBody: JsonBody = { value: undefined };

@@ -212,6 +212,16 @@ test.each(["one", "two"])("a body of %s chunks is freed while its reply is in fl
   expect(piece.deref()).toBeUndefined();
 });
 
+test.each([
+  [{}, {}, {}],
+  [{}, { keepsText: true }, { text: ' {"a": 1}' }],
+  [{ "idempotency-key": "k" }, {}, { fingerprint: "E12cfrzTS7uMF32OEzBj5jBBDkrjG4tVQZWQGVv2kdE" }],
+])("with the headers %o and the options %o, a body also has %o", async (headers, options, expected) => {
+  const request = Object.assign(new PassThrough(), { headers }) as unknown as IncomingMessage & PassThrough;
+  request.end(' {"a": 1}');
+  expect(await readJson(request, { limitBytes: 100, ...options })).toEqual({ value: { a: 1 }, ...expected });
+});
+
 function sendPiece(request: PassThrough): Buffer {
   const piece = Buffer.from('["a","b"]');
   request.write(piece);

@@ -17,10 +17,7 @@ export const idempotencyKeyHeader = {
 };
 
 /** The key, if there is one, for a body with this fingerprint. Throws a 400 for an invalid key. */
-export function idempotencyKeyOf(
-  { headers }: IncomingMessage,
-  fingerprint = "",
-): RepeatKey | undefined {
+export function idempotencyKeyOf({ headers }: IncomingMessage, fingerprint = ""): RepeatKey | undefined {
   const key = headers[idempotencyKey];
   if (key === undefined) return undefined;
   // Node joins a header that came twice: then it has a comma and a space in it.

@@ -16,10 +16,7 @@ export interface RequestTrace {
 }
 
 /** The request as JSON, for the store, without the credentials for MCP servers; `trace` for a run that comes later. */
-export function toStoredRequest(
-  request: CreateRequest,
-  trace?: RequestTrace,
-): JsonObject {
+export function toStoredRequest(request: CreateRequest, trace?: RequestTrace): JsonObject {
   const stored: Record<string, unknown> = { version };
   for (const [field, value] of Object.entries(request))
     if (value !== undefined && field !== "input") stored[field] = value;

@@ -119,9 +119,7 @@ export function toNewResponse(
       withNewId(itemWithoutCredentials(item), { responseId: id, position }),
     ),
     credentials:
-      credentials === undefined
-        ? undefined
-        : sealer(planner.secrets, owner).seal("credentials", credentials),
+      credentials === undefined ? undefined : sealer(planner.secrets, owner).seal("credentials", credentials),
   };
 }
 

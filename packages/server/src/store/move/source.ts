@@ -91,7 +91,8 @@ export class MoveSource implements Disposable {
 const single = { events: singleEvents, items: singleItems };
 
 function singleItems(row: MovedRow, count: number): MovedRow[] {
-  const [response = null, isOutput = null, position, turn = null, isFrozen = null, owner = null, id, data] = row;
+  const [response = null, isOutput = null, position, turn = null, isFrozen = null, owner = null, id, data] =
+    row;
   return itemsOfRow({ id: String(id), count, data: String(data) }).map((item, index) => [
     response,
     isOutput,

@@ -24,7 +24,10 @@ const given = fc.array(
 function toItems(kinds: readonly { readonly kind: string; readonly text: string }[]) {
   return kinds.map(({ kind, text }, position) => {
     const place = { responseId: kind === "place" ? responseId : newResponseId(), position };
-    return inputItem(kind === "added" ? newAddedId("msg", undefined) : inputId("msg", place, undefined), text);
+    return inputItem(
+      kind === "added" ? newAddedId("msg", undefined) : inputId("msg", place, undefined),
+      text,
+    );
   });
 }
 
@@ -109,7 +112,9 @@ test("a cursor that is not of the list is refused, also one that names a place i
   await using file = sqliteFile();
   const other = newResponseId();
   for (const id of [responseId, other]) {
-    const input = [0, 1, 2].map((position) => inputItem(inputId("msg", { responseId: id, position }, undefined)));
+    const input = [0, 1, 2].map((position) =>
+      inputItem(inputId("msg", { responseId: id, position }, undefined)),
+    );
     await file.store.create(newResponse(id, { input }), "worker-1", 30_000);
   }
   const idOf = (id: string, position: number) => inputId("msg", { responseId: id, position }, undefined);
@@ -123,7 +128,9 @@ test("items of a file from before they shared rows are read, and followed by oth
   using folder = tempFolder();
   const path = join(folder.path, "rondo.db");
   const before = sqliteStore({ path });
-  const old = Array.from({ length: 70 }, (_, index) => inputItem(newAddedId("msg", undefined), `Text ${index}`));
+  const old = Array.from({ length: 70 }, (_, index) =>
+    inputItem(newAddedId("msg", undefined), `Text ${index}`),
+  );
   await before.create(newResponse("resp_1", { input: old }), "worker-1", 30_000);
   await before.close();
   const database = new DatabaseSync(path);
