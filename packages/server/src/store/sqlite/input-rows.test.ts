@@ -31,6 +31,10 @@ function toItems(kinds: readonly { readonly kind: string; readonly text: string 
   });
 }
 
+function shortItems(count: number) {
+  return Array.from({ length: count }, () => ({ kind: "place", text: "x" }));
+}
+
 function encoded(items: readonly { readonly id: string }[]) {
   return items.map((item) => ({ id: item.id, data: JSON.stringify(item) }));
 }
@@ -54,9 +58,9 @@ test("rows give back the items that were put into them", () => {
 test("rows have a limit in items and in characters, and items with ids of another kind have their own", () => {
   const counts = (kinds: readonly { kind: string; text: string }[]) =>
     toInputRows(responseId, encoded(toItems(kinds))).map(({ count }) => count);
-  const short = { kind: "place", text: "x" };
+  const [short] = shortItems(1) as [{ kind: string; text: string }];
   const long = { kind: "place", text: "x".repeat(20_000) };
-  expect(counts(Array(2 * maxItemsOfRow + 5).fill(short))).toEqual([maxItemsOfRow, maxItemsOfRow, 5]);
+  expect(counts(shortItems(2 * maxItemsOfRow + 5))).toEqual([maxItemsOfRow, maxItemsOfRow, 5]);
   expect(counts([short, long, long, short, { ...short, kind: "added" }, short, short])).toEqual([2, 2, 1, 2]);
 });
 
@@ -138,7 +142,7 @@ test("items of a file from before they shared rows are read, and followed by oth
   database.close();
 
   const store = sqliteStore({ path });
-  const added = toItems(Array(70).fill({ kind: "place", text: "New" }));
+  const added = toItems(shortItems(70));
   await store.create(newResponse(responseId, { input: added }), "worker-1", 30_000);
   for (const [id, items] of [
     ["resp_1", old],

@@ -1,6 +1,6 @@
 // Rows of the database, and their conversion.
 
-import type { InputItem, OutputItem } from "../../protocol/items.ts";
+import type { InputItem } from "../../protocol/items.ts";
 import type { IncompleteReason } from "../../protocol/response.ts";
 import type { ResponseStatus } from "../../protocol/status.ts";
 import type { StoredOutput, StoredResponse } from "../store.ts";
