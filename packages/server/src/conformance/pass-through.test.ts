@@ -40,7 +40,10 @@ async function passing(config: StartOptions["config"] = {}) {
   const url = `http://127.0.0.1:${(upstream.address() as AddressInfo).port}/v1`;
   const server = await start({
     script: "Hello.",
-    config: { models: { outer: { url, model: "inner", apiKey: "sk-upstream" } }, ...config },
+    config: {
+      models: { outer: { url, model: "inner", apiKey: "sk-upstream" }, same: { url, model: "same" } },
+      ...config,
+    },
   });
   return { server, client: openaiClient(server), seen };
 }
@@ -52,6 +55,18 @@ test("embeddings are asked of the model's server under its name and with its key
   expect(seen).toMatchObject([{ path: "/v1/embeddings", key: "Bearer sk-upstream" }]);
   expect(JSON.parse(seen[0]?.body ?? "")).toEqual({ model: "inner", input: "Hi", encoding_format: "float" });
 });
+
+test.each(["embeddings", "completions"])(
+  "a model with the same name there gets %s as they came",
+  async (path) => {
+    const { server, seen } = await passing();
+    const body = ' {"model":"same", "input":"Hi","prompt" :"Hi", "exact":1.0000000000000000001}';
+    const headers = { "content-type": "application/json" };
+    const reply = await fetch(`${server.baseURL}/${path}`, { method: "POST", headers, body });
+    expect(reply.status).toBe(200);
+    expect(seen).toMatchObject([{ body }]);
+  },
+);
 
 test("completions are answered plain and streamed", async () => {
   const { client, seen } = await passing();

@@ -48,7 +48,7 @@ export async function readJson(
   const chunks: Buffer[] = [];
   await readChunks(incoming, chunks, limitBytes, meter);
   let bytes = chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks);
-  chunks.length = 0; // the listeners that filled it live as long as the request
+  chunks.length = 0; // the listeners that filled it live on
   if (isCompressed) {
     bytes = await decompress(bytes, limitBytes);
     meter?.addBytes(bytes.length);
@@ -90,7 +90,7 @@ function checkEncoding(encoding: string | undefined): boolean {
   );
 }
 
-/** Fills `chunks`. The promise has no bytes: its functions live as long as the listeners, and keep what it gives. */
+/** Fills `chunks` and resolves with nothing: the listeners keep what the promise gives for as long as the request lives. */
 function readChunks(
   incoming: IncomingMessage,
   chunks: Buffer[],

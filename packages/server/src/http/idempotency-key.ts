@@ -17,7 +17,10 @@ export const idempotencyKeyHeader = {
 };
 
 /** The key, if there is one, for a body with this fingerprint. Throws a 400 for an invalid key. */
-export function idempotencyKeyOf({ headers }: IncomingMessage, fingerprint = ""): RepeatKey | undefined {
+export function idempotencyKeyOf(
+  { headers }: IncomingMessage,
+  fingerprint: string | undefined,
+): RepeatKey | undefined {
   const key = headers[idempotencyKey];
   if (key === undefined) return undefined;
   // Node joins a header that came twice: then it has a comma and a space in it.
@@ -29,5 +32,6 @@ export function idempotencyKeyOf({ headers }: IncomingMessage, fingerprint = "")
       "invalid_idempotency_key",
     );
   }
+  if (fingerprint === undefined) throw new Error("A request with an Idempotency-Key has no fingerprint.");
   return { key, fingerprint };
 }

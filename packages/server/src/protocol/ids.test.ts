@@ -1,11 +1,11 @@
 import { expect, test } from "vitest";
 import {
   inputId,
+  isInputIdOf,
   markOf,
-  namesPlace,
-  newAddedId,
   newItemId,
   newResponseId,
+  newTimedId,
   readInputId,
   readItemId,
   roundMark,
@@ -15,7 +15,7 @@ test("ids are new each time, and are read for what they are", () => {
   const responseId = newResponseId();
   expect(responseId).toMatch(/^resp_[0-9a-f]{32}$/);
   const mark = roundMark(responseId, 1);
-  const added = Array.from({ length: 5_000 }, () => newAddedId("msg", mark));
+  const added = Array.from({ length: 5_000 }, () => newTimedId("msg", mark));
   const outputs = Array.from({ length: 5_000 }, () => newItemId("msg", { responseId, serverCalls: 2, mark }));
   expect(new Set([...added, ...outputs]).size).toBe(10_000);
   for (const id of added) {
@@ -29,7 +29,7 @@ test("ids are new each time, and are read for what they are", () => {
     expect(readInputId(id)).toBeUndefined();
     expect(readItemId(id)).toEqual({ responseId, hasServerCalls: true });
   }
-  expect(markOf(newAddedId("in", undefined))).toBeUndefined();
+  expect(markOf(newTimedId("in", undefined))).toBeUndefined();
 });
 
 test("the id of an item of a request tells its place", () => {
@@ -38,11 +38,12 @@ test("the id of an item of a request tells its place", () => {
   for (const given of [undefined, mark]) {
     const id = inputId("fc", place, given);
     expect(readInputId(id)).toEqual(place);
-    expect(namesPlace(id, place)).toBe(true);
-    expect(namesPlace(id, { ...place, position: 70_001 })).toBe(false);
-    expect(namesPlace(id, { ...place, responseId: newResponseId() })).toBe(false);
+    expect(isInputIdOf(id, place)).toBe(true);
+    expect(isInputIdOf(id, { ...place, position: 70_001 })).toBe(false);
+    expect(isInputIdOf(id, { ...place, responseId: newResponseId() })).toBe(false);
+    expect(isInputIdOf(id, { ...place, responseId: place.responseId.slice(0, -1) })).toBe(false);
     for (const other of [`${id}0`, `F${id}`, id.slice(0, -1), id.replace("fc_", "")])
-      expect(namesPlace(other, place)).toBe(false);
+      expect(isInputIdOf(other, place)).toBe(false);
     expect(readItemId(id)).toBeUndefined();
     expect(markOf(id)).toBe(given);
   }
@@ -55,8 +56,8 @@ test("the id of an item of a request tells its place", () => {
 });
 
 test("ids of items that come together are neighbours, and later ones come after them", async () => {
-  const before = newAddedId("msg", undefined);
-  await expect.poll(() => newAddedId("msg", undefined).slice(0, 16) > before.slice(0, 16)).toBe(true);
+  const before = newTimedId("msg", undefined);
+  await expect.poll(() => newTimedId("msg", undefined).slice(0, 16) > before.slice(0, 16)).toBe(true);
   const timeOf = (id: string) => Number.parseInt(id.slice("msg_".length, "msg_".length + 12), 16);
   expect(Math.abs(timeOf(before) - Date.now())).toBeLessThan(60_000);
 });

@@ -62,7 +62,7 @@ let timeDigits = "";
  * A new id for an item that is added to a conversation, with the mark of a round. It begins with the time: items come by
  * dozens, and a store writes neighbours in an index together, but a page for each stranger. 80 random bits follow.
  */
-export function newAddedId(prefix: IdPrefix, mark: string | undefined): string {
+export function newTimedId(prefix: IdPrefix, mark: string | undefined): string {
   const nowMs = Date.now();
   if (nowMs !== timeMs) {
     timeMs = nowMs;
@@ -87,16 +87,17 @@ export function inputId(
   { responseId, position }: InputPlace,
   mark: string | undefined,
 ): string {
-  if (!wholeResponseId.test(responseId) || position > maxPosition) return newAddedId(prefix, mark);
+  if (!wholeResponseId.test(responseId) || position > maxPosition) return newTimedId(prefix, mark);
   return withMark(`${prefix}${responseId.slice("resp".length)}${positionDigits(position)}`, mark);
 }
 
-/** Whether the id of an item names this place. */
-export function namesPlace(id: string, { responseId, position }: InputPlace): boolean {
+/** Whether an id is that of the item at this place. */
+export function isInputIdOf(id: string, { responseId, position }: InputPlace): boolean {
   const start = id.indexOf("_");
   return (
     id.startsWith(positionDigits(position), start + 33) &&
     id.startsWith(responseId.slice("resp".length), start) &&
+    wholeResponseId.test(responseId) &&
     idOfInput.test(id)
   );
 }
@@ -123,7 +124,7 @@ function writePosition(position: number): string {
 
 const idOfInput = /^[a-z]{1,16}_([0-9a-f]{32})([0-9a-f]{6})(?:_[0-9a-f]{8})?$/;
 
-// Of `newItemId()`, `inputId()` and `newAddedId()`, or of an approval request.
+// Of `newItemId()`, `inputId()` and `newTimedId()`, or of an approval request.
 const marked = /(?:_[0-9a-f]{32}(?:[0-9a-f]{6}|[0-9a-f]{14})?|^mcpr_[\w-]{16})_([0-9a-f]{8})(?:\.|$)/;
 
 /**

@@ -70,7 +70,10 @@ test("of a background run are sealed while it waits and works, serve it, and are
 });
 
 test("of other requests and of conversations are not kept at all", async () => {
-  const { store, onDisk } = diskStore();
+  const { store, path, onDisk } = diskStore();
+  const writer = new DatabaseSync(path);
+  writer.exec("CREATE TRIGGER refuse BEFORE INSERT ON credentials BEGIN SELECT raise(ABORT, 'kept'); END");
+  writer.close();
   const { service, free } = await started({ script: () => "Hi.", store });
   const more = { type: "additional_tools", tools: [{ ...free, server_label: "more", authorization: token }] };
   await plain(service, {

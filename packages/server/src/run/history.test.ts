@@ -3,6 +3,7 @@
 import type { Message } from "rondo";
 import { type ScriptedStep, scriptedModel } from "rondo/testing";
 import { describe, expect, onTestFinished, test } from "vitest";
+import { readInputId } from "../protocol/ids.ts";
 import { plain, startService } from "./testkit/service.ts";
 import { add, calls, weather } from "./testkit/tools.ts";
 
@@ -13,6 +14,16 @@ async function start(script: ScriptedStep | readonly ScriptedStep[]) {
   const lastMessages = () => model.requests.at(-1)?.messages;
   return { model, service, lastMessages };
 }
+
+test("the ids of input items name their places, so that they share rows", async () => {
+  const { service } = await start(["One."]);
+  const input = ["1", "2", "3"].map((content) => ({ role: "user", content }));
+  const { id: responseId } = await plain(service, { input });
+  const { data } = await service.inputItems("ada", responseId, { limit: 10, order: "asc" });
+  expect(data.map(({ id }) => readInputId(id ?? ""))).toEqual(
+    [0, 1, 2].map((position) => ({ responseId, position })),
+  );
+});
 
 describe("a chain", () => {
   test("cannot go on from a response that is still running", async () => {

@@ -1,6 +1,6 @@
 // Ids for stored items.
 
-import { type IdPrefix, type InputPlace, inputId, markOf, newAddedId } from "../protocol/ids.ts";
+import { type IdPrefix, type InputPlace, inputId, markOf, newTimedId } from "../protocol/ids.ts";
 import type { InputItem, OutputItem } from "../protocol/items.ts";
 
 /**
@@ -10,7 +10,7 @@ import type { InputItem, OutputItem } from "../protocol/items.ts";
 export function withNewId(item: InputItem | OutputItem, place?: InputPlace): InputItem & { id: string } {
   const prefix = prefixOf(item.type);
   const mark = markOf(item.id);
-  const id = place ? inputId(prefix, place, mark) : newAddedId(prefix, mark);
+  const id = place ? inputId(prefix, place, mark) : newTimedId(prefix, mark);
   if (item.type !== "mcp_approval_request") return { ...(item as unknown as InputItem), id };
   // Its answer refers to it by the id that it had.
   return { approval_request_id: item.id ?? id, ...(item as unknown as InputItem), id };

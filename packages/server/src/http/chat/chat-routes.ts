@@ -40,7 +40,7 @@ type ProviderModel = Omit<ProviderReplyOptions, "body">;
 export function chatRoutes(options: ChatRoutesOptions): Route[] {
   /** Forwards a request to the model's server; `orElse` replies for a model without one. */
   const forward = async (
-    { exchange, body: { text = "", value } }: Pick<RouteRequest, "exchange" | "body">,
+    { exchange, body: { text, value } }: Pick<RouteRequest, "exchange" | "body">,
     path: ForwardRequest["path"],
     orElse: (found: ProviderModel) => Promise<void>,
   ) => {
@@ -52,7 +52,7 @@ export function chatRoutes(options: ChatRoutesOptions): Route[] {
       headers && path === "/chat/completions" ? options.telemetry?.requestTracer(headers) : undefined;
     if (forwarder === undefined) return orElse({ name, provider, stream, tracer });
     // As it came, to the last digit, unless the model has another name there, or another parser may read it otherwise.
-    const isSame = wanted === forwarder.model && !mayHideUrl.test(text);
+    const isSame = text !== undefined && wanted === forwarder.model && !mayHideUrl.test(text);
     const sent = isSame ? text : JSON.stringify({ ...Object(value), model: forwarder.model });
     const { model, endpoint } = forwarder;
     const span = tracer && new ChatSpan(tracer, { model, endpoint, body: value });

@@ -19,7 +19,7 @@ export interface MovedTable {
   readonly from: string;
   /** Rows that share a value of the first column and follow each other become one row with an array. Default: none. */
   readonly isPacked?: "events" | "steps";
-  /** What a row of SQLite has `count` of. Default: each is one row. */
+  /** What the `count` of a row of SQLite counts: each is a row in PostgreSQL. Default: there is no count. */
   readonly counts?: "events" | "items";
 }
 

@@ -74,7 +74,7 @@ export class MoveSource implements Disposable {
     for (const found of statement.iterate(...(after ?? []).map(toInput))) {
       read += 1;
       const row = names.map((name, index) => toMoved(found[name], types[index] === "boolean"));
-      rows.push(...(counts ? single[counts](row, Number(found["count"])) : [row]));
+      rows.push(...(counts ? expandRow[counts](row, Number(found["count"])) : [row]));
       for (const value of row) chars += typeof value === "string" ? value.length : 8;
       if (chars > maxChars) return { rows, isFull: true };
     }
@@ -87,8 +87,11 @@ export class MoveSource implements Disposable {
   }
 }
 
-/** What a row counts, one by one. The next batch begins after the last one. */
-const single = { events: singleEvents, items: singleItems };
+/**
+ * A row as several. The next batch begins after the last of them: it has the place of its row, or one before that of the
+ * next row.
+ */
+const expandRow = { events: singleEvents, items: singleItems };
 
 function singleItems(row: MovedRow, count: number): MovedRow[] {
   const [response = null, isOutput = null, position, turn = null, isFrozen = null, owner = null, id, data] =

@@ -47,6 +47,11 @@ export class SqliteConnection {
     return this.#prepared(sql).all(...values) as Row[];
   }
 
+  /** The same row by row: the caller may leave early. */
+  iterate<Row>(sql: string, ...values: SQLInputValue[]): Iterable<Row> {
+    return this.#prepared(sql).iterate(...values) as Iterable<Row>;
+  }
+
   /** Returns the key of the new row. */
   insert(sql: string, ...values: SQLInputValue[]): number {
     return Number(this.#prepared(sql).run(...values).lastInsertRowid);

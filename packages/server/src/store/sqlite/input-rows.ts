@@ -1,7 +1,8 @@
 // Input items in rows: those of a request share rows, because to insert a row takes longer than to write what is in it.
-// Only the first item of a row is in the index of ids; the others are found by the place that their ids name.
+// Only the first item of a row is in the index of ids; the others are found by the place that their ids name. Output items
+// have a row each, and are read in the same way.
 
-import { namesPlace, readInputId } from "../../protocol/ids.ts";
+import { isInputIdOf, readInputId } from "../../protocol/ids.ts";
 import type { InputItem, OutputItem } from "../../protocol/items.ts";
 import type { EncodedItem } from "../encode.ts";
 import type { SqliteConnection } from "./connection.ts";
@@ -17,14 +18,14 @@ export interface InputRow {
 }
 
 export const maxItemsOfRow = 64;
-/** About what a row may have, unless a single item has more: to read one item is to read its row. */
-const maxCharsOfRow = 32_000;
+/** What a row may have, unless a single item has more: to read one item is to read its row. */
+const maxBytesOfRow = 16_000;
 
 /** The rows for the input of a response. Items whose ids do not name their place have rows of their own. */
 export function toInputRows(responseId: string, items: readonly EncodedItem[]): InputRow[] {
   const rows: InputRow[] = [];
   let first = 0;
-  let chars = 0;
+  let bytes = 0;
   const close = (end: number) => {
     const [item] = items.slice(first, end);
     if (!item) return;
@@ -32,15 +33,16 @@ export function toInputRows(responseId: string, items: readonly EncodedItem[]): 
     const data = count === 1 ? item.data : `[${items.slice(first, end).map(dataOf).join(",")}]`;
     rows.push({ position: first, id: item.id, count, data });
     first = end;
-    chars = 0;
+    bytes = 0;
   };
   let isNamedBefore = false;
   for (const [position, { id, data }] of items.entries()) {
-    const isNamed = namesPlace(id, { responseId, position });
-    const isFull = position - first === maxItemsOfRow || chars + data.length > maxCharsOfRow;
+    const isNamed = isInputIdOf(id, { responseId, position });
+    const size = Buffer.byteLength(data);
+    const isFull = position - first === maxItemsOfRow || bytes + size > maxBytesOfRow;
     if (!isNamed || !isNamedBefore || isFull) close(position);
     isNamedBefore = isNamed;
-    chars += data.length;
+    bytes += size;
   }
   close(items.length);
   return rows;
@@ -85,10 +87,12 @@ export function findPosition(
   responseId: string,
   id: string,
 ): number | undefined {
+  const key = findRow(db, owner, id);
+  if (key === undefined) return undefined;
   const [row] = db.all<InputRow>(
     `SELECT i.position, i.count, i.data FROM items i JOIN responses r ON r.key = i.response_key
       WHERE i.key = ? AND i.is_output = 0 AND r.id = ?`,
-    findRow(db, owner, id) ?? null,
+    key,
     responseId,
   );
   const index = row ? fromInputRow(row).findIndex((item) => item.id === id) : -1;
@@ -101,15 +105,16 @@ function findRow(db: SqliteConnection, owner: string, id: string): number | unde
   if (own) return own.key;
   const place = readInputId(id);
   if (!place) return undefined;
-  const [shared] = db.all<{ key: number }>(
-    `SELECT i.key FROM responses r JOIN items i ON i.response_key = r.key
-      WHERE r.id = ?1 AND r.owner = ?2 AND i.is_output = 0
-        AND i.position <= ?3 AND i.position > ?3 - ${maxItemsOfRow} AND i.position + i.count > ?3`,
+  // The count stands behind the data: it is read of one row only.
+  const [shared] = db.all<{ key: number; end: number }>(
+    `SELECT i.key, i.position + i.count AS end FROM responses r JOIN items i ON i.response_key = r.key
+      WHERE r.id = ? AND r.owner = ? AND i.is_output = 0 AND i.position <= ?
+      ORDER BY i.position DESC LIMIT 1`,
     place.responseId,
     owner,
     place.position,
   );
-  return shared?.key;
+  return shared && shared.end > place.position ? shared.key : undefined;
 }
 
 function dataOf({ data }: EncodedItem): string {

@@ -70,22 +70,22 @@ export function listInput(
   const isFromEnd = before !== undefined && after === undefined;
   const [first = -1, end = Number.MAX_SAFE_INTEGER] = order === "asc" ? [after, before] : [before, after];
   const direction = (order === "asc") === isFromEnd ? "DESC" : "ASC";
-  // Each row has an item of the page. One more than requested shows whether there are more.
-  const rows = db.all<InputRow>(
+  const rows = db.iterate<InputRow>(
     `SELECT i.position, i.count, i.data FROM responses r JOIN items i ON i.response_key = r.key
       WHERE r.id = ?1 AND r.owner = ?2 AND i.is_output = 0
         AND i.position > ?3 - ${maxItemsOfRow} AND i.position + i.count > ?3 + 1 AND i.position < ?4
-      ORDER BY i.position ${direction} LIMIT ?5`,
+      ORDER BY i.position ${direction}`,
     id,
     owner,
     first,
     end,
-    limit + 1,
   );
-  const items = rows.flatMap((row) => {
+  const items: InputItem[] = [];
+  for (const row of rows) {
     const all = fromInputRow(row).slice(Math.max(0, first + 1 - row.position), end - row.position);
-    return direction === "ASC" ? all : all.toReversed();
-  });
+    items.push(...(direction === "ASC" ? all : all.toReversed()));
+    if (items.length > limit) break; // one more than requested shows that there are more
+  }
   const data = items.slice(0, limit);
   return { data: isFromEnd ? data.toReversed() : data, hasMore: items.length > limit };
 }

@@ -1,6 +1,7 @@
 // Reads must cost what they return, not what is stored: no query may walk through a table.
 
 import { expect, test } from "vitest";
+import { inputId, newResponseId } from "../../protocol/ids.ts";
 import type { ListResponsesOptions, ListRunsOptions } from "../store.ts";
 import { events, inputItem, message, newResponse, output, write } from "../testing/build.ts";
 import { type SqliteFile, sqliteFile } from "../testkit/sqlite-file.ts";
@@ -38,12 +39,20 @@ test("queries of clients use an index", async () => {
     await store.input("ann", "r0", { limit: 1, order: "desc", before: "a" });
     await store.chain("ann", "r0");
     await store.items("ann", ["a"]);
+    const responseId = newResponseId();
+    const placed = [0, 1].map((position) => inputItem(inputId("msg", { responseId, position }, undefined)));
+    await store.create(newResponse(responseId, { input: placed }), "worker-1", 30_000);
+    const after = placed[1]?.id ?? "";
+    await store.items("ann", [after]);
+    await store.input("ann", responseId, { limit: 1, order: "asc", after });
     await store.events("ann", "r0", 1, 1);
     await store.requestCancel("ann", "r0");
     await store.remove("ann", "r0");
   });
 
   expect(plans.size).toBeGreaterThan(12);
+  const shared = [...plans].find(([sql]) => sql.includes("i.position + i.count AS end"));
+  expect(shared?.[1].join(" ")).toMatch(/^(?!.*TEMP B-TREE).*SEARCH i USING INDEX/);
   // What is walked through are only the parameters, and the chain that was found.
   const scans = linesOf(plans).filter((line) => line.startsWith("SCAN"));
   expect(new Set(scans)).toEqual(

@@ -236,7 +236,7 @@ const migrations: readonly string[] = [
   ALTER TABLE keyed_traces RENAME TO traces;
   `,
   `
-  -- A row of input has so many items: one as it is, or an array of more. Its id and position are those of the first.
+  -- How many items a row of input has: one as an object, or more as an array. Its id and position are those of the first.
   ALTER TABLE items ADD COLUMN count INTEGER NOT NULL DEFAULT 1;
   `,
 ];
