@@ -97,6 +97,7 @@ describe.skipIf(browserPath === undefined)(`a chat goes on${skipReason}`, () => 
     await page.getByText("Arr again.").waitFor();
     expect(model.requests[1]?.messages[0]).toMatchObject({ role: "system", content: "You are a pirate." });
     await page.getByRole("link", { name: "New chat" }).click();
+    await page.getByRole("heading", { name: "What would you like to know?" }).waitFor();
     await say(page, "hi");
     await page.getByText("Hello.").waitFor();
     expect(model.requests[2]?.messages.map(({ role }) => role)).toEqual(["user"]);
