@@ -1,6 +1,6 @@
 // Moves between the branches of a message: ‹ 2/3 ›.
 
-import { useEffect, useRef } from "preact/hooks";
+import { useLayoutEffect, useRef } from "preact/hooks";
 
 export interface BranchSwitchProps {
   /** From 0. */
@@ -14,7 +14,8 @@ export interface BranchSwitchProps {
 
 export function BranchSwitch({ position, count, takesFocus, onPrevious, onNext }: BranchSwitchProps) {
   const buttons = useRef<HTMLFieldSetElement>(null);
-  useEffect(() => {
+  // At once: a frame later, a person may write somewhere else already.
+  useLayoutEffect(() => {
     if (takesFocus) buttons.current?.querySelector<HTMLElement>("button:enabled")?.focus();
   }, []);
   if (count < 2) return null;

@@ -147,6 +147,27 @@ describe.skipIf(browserPath === undefined)(`the chat${skipReason}`, () => {
     expect(problems).toEqual([]);
   });
 
+  test("gives a message that is edited the focus as soon as its box is there", async () => {
+    using model = scriptedModel(["One."]);
+    await using server = await startConsole({ models: { scripted: model } });
+    await using opened = await openConsole(browser, server.url, "#/chat");
+    const { page } = opened;
+    await say(page, "1");
+    await page.getByText("One.").waitFor();
+    // A frame later, the cursor would move while a person types already.
+    const hasFocus = await page.getByRole("button", { name: "Edit" }).evaluate(
+      (button) =>
+        new Promise((resolve) => {
+          new MutationObserver(() => {
+            const box = document.querySelector(".is-edited textarea");
+            if (box) resolve(box === document.activeElement);
+          }).observe(document.body, { childList: true, subtree: true });
+          (button as HTMLButtonElement).click();
+        }),
+    );
+    expect(hasFocus).toBe(true);
+  });
+
   test("stops, goes on after a reload in mid-stream, and tries again after a failure", async () => {
     const gates = [Promise.withResolvers<void>(), Promise.withResolvers<void>()] as const;
     const model = scriptedModel([

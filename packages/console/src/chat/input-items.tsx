@@ -1,7 +1,7 @@
 // What was sent: a person's message, which can be edited, and results or decisions.
 
 import { useSignal } from "@preact/signals";
-import { useEffect, useRef } from "preact/hooks";
+import { useLayoutEffect, useRef } from "preact/hooks";
 import type { Item } from "../api/response.ts";
 import { Icon } from "../ui/icon.tsx";
 import { BranchSwitch, type BranchSwitchProps } from "./branch-switch.tsx";
@@ -20,7 +20,7 @@ export function InputItems({ input, branch, startsEditing, onEdit }: InputItemsP
   const isEditing = useSignal(startsEditing);
   const button = useRef<HTMLButtonElement>(null);
   const isCancelled = useRef(false);
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (isCancelled.current) button.current?.focus();
     isCancelled.current = false;
   }, [isEditing.value]);

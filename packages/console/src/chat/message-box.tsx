@@ -1,7 +1,7 @@
 // A box to write a message in. Enter sends it, Shift and Enter make a new line. It grows with the text.
 
 import type { Signal } from "@preact/signals";
-import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
+import { useLayoutEffect, useRef } from "preact/hooks";
 import type { ImageInput } from "./image-input.tsx";
 import { imageFiles } from "./images.ts";
 
@@ -21,7 +21,8 @@ export function MessageBox({ label, text, images, onSubmit, onEscape }: MessageB
     element.style.height = "auto";
     element.style.height = `${element.scrollHeight + 2}px`;
   }, [text.value]);
-  useEffect(() => {
+  // With the box, not a frame later: the cursor would move to the end while a person types already.
+  useLayoutEffect(() => {
     // On a phone, the keyboard would cover the page.
     if (matchMedia("(hover: none)").matches) return;
     const element = box.current;
