@@ -26,8 +26,9 @@ const turn: fc.Arbitrary<ScriptedAnswer> = fc.record(
   { requiredKeys: ["calls"] },
 );
 
+// Three turns at most: a model whose calls cannot run in four answers in a row is stopped.
 const script = fc
-  .tuple(fc.array(turn, { maxLength: 5 }), fc.record({ thinking: pieces, text: fc.string({ minLength: 1 }) }))
+  .tuple(fc.array(turn, { maxLength: 3 }), fc.record({ thinking: pieces, text: fc.string({ minLength: 1 }) }))
   .map(([turns, last]): ScriptedAnswer[] => [...turns, last]);
 
 // Whatever a model says, what the client is sent follows the public schema and the contract of streams.
