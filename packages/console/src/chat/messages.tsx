@@ -91,34 +91,49 @@ function Turn({ chat, server, node, isLast, isFar, startsEditing }: TurnProps) {
 }
 
 const nearPx = 120;
+/** So long after a wheel, a finger or a key moved, what scrolls is their doing. */
+const handMs = 300;
 
 /** Follows the end of a growing list, as long as a person does not scroll away from it. */
 function useStickyEnd(last: string | undefined) {
   const list = useRef<HTMLOListElement>(null);
   const isAtEnd = useRef(true);
-  // Only a person scrolls up from here. What grows above moves the rest down; what shrinks has its new place noted by `toEnd`
-  // before the event of it comes, because the list may have grown again by then.
-  const lastPlace = useRef(0);
+  const known = useRef({ top: 0, height: 0 });
+  const note = () => {
+    known.current = { top: scrollY, height: document.documentElement.scrollHeight };
+  };
   const toEnd = () => {
     scrollTo({ top: document.documentElement.scrollHeight, behavior: "instant" });
-    lastPlace.current = scrollY;
+    note();
   };
   useEffect(() => {
     const element = list.current;
     if (!element) return undefined;
-    const onScroll = () => {
-      const isNear = document.documentElement.scrollHeight - scrollY - innerHeight < nearPx;
-      if (isNear || scrollY < lastPlace.current) isAtEnd.current = isNear;
-      lastPlace.current = scrollY;
+    let movedAtMs = -Infinity;
+    const onMove = (event: Event) => {
+      movedAtMs = event.timeStamp;
+    };
+    const onScroll = ({ timeStamp }: Event) => {
+      const { scrollHeight } = document.documentElement;
+      const isNear = scrollHeight - scrollY - innerHeight < nearPx;
+      // A list that shrinks scrolls up by itself, and may have grown again before the event of it comes. So it is a person
+      // only where nothing changed, or where a hand has just moved.
+      const isPerson = scrollHeight === known.current.height || timeStamp - movedAtMs < handMs;
+      if (isNear) isAtEnd.current = true;
+      else if (isPerson && scrollY < known.current.top) isAtEnd.current = false;
+      if (isAtEnd.current && !isNear) toEnd();
+      else note();
     };
     const observer = new ResizeObserver(() => {
       if (isAtEnd.current) toEnd();
     });
     observer.observe(element);
-    addEventListener("scroll", onScroll, { passive: true });
+    const listeners = { scroll: onScroll, wheel: onMove, touchmove: onMove, keydown: onMove };
+    for (const [type, listener] of Object.entries(listeners))
+      addEventListener(type, listener, { passive: true });
     return () => {
       observer.disconnect();
-      removeEventListener("scroll", onScroll);
+      for (const [type, listener] of Object.entries(listeners)) removeEventListener(type, listener);
     };
   }, []);
   useEffect(() => {

@@ -151,10 +151,21 @@ describe.skipIf(browserPath === undefined)(`habits${skipReason}`, () => {
       await new Promise(requestAnimationFrame);
     });
     await expect.poll(leftBelow).toBeLessThan(2);
+    // Also if it has grown again, and more, before a frame shows it.
+    await messages.evaluate(async (list) => {
+      const turn = list.lastElementChild as HTMLElement;
+      turn.style.display = "none";
+      void document.documentElement.scrollHeight;
+      turn.style.display = "";
+      turn.style.paddingBottom = "500px";
+      await new Promise(requestAnimationFrame);
+    });
+    await expect.poll(leftBelow).toBeLessThan(2);
     // What is far away is text, and becomes Markdown on the way there.
     const first = messages.getByRole("listitem").filter({ hasText: "Answer 0." }).first();
     expect(await first.locator("ul").count()).toBe(0);
-    await page.evaluate(() => scrollTo(0, 0));
+    await page.mouse.move(640, 300);
+    await page.mouse.wheel(0, -1_000_000);
     await first.locator("ul").waitFor();
 
     // So does one whose history another client sent.
