@@ -4,7 +4,7 @@ export type { LoopEvent, ReadyCall, RejectReason, RunReason } from "./loop/event
 export { resultLimit, shortenResults } from "./loop/fit-results.ts";
 export type { CallDecision, LoopOptions, PendingCall } from "./loop/options.ts";
 export { type PromptChange, type PromptCut, PromptWatch } from "./loop/prompt-watch.ts";
-export { run } from "./loop/run.ts";
+export { run, runToEnd } from "./loop/run.ts";
 export type { RunState } from "./loop/state.ts";
 export { resultText } from "./loop/tool-result.ts";
 export { foundTools, toolSearchName } from "./loop/tool-search.ts";

@@ -12,12 +12,12 @@ export class Bell {
   }
 
   /**
-   * Sleeps until the bell rings; rejects with the signal's reason when it is aborted. The sleeper must check what
+   * Sleeps until the bell rings; rejects with the reason of a signal that is aborted. The sleeper must check what
    * has changed: the bell may have rung for something else.
    */
-  sleep(signal: AbortSignal): Promise<void> {
+  sleep(signal?: AbortSignal): Promise<void> {
     const { promise, resolve } = withResolvers<void>();
     this.#wake = resolve;
-    return untilAborted(promise, signal);
+    return signal ? untilAborted(promise, signal) : promise;
   }
 }

@@ -13,6 +13,21 @@ export interface RunSetup {
   graceMs?: number | undefined;
 }
 
+/** What a run iterates: an async generator, or what else can be stepped through and left. */
+export interface Steps<T, R> {
+  next(): Promise<IteratorResult<T, R>>;
+  return(value: R): Promise<IteratorResult<T, R>>;
+}
+
+/** Why the signal of a run is aborted that was left. */
+export function leftReason(): DOMException {
+  return new DOMException("The run was left before it had ended.", "AbortError");
+}
+
+export function warnOfCleanup(): void {
+  warn("A run that was left has not finished its cleanup in time: a hook or a tool is still busy.");
+}
+
 /**
  * An async iterable that can be left at once. The `return()` of a bare async generator waits behind a pending
  * `next()`; this one aborts the work first, then waits for its cleanup for a limited time.
@@ -20,18 +35,18 @@ export interface RunSetup {
  * Nothing runs before the first `next()`.
  */
 export class Run<T, R = void> implements AsyncIterableIterator<T, R | undefined, void>, AsyncDisposable {
-  readonly #start: (signal: AbortSignal) => AsyncGenerator<T, R, void>;
+  readonly #start: (signal: AbortSignal) => Steps<T, R>;
   readonly #outside: AbortSignal | undefined;
   readonly #graceMs: number;
   readonly #controller = new AbortController();
-  #inner: AsyncGenerator<T, R, void> | undefined;
+  #inner: Steps<T, R> | undefined;
   #leaving: Promise<void> | undefined;
   readonly #cleanupErrors: unknown[] = [];
   #isLeft = false;
   #isOver = false;
 
   constructor(
-    start: (signal: AbortSignal) => AsyncGenerator<T, R, void>,
+    start: (signal: AbortSignal) => Steps<T, R>,
     { signal, graceMs = defaultGraceMs }: RunSetup = {},
   ) {
     this.#start = start;
@@ -72,20 +87,19 @@ export class Run<T, R = void> implements AsyncIterableIterator<T, R | undefined,
     await this.return();
   }
 
-  #begin(): AsyncGenerator<T, R, void> {
+  #begin(): Steps<T, R> {
     if (this.#outside?.aborted) this.#onOutsideAbort();
     else this.#outside?.addEventListener("abort", this.#onOutsideAbort);
     this.#inner = this.#start(this.#controller.signal);
     return this.#inner;
   }
 
-  async #leave(inner: AsyncGenerator<T, R, void>): Promise<void> {
-    const reason = new DOMException("The run was left before it had ended.", "AbortError");
+  async #leave(inner: Steps<T, R>): Promise<void> {
+    const reason = leftReason();
     this.#controller.abort(reason);
     this.#end();
     const closing = inner.return(undefined as R).catch((error: unknown) => this.#cleanupErrors.push(error));
-    if (!(await settlesWithin(closing, this.#graceMs * 2 + defaultGraceMs)))
-      warn("A run that was left has not finished its cleanup in time: a hook or a tool is still busy.");
+    if (!(await settlesWithin(closing, this.#graceMs * 2 + defaultGraceMs))) warnOfCleanup();
     // Our own abort is not an error.
     const unexpected = this.#cleanupErrors.filter((error) => error !== reason);
     if (unexpected.length > 0) throw unexpected[0];

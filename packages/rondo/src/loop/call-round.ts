@@ -2,7 +2,6 @@
 
 import { Bell } from "../async/bell.ts";
 import { untilAborted } from "../async/until-aborted.ts";
-import { neverAborted } from "../hook/fire.ts";
 import type { AnyTool } from "../tool/tool.ts";
 import type { RunTrace } from "../trace/run-trace.ts";
 import { Turn } from "../turn/turn.ts";
@@ -82,16 +81,21 @@ export class CallRound {
         return progress.event;
       }
       if (this.#outcomes[this.#answered] || this.#running.size === 0) return this.#answerNext();
-      return ring(this.#bell);
+      return this.#bell.sleep(); // an abort shows as the end of the running tools
     }
     return undefined;
   }
 
   /** Ends it, also early: then the signal is aborted, so that running tools end soon. Each call still gets its answer. */
-  async end(): Promise<void> {
+  end(): Promise<void> | undefined {
     this.#next = undefined;
     this.#taken = undefined;
-    if (this.#running.size > 0) await Promise.all(this.#running);
+    if (this.#running.size > 0) return Promise.all(this.#running).then(() => this.#answerAll());
+    this.#answerAll();
+    return undefined;
+  }
+
+  #answerAll(): void {
     while (this.#answered < this.#calls.length) this.#answerNext();
   }
 
@@ -132,11 +136,6 @@ export class CallRound {
     this.#answers(answer);
     return answer;
   }
-}
-
-/** Waits for progress or an outcome. An abort shows as the end of the running tools. */
-function ring(bell: Bell): Promise<void> {
-  return bell.sleep(neverAborted());
 }
 
 /** Runs one call. Never throws: a failure is an outcome too. */

@@ -75,7 +75,7 @@ export class OpenAnswer {
       ? []
       : [{ type: "model.started", model: options.model.name }];
     const change = promptWatch.send(this.#sent.request);
-    if (change) events.push(this.#run.tell({ type: "prompt.changed", ...change }));
+    if (change) events.push(this.#run.traced({ type: "prompt.changed", ...change }));
     return events;
   }
 
@@ -106,7 +106,7 @@ export class OpenAnswer {
         answer.callText += delta.type === "call.delta" ? delta.text : delta.name;
         return this.#run.options.tellsCallPieces === false ? undefined : delta;
       case "warning":
-        return this.#run.tell(delta);
+        return this.#run.traced(delta);
       default:
         return delta;
     }
@@ -119,7 +119,7 @@ export class OpenAnswer {
     const events: LoopEvent[] = [];
     this.#cut = this.#findCut();
     this.#trace?.finished(finishedOf(answer));
-    if (this.#cut) events.push(this.#run.tell({ type: "prompt.cut", ...this.#cut }));
+    if (this.#cut) events.push(this.#run.traced({ type: "prompt.cut", ...this.#cut }));
     if (draft && answer.calls.length === 0) {
       const shaped = shapedText(answer.text, draft);
       if (shaped === undefined && answer.finishReason !== "content_filter") this.#isDropped = true;

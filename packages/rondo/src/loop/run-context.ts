@@ -1,5 +1,6 @@
 // What the parts of a run share: its conversation, its tools, what it counts, and whom it tells.
 
+import type { Tell } from "../async/telling.ts";
 import type { Message, ToolCall } from "../model/message.ts";
 import type { ModelRequest } from "../model/provider.ts";
 import { RunTrace } from "../trace/run-trace.ts";
@@ -11,6 +12,13 @@ import { PromptView } from "./prompt-view.ts";
 import { PromptWatch } from "./prompt-watch.ts";
 import { RunProgress } from "./run-progress.ts";
 import { checkedOf } from "./traced.ts";
+
+/** What a run is made from. */
+export interface RunSetup {
+  readonly messages: readonly Message[];
+  readonly options: LoopOptions;
+  readonly tools: OfferedTools;
+}
 
 export class RunContext {
   readonly options: LoopOptions;
@@ -25,12 +33,13 @@ export class RunContext {
   readonly ownTrace: RunTrace | undefined;
   /** The calls of the last answer that are still without a result. */
   open: CheckedCall[] = [];
-  /** Events that the run yields next. Those that nothing happens between need not pass through each generator. */
-  readonly upcoming: LoopEvent[] = [];
+  /** Tells an event. A promise where the run has to wait until it was taken. */
+  readonly tell: Tell<LoopEvent>;
   /** Whether it was said that the shape is only asked for in words. */
   hasWarned = false;
 
-  constructor(messages: readonly Message[], options: LoopOptions, tools: OfferedTools, signal: AbortSignal) {
+  constructor({ messages, options, tools }: RunSetup, tell: Tell<LoopEvent>, signal: AbortSignal) {
+    this.tell = tell;
     this.messages = [...messages];
     this.options = options;
     this.tools = tools;
@@ -67,6 +76,15 @@ export class RunContext {
     if (settings) request.settings = settings;
     if (asksForWholeAnswers) request.wholeAnswer = true;
     return request;
+  }
+
+  /** Tells events one after the other. */
+  tellAll(events: readonly LoopEvent[], from = 0): Promise<void> | undefined {
+    for (let index = from; index < events.length; index += 1) {
+      const taken = this.tell(events[index] as LoopEvent);
+      if (taken) return index + 1 < events.length ? taken.then(() => this.tellAll(events, index + 1)) : taken;
+    }
+    return undefined;
   }
 
   /** Checks calls one after the other, so that hooks see them in order. */
@@ -114,7 +132,7 @@ export class RunContext {
   }
 
   /** An event that a trace has too. */
-  tell(event: Extract<LoopEvent, { readonly message: string }>): LoopEvent {
+  traced(event: Extract<LoopEvent, { readonly message: string }>): LoopEvent {
     this.trace?.emit({ ...event });
     return event;
   }

@@ -1,6 +1,7 @@
 // The one loop: ask the model, run its tools, ask again. Client, agents and server are views on it.
 
 import { Run } from "../async/run.ts";
+import { Left, Pulled, passTo } from "../async/telling.ts";
 import { checkLimit } from "../error/check.ts";
 import type { Message, ToolCall, ToolMessage } from "../model/message.ts";
 import { checkOnTrace } from "../trace/run-trace.ts";
@@ -11,7 +12,7 @@ import type { CallHere } from "./check-call.ts";
 import type { LoopEvent, RunReason } from "./events.ts";
 import { OfferedTools } from "./offered-tools.ts";
 import type { LoopOptions } from "./options.ts";
-import { RunContext } from "./run-context.ts";
+import { RunContext, type RunSetup } from "./run-context.ts";
 import type { RunProgress } from "./run-progress.ts";
 import { checkRunState } from "./state.ts";
 import { failure, toToolMessage } from "./tool-result.ts";
@@ -27,6 +28,28 @@ import { unansweredCalls } from "./unanswered.ts";
  * `decideCall` is thrown.
  */
 export function run(messages: readonly Message[], options: LoopOptions): Run<LoopEvent> {
+  const setup = checkRun(messages, options);
+  const { signal, graceMs } = options;
+  return new Run((inner) => new Pulled((tell) => new Loop(new RunContext(setup, tell, inner)).work()), {
+    signal,
+    graceMs,
+  });
+}
+
+/**
+ * The same to its end, with a function that takes each event. The loop goes on at once, or when the promise is resolved
+ * that the function gives. What it throws ends the run.
+ */
+export async function runToEnd(
+  messages: readonly Message[],
+  options: LoopOptions,
+  take: (event: LoopEvent) => Promise<void> | undefined,
+): Promise<void> {
+  const setup = checkRun(messages, options);
+  await passTo(take, (tell, inner) => new Loop(new RunContext(setup, tell, inner)).work(), options);
+}
+
+function checkRun(messages: readonly Message[], options: LoopOptions): RunSetup {
   for (const field of [
     "maxToolIterations",
     "maxToolCalls",
@@ -41,11 +64,7 @@ export function run(messages: readonly Message[], options: LoopOptions): Run<Loo
   }
   if (options.state !== undefined) checkRunState(options.state);
   checkOnTrace("onTrace", options.onTrace);
-  const tools = new OfferedTools(options.tools ?? [], options.isOffered);
-  return new Run((signal) => new Loop(new RunContext(messages, options, tools, signal)).events(), {
-    signal: options.signal,
-    graceMs: options.graceMs,
-  });
+  return { messages, options, tools: new OfferedTools(options.tools ?? [], options.isOffered) };
 }
 
 class Loop {
@@ -63,39 +82,29 @@ class Loop {
     this.#signal = run.signal;
   }
 
-  async *events(): AsyncGenerator<LoopEvent, void, void> {
+  async work(): Promise<void> {
     const trace = this.#run.ownTrace;
     trace?.start(this.#options.agent?.name);
     try {
-      let reason = yield* this.#begin();
+      const begun = this.#begin();
+      let reason = begun && (await begun);
       while (!reason) {
-        if (!this.#signal.aborted) yield* ask(this.#run);
-        for (const event of this.#run.upcoming.splice(0)) yield event;
-        if (this.#run.open.length > 0 || this.#signal.aborted) {
-          const round = this.#startRound();
-          try {
-            for (let event = round.next(); event; event = round.next())
-              if (event instanceof Promise) await event;
-              else yield event;
-          } finally {
-            await round.end();
-          }
-          reason = this.#endRound();
-          for (const event of this.#run.upcoming.splice(0)) yield event;
-        } else reason = this.#answered();
+        if (!this.#signal.aborted) await ask(this.#run);
+        reason = this.#run.open.length > 0 || this.#signal.aborted ? await this.#answer() : this.#answered();
       }
       const isLimit = reason === "max_turns" || reason === "max_tool_calls";
       if (isLimit && this.#options.asksForFinalAnswer && !this.#progress.state.isFinalAnswer)
-        reason = yield* this.#askForFinalAnswer();
+        reason = await this.#askForFinalAnswer();
       // A model that goes on calling does not see the tools any more, which costs its server the cached prompt.
       if (this.#progress.state.isFinalAnswer === true && this.#onlyCalls() && reason !== "aborted") {
         this.#progress.offersTools = false;
-        reason = yield* this.#askForFinalAnswer();
+        reason = await this.#askForFinalAnswer();
       }
-      trace?.finish(reason, this.#progress.state.usage);
-      yield { type: "run.finished", reason, usage: this.#progress.state.usage, state: this.#progress.state };
+      const { state } = this.#progress;
+      trace?.finish(reason, state.usage);
+      await this.#run.tell({ type: "run.finished", reason, usage: state.usage, state });
     } catch (error) {
-      trace?.fail(error);
+      if (!(error instanceof Left)) trace?.fail(error);
       throw error;
     } finally {
       // Left between an answer and its calls: each of them still gets a result, but for those that stay open.
@@ -111,11 +120,10 @@ class Loop {
     }
   }
 
-  async *#askForFinalAnswer(): AsyncGenerator<LoopEvent, RunReason, void> {
+  async #askForFinalAnswer(): Promise<RunReason> {
     this.#progress.isFinalAnswer = true;
-    yield* ask(this.#run);
-    for (const event of this.#run.upcoming.splice(0)) yield event;
-    yield* this.#answer();
+    await ask(this.#run);
+    await this.#answer();
     return this.#signal.aborted ? "aborted" : this.#answered();
   }
 
@@ -126,20 +134,22 @@ class Loop {
   }
 
   /** Does what an earlier run left: answers its open calls. Gives why the run ends, if it is over already. */
-  async *#begin(): AsyncGenerator<LoopEvent, RunReason | undefined, void> {
-    const { state } = this.#options;
+  #begin(): Promise<RunReason | undefined> | undefined {
     const open = new Set(unansweredCalls(this.#run.messages));
-    if (open.size > 0 || state) {
-      const calls = this.#run.lastCalls();
-      const repeated = this.#progress.repeats.check(calls.map(toRawCall));
-      if (state) this.#progress.noteEarlierResults(calls, repeated, this.#lastResults());
-      const problems = repeated.filter((_, index) => open.has(calls[index] as ToolCall));
-      this.#run.open = await this.#run.check([...open].map(toRawCall), problems, { isOpen: true });
-    }
+    return open.size > 0 || this.#options.state ? this.#continue(open) : undefined;
+  }
+
+  async #continue(open: ReadonlySet<ToolCall>): Promise<RunReason | undefined> {
+    const { state } = this.#options;
+    const calls = this.#run.lastCalls();
+    const repeated = this.#progress.repeats.check(calls.map(toRawCall));
+    if (state) this.#progress.noteEarlierResults(calls, repeated, this.#lastResults());
+    const problems = repeated.filter((_, index) => open.has(calls[index] as ToolCall));
+    this.#run.open = await this.#run.check([...open].map(toRawCall), problems, { isOpen: true });
     if (open.size > 0) {
       if (!state) this.#run.countRound();
-      for (const call of this.#run.open) yield toEvent(call);
-      const reason = yield* this.#answer();
+      await this.#run.tellAll(this.#run.open.map(toEvent));
+      const reason = await this.#answer();
       const { prompt } = this.#options;
       if (prompt && reason !== "aborted") {
         this.#run.commit(prompt);
@@ -168,18 +178,18 @@ class Loop {
   }
 
   /** Answers all calls that are answered here. Gives why the run ends, if it does. */
-  async *#answer(): AsyncGenerator<LoopEvent, RunReason | undefined, void> {
+  async #answer(): Promise<RunReason | undefined> {
     const round = this.#startRound();
     try {
-      for (let event = round.next(); event; event = round.next())
-        if (event instanceof Promise) await event;
-        else yield event;
+      for (let event = round.next(); event; event = round.next()) {
+        const taken = event instanceof Promise ? event : this.#run.tell(event);
+        if (taken) await taken;
+      }
     } finally {
-      await round.end();
+      const ending = round.end();
+      if (ending) await ending;
     }
-    const reason = this.#endRound();
-    for (const event of this.#run.upcoming.splice(0)) yield event;
-    return reason;
+    return this.#signal.aborted ? "aborted" : this.#endRound();
   }
 
   #startRound(): CallRound {
@@ -197,13 +207,15 @@ class Loop {
   }
 
   /** Why the run ends with a round, if it does. */
-  #endRound(): RunReason | undefined {
-    if (this.#signal.aborted) return "aborted";
+  #endRound(): RunReason | undefined | Promise<RunReason> {
     const { limit, endsRun, fruitlessAnswers } = this.#progress.state;
     if (this.#leavesCalls || endsRun) return "client_calls";
-    if (limit || !this.#progress.isStuck) return limit;
-    const message = `In ${fruitlessAnswers} answers in a row, no call could be run; the run ends here.`;
-    this.#run.upcoming.push(this.#run.tell({ type: "warning", message }));
+    return limit || !this.#progress.isStuck ? limit : this.#endStuck(fruitlessAnswers);
+  }
+
+  async #endStuck(answers: number): Promise<RunReason> {
+    const message = `In ${answers} answers in a row, no call could be run; the run ends here.`;
+    await this.#run.tell(this.#run.traced({ type: "warning", message }));
     return "max_turns";
   }
 

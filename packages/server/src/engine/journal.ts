@@ -132,10 +132,14 @@ export class Journal {
     return this.#options.sink?.drained;
   }
 
-  /** Writes all that waits, then sends it. Throws when the store refuses it. */
-  async settle(): Promise<void> {
+  /** Writes all that waits, then sends it. Rejects when the store refuses it. Undefined if nothing waits. */
+  settle(): Promise<void> | undefined {
+    if (!this.#writing && !this.#waits) return this.#failure && Promise.reject(this.#failure.error);
     const { tracer } = this.#options;
-    if (!tracer || !this.#isKept || !(this.#writing || this.#waits)) return this.#settle();
+    return tracer && this.#isKept ? this.#settleTraced(tracer) : this.#settle();
+  }
+
+  async #settleTraced(tracer: RunTracer): Promise<void> {
     const isDurable = this.#isDurable;
     const startedAtMs = performance.now();
     await this.#settle();

@@ -1,7 +1,7 @@
 // Runs a response: the one path for plain, streamed and background requests, from the start or after a crash.
 
 import type { Message, Tracer } from "rondo";
-import { type LoopEvent, type RunReason, type RunState, run } from "rondo/loop";
+import { type LoopEvent, type LoopOptions, type RunReason, type RunState, runToEnd } from "rondo/loop";
 import { type Audit, AuditUnavailable } from "../audit/audit-log.ts";
 import { hideAddress, seesAddresses } from "../protocol/addresses.ts";
 import type { ApiError } from "../protocol/api-error.ts";
@@ -262,7 +262,24 @@ async function runLoop(
 ): Promise<RunReason> {
   const { journal, onEvent, tracer, progress, modelWait } = context;
   const { recorder, output, messages, signal, audit } = parts;
-  const events = run(messages, {
+  let reason: RunReason = "aborted";
+  const record = (event: LoopEvent): Promise<void> | undefined => {
+    recorder.accept(event);
+    if (event.type === "model.finished" && modelWait) {
+      if (modelWait.awaySinceMs !== undefined) journal.tracer?.note({ type: "model.back" });
+      modelWait.isBack();
+    }
+    if (event.type === "run.finished") {
+      reason = event.reason;
+      return undefined;
+    }
+    // The end of an answer is written with what follows at once: the start of a tool, or the end of the run.
+    const isOfTool = event.type === "tool.started" || event.type === "tool.finished";
+    const isDue = isOfTool || (event.type !== "model.finished" && journal.isHeldBack);
+    const settled = isDue ? journal.settle() : undefined;
+    return settled ? settled.then(() => journal.pause) : journal.pause;
+  };
+  const options: LoopOptions = {
     ...loopOptions(plan),
     decideCall: callDecider(plan, progress),
     ...(state && { state }),
@@ -273,27 +290,12 @@ async function runLoop(
     turnIdFor: (callId) => turnId(plan.id, output.answer, callId),
     ...(tracer && { onTrace: tracer }),
     signal,
-  });
-  let reason: RunReason = "aborted";
-  for await (const event of events) {
+  };
+  await runToEnd(messages, options, (event) => {
     onEvent?.(event);
     // First: the log has a call before the store knows of it, and before it runs.
     const audited = audit?.accept(event);
-    if (audited) await audited;
-    recorder.accept(event);
-    if (event.type === "model.finished" && modelWait) {
-      if (modelWait.awaySinceMs !== undefined) journal.tracer?.note({ type: "model.back" });
-      modelWait.isBack();
-    }
-    if (event.type === "run.finished") {
-      reason = event.reason;
-      continue; // the last event; to leave the loop here would be to abort a run that is over
-    }
-    // The end of an answer is written with what follows at once: the start of a tool, or the end of the run.
-    if (event.type === "tool.started" || event.type === "tool.finished") await journal.settle();
-    else if (event.type !== "model.finished" && journal.isHeldBack) await journal.settle();
-    const { pause } = journal;
-    if (pause) await pause;
-  }
+    return audited ? audited.then(() => record(event)) : record(event);
+  });
   return reason;
 }
