@@ -101,7 +101,8 @@ export class CallRound {
 
   /** Does what waited for the last event to be taken. */
   #goOn(): void {
-    const [index, taken] = [this.#next, this.#taken];
+    const index = this.#next;
+    const taken = this.#taken;
     this.#next = undefined;
     this.#taken = undefined;
     taken?.();

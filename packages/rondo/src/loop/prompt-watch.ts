@@ -161,5 +161,8 @@ function wordChange(what: string): string {
 
 /** The first of `before` that `now` does not have in its place; -1 if it has them all. */
 function firstChange(before: readonly unknown[], now: readonly unknown[]): number {
-  return before.findIndex((value, index) => !sameJson(value, now[index]));
+  // Mostly the same objects. No function is called for each of them: a conversation is looked at with each round.
+  for (let index = 0; index < before.length; index += 1)
+    if (before[index] !== now[index] && !sameJson(before[index], now[index])) return index;
+  return -1;
 }

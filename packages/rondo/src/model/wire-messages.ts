@@ -7,8 +7,6 @@ import type { ModelProfile } from "./profile.ts";
 
 type WireMessage = Readonly<Record<string, unknown>>;
 
-const roles = ["system", "user", "assistant", "tool"];
-
 interface WireOptions {
   /** Becomes part of the system message. Default: none. */
   readonly instruction?: string | undefined;
@@ -128,13 +126,13 @@ export function checkMessages(messages: readonly Message[]): void {
       expected: "at least one message",
       received: messages,
     });
-  const wrong = messages.findIndex(
-    (message: { role?: unknown } | null) => !roles.includes(message?.role as string),
-  );
-  if (wrong >= 0)
+  for (let index = 0; index < messages.length; index += 1) {
+    const role = (messages[index] as { role?: unknown } | null)?.role;
+    if (role === "assistant" || role === "tool" || role === "user" || role === "system") continue;
     throw new InvalidTypeError({
-      field: `messages[${wrong}]`,
-      expected: `a message with a role (${roles.join(", ")})`,
-      received: messages[wrong],
+      field: `messages[${index}]`,
+      expected: "a message with a role (system, user, assistant, tool)",
+      received: messages[index],
     });
+  }
 }

@@ -61,8 +61,8 @@ class WrittenMessages {
 
   /** Writes what is new, or has changed. Gives all messages. */
   write(messages: readonly Message[]): readonly string[] {
-    const changed = this.#copies.findIndex((copy, index) => !isSame(copy, messages[index]));
-    if (changed >= 0) this.#cut(changed);
+    const unchanged = this.#countUnchanged(messages);
+    if (unchanged < this.#copies.length) this.#cut(unchanged);
     const end = messages.findLastIndex(({ role }) => role === "assistant" || role === "tool") + 1;
     const added = messages.slice(this.#copies.length, end);
     const json = added.length > 0 ? this.#toJson(added) : "";
@@ -73,6 +73,13 @@ class WrittenMessages {
     const last = this.#toJson(messages.slice(end));
     const comma = this.#parts.length > 0 && last !== "" ? "," : "";
     return ["[", ...this.#parts.map((part) => part.json), `${comma}${last}]`];
+  }
+
+  #countUnchanged(messages: readonly Message[]): number {
+    const copies = this.#copies;
+    for (let index = 0; index < copies.length; index += 1)
+      if (!isSame(copies[index] as Message, messages[index])) return index;
+    return copies.length;
   }
 
   /** Drops what was written from a message on, with the whole part that it is in. */
@@ -134,11 +141,12 @@ function areSameFields(copy: object, message: object): boolean {
 }
 
 function areSameCalls(copies: readonly ToolCall[] = [], calls: readonly ToolCall[] = []): boolean {
-  return (
-    copies.length === calls.length &&
-    copies.every(({ id, function: { name, arguments: text } }, index) => {
-      const call = calls[index] as ToolCall;
-      return id === call.id && name === call.function.name && text === call.function.arguments;
-    })
-  );
+  if (copies.length !== calls.length) return false;
+  for (let index = 0; index < copies.length; index += 1) {
+    const copy = copies[index] as ToolCall;
+    const call = calls[index] as ToolCall;
+    if (copy.id !== call.id || copy.function.name !== call.function.name) return false;
+    if (copy.function.arguments !== call.function.arguments) return false;
+  }
+  return true;
 }
