@@ -19,13 +19,17 @@ export interface Steps<T, R> {
   return(value: R): Promise<IteratorResult<T, R>>;
 }
 
-/** Why the signal of a run is aborted that was left. */
+/** The reason of the signal of a run that was left. */
 export function leftReason(): DOMException {
   return new DOMException("The run was left before it had ended.", "AbortError");
 }
 
-export function warnOfCleanup(): void {
-  warn("A run that was left has not finished its cleanup in time: a hook or a tool is still busy.");
+/** Waits for the cleanup of a run that was left, for a limited time, and warns if that is not enough. */
+export async function cleansUpInTime(cleanup: Promise<unknown>, graceMs: number): Promise<boolean> {
+  const isInTime = await settlesWithin(cleanup, graceMs * 2 + defaultGraceMs);
+  if (!isInTime)
+    warn("A run that was left has not finished its cleanup in time: a hook or a tool is still busy.");
+  return isInTime;
 }
 
 /**
@@ -99,7 +103,7 @@ export class Run<T, R = void> implements AsyncIterableIterator<T, R | undefined,
     this.#controller.abort(reason);
     this.#end();
     const closing = inner.return(undefined as R).catch((error: unknown) => this.#cleanupErrors.push(error));
-    if (!(await settlesWithin(closing, this.#graceMs * 2 + defaultGraceMs))) warnOfCleanup();
+    await cleansUpInTime(closing, this.#graceMs);
     // Our own abort is not an error.
     const unexpected = this.#cleanupErrors.filter((error) => error !== reason);
     if (unexpected.length > 0) throw unexpected[0];

@@ -2,14 +2,14 @@ import { getEventListeners } from "node:events";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { collectWarnings } from "../testkit/warnings.ts";
-import { Left, Pulled, passTo, type Tell } from "./telling.ts";
+import { PulledEvents, passTo, RunLeft, type Tell } from "./telling.ts";
 
 const end = { done: true, value: undefined };
 
 describe("pulled events", () => {
   test("nothing happens before the first is asked for", async () => {
     let hasBegun = false;
-    const pulled = new Pulled(async () => {
+    const pulled = new PulledEvents(async () => {
       hasBegun = true;
     });
     await Promise.resolve();
@@ -20,7 +20,7 @@ describe("pulled events", () => {
 
   test("the work goes on when the next one is asked for", async () => {
     const done: number[] = [];
-    const pulled = new Pulled<number>(async (tell) => {
+    const pulled = new PulledEvents<number>(async (tell) => {
       for (const number of [1, 2]) {
         await tell(number);
         done.push(number);
@@ -41,7 +41,7 @@ describe("pulled events", () => {
         fc.array(fc.boolean(), { maxLength: 8 }),
         fc.array(fc.integer({ min: 1, max: 4 })),
         async (waits, asks) => {
-          const pulled = new Pulled<number>(async (tell) => {
+          const pulled = new PulledEvents<number>(async (tell) => {
             for (const [index, isLate] of waits.entries()) {
               if (isLate) await Promise.resolve();
               const taken = tell(index);
@@ -60,7 +60,7 @@ describe("pulled events", () => {
   });
 
   test("an error of the work comes in their place, once", async () => {
-    const pulled = new Pulled<number>(async (tell) => {
+    const pulled = new PulledEvents<number>(async (tell) => {
       await tell(1);
       throw new Error("broken");
     });
@@ -74,7 +74,7 @@ describe("pulled events", () => {
 
   test("work that waits is left where it waits, and that is no failure", async () => {
     const seen: unknown[] = [];
-    const pulled = new Pulled<number>(async (tell) => {
+    const pulled = new PulledEvents<number>(async (tell) => {
       try {
         await tell(1);
       } catch (error) {
@@ -86,19 +86,19 @@ describe("pulled events", () => {
     });
     await pulled.next();
     expect(await pulled.return()).toEqual(end);
-    expect(seen).toEqual([expect.any(Left), "cleaned up"]);
+    expect(seen).toEqual([expect.any(RunLeft), "cleaned up"]);
     expect(await pulled.next()).toEqual(end);
   });
 
   test("work that is busy is left where it tells the next one", async () => {
     const busy = Promise.withResolvers<void>();
     let isLeft = false;
-    const pulled = new Pulled<number>(async (tell) => {
+    const pulled = new PulledEvents<number>(async (tell) => {
       await busy.promise;
       try {
         await tell(1);
       } catch (error) {
-        isLeft = error instanceof Left;
+        isLeft = error instanceof RunLeft;
         throw error;
       }
     });
@@ -111,7 +111,7 @@ describe("pulled events", () => {
   });
 
   test("what fails after work was left is thrown by return()", async () => {
-    const pulled = new Pulled<number>(async (tell) => {
+    const pulled = new PulledEvents<number>(async (tell) => {
       await tell(1)?.catch(() => fail("not cleaned up"));
     });
     await pulled.next();
@@ -119,9 +119,45 @@ describe("pulled events", () => {
     expect(await pulled.return()).toEqual(end);
   });
 
+  test("of several that are asked for at once, the one that fails is settled first", async () => {
+    const pulled = new PulledEvents(async () => fail("broken"));
+    const settled: string[] = [];
+    const note = (how: string) => () => void settled.push(how);
+    const failing = pulled.next().then(note("event"), note("error"));
+    await Promise.all([failing, pulled.next().then(note("end"), note("error"))]);
+    expect(settled).toEqual(["error", "end"]);
+  });
+
+  test("work that asks for an event before it waits for anything does not begin again", async () => {
+    let begun = 0;
+    const inside: Promise<unknown>[] = [];
+    const pulled: PulledEvents<number> = new PulledEvents(async (tell) => {
+      begun += 1;
+      inside.push(pulled.next());
+      await tell(begun);
+      await tell(2);
+    });
+    expect(await pulled.next()).toEqual({ done: false, value: 1 });
+    expect(await inside[0]).toEqual({ done: false, value: 2 });
+    expect(begun).toBe(1);
+  });
+
+  test("work that is left before it waits for anything is waited for", async () => {
+    const order: string[] = [];
+    let left: Promise<unknown> | undefined;
+    const pulled: PulledEvents<number> = new PulledEvents(async () => {
+      left = pulled.return().then(() => order.push("left"));
+      await new Promise(setImmediate);
+      order.push("cleaned up");
+    });
+    await pulled.next();
+    await left;
+    expect(order).toEqual(["cleaned up", "left"]);
+  });
+
   test("work that never began is not begun to be left", async () => {
     let hasBegun = false;
-    const pulled = new Pulled(async () => {
+    const pulled = new PulledEvents(async () => {
       hasBegun = true;
     });
     await pulled.return();
@@ -167,7 +203,7 @@ describe("events that are passed on", () => {
           await tell(1);
         } finally {
           seen.push(signal.aborted, signal.reason);
-          expect(() => tell(2)).toThrow(Left);
+          expect(() => tell(2)).toThrow(RunLeft);
         }
       },
       {},
@@ -196,6 +232,17 @@ describe("events that are passed on", () => {
     };
     await expect(passTo(() => undefined, work, { signal })).rejects.toBe(reason);
     await expect(passTo(() => undefined, work, { signal })).rejects.toBe(reason);
+    expect(getEventListeners(signal, "abort")).toEqual([]);
+  });
+
+  test("work that throws before it gives a promise leaves no listener", async () => {
+    const { signal } = new AbortController();
+    const passing = passTo(
+      () => undefined,
+      () => fail("broken"),
+      { signal },
+    );
+    await expect(passing).rejects.toThrow("broken");
     expect(getEventListeners(signal, "abort")).toEqual([]);
   });
 

@@ -1,6 +1,6 @@
 // One answer of the model: the request, its events, and the message and the checked calls that it becomes.
 
-import { Left } from "../async/telling.ts";
+import { RunLeft } from "../async/telling.ts";
 import type { ModelRequest, OutputFormat } from "../model/provider.ts";
 import type { LoopEvent } from "./events.ts";
 import { OpenAnswer, type OpenAnswerOptions } from "./open-answer.ts";
@@ -43,22 +43,29 @@ async function askOnce(
 ): Promise<boolean> {
   const answer = new OpenAnswer(run, request, options);
   let told: readonly LoopEvent[] = [];
+  let left: RunLeft | undefined;
   try {
-    for await (const delta of run.options.model.stream(answer.request)) {
-      if (!answer.isStarted && delta.type !== "warning") {
-        const taken = run.tellAll(answer.start());
+    for await (const delta of run.options.model.stream(answer.request))
+      try {
+        if (!answer.isStarted && delta.type !== "warning") {
+          const taken = run.tellAll(answer.start());
+          if (taken) await taken;
+        }
+        const event = answer.take(delta);
+        const taken = event && run.tell(event);
         if (taken) await taken;
+      } catch (error) {
+        if (!(error instanceof RunLeft)) throw error;
+        left = error;
+        break; // thrown from here, it would hide an error of the model's cleanup
       }
-      const event = answer.take(delta);
-      const taken = event && run.tell(event);
-      if (taken) await taken;
-    }
+    if (left) throw left;
     const taken = run.tellAll(answer.end());
     if (taken) await taken;
     if (answer.isDropped) return false;
     await answer.complete();
   } catch (error) {
-    if (error instanceof Left) throw error;
+    if (error instanceof RunLeft) throw error;
     answer.fail(error);
     if (!answer.isStarted) return true;
   } finally {

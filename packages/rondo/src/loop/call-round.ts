@@ -23,9 +23,19 @@ export interface CallToAnswer extends ReadyCall {
 
 type ToolFinished = Extract<LoopEvent, { type: "tool.finished" }>;
 
+/** A value of a streaming tool, which goes on when it was taken. */
+interface Progress {
+  readonly event: LoopEvent;
+  readonly taken: () => void;
+  readonly fail: (error: Error) => void;
+}
+
+/** Ends a tool that waits for its progress to be taken when its round is over. */
+const roundEnded = new Error("cancelled");
+
 /**
  * The calls of one answer while they are answered: every one exactly once and in order, through `answers`, even if the
- * run is aborted or left. Not a generator: its events would pass through one more on their way.
+ * run is aborted or left.
  */
 export class CallRound {
   readonly #calls: readonly CallToAnswer[];
@@ -35,15 +45,16 @@ export class CallRound {
   readonly #signal: AbortSignal;
   readonly #trace: RunTrace | undefined;
   readonly #outcomes: (CallOutcome | undefined)[];
-  readonly #progress: { readonly event: LoopEvent; readonly taken: () => void }[] = [];
+  readonly #progress: Progress[] = [];
   readonly #bell = new Bell();
   readonly #running = new Set<Promise<void>>();
   #started = 0;
   #answered = 0;
   /** The call to start when the event of its start was taken. */
   #next: number | undefined;
-  /** Lets a tool go on when the event of its progress was taken: it does not run ahead. */
-  #taken: (() => void) | undefined;
+  /** The progress that was told last: its tool goes on when that was taken, and does not run ahead. */
+  #told: Progress | undefined;
+  #isOver = false;
 
   constructor(
     calls: readonly CallToAnswer[],
@@ -75,21 +86,23 @@ export class CallRound {
         this.#next = index;
         return { type: "tool.started", id, name, input, state: this.#state };
       }
-      const progress = this.#progress.shift();
-      if (progress) {
-        this.#taken = progress.taken;
-        return progress.event;
-      }
+      this.#told = this.#progress.shift();
+      if (this.#told) return this.#told.event;
       if (this.#outcomes[this.#answered] || this.#running.size === 0) return this.#answerNext();
       return this.#bell.sleep(); // an abort shows as the end of the running tools
     }
     return undefined;
   }
 
-  /** Ends it, also early: then the signal is aborted, so that running tools end soon. Each call still gets its answer. */
+  /**
+   * Ends it, also early, and waits for running tools. Those that tell progress end there: nobody takes it any more. Each
+   * call still gets its answer.
+   */
   end(): Promise<void> | undefined {
+    this.#isOver = true;
     this.#next = undefined;
-    this.#taken = undefined;
+    this.#told?.fail(roundEnded);
+    for (const { fail } of this.#progress.splice(0)) fail(roundEnded);
     if (this.#running.size > 0) return Promise.all(this.#running).then(() => this.#answerAll());
     this.#answerAll();
     return undefined;
@@ -102,21 +115,20 @@ export class CallRound {
   /** Does what waited for the last event to be taken. */
   #goOn(): void {
     const index = this.#next;
-    const taken = this.#taken;
+    const told = this.#told;
     this.#next = undefined;
-    this.#taken = undefined;
-    taken?.();
+    this.#told = undefined;
+    told?.taken();
     if (index !== undefined && !this.#signal.aborted) this.#start(this.#calls[index] as CallToAnswer, index);
   }
 
   #start(call: CallToAnswer, index: number): void {
     const onProgress = (value: unknown) =>
-      new Promise<void>((taken) => {
-        this.#progress.push({
-          event: { type: "tool.progress", id: call.id, name: call.name, value },
-          taken,
-        });
-        this.#bell.ring();
+      new Promise<void>((taken, fail) => {
+        if (this.#isOver) return fail(roundEnded);
+        const event = { type: "tool.progress", id: call.id, name: call.name, value } as const;
+        this.#progress.push({ event, taken, fail });
+        return this.#bell.ring();
       });
     const shared = { signal: this.#signal, trace: this.#trace };
     const work = runCall(call, this.#options, shared, onProgress).then((outcome) => {

@@ -58,7 +58,10 @@ export type LoopEvent =
       readonly usage: Usage | undefined;
       readonly state: RunState;
     }
-  /** A tool is about to run: it starts when the next event is asked for. `state` is the same for a whole round. */
+  /**
+   * A tool is about to run. It starts when the next event is asked for, or the function of `runToEnd()` is done with this
+   * one. `state` is the same for a whole round.
+   */
   | ({ readonly type: "tool.started"; readonly state: RunState } & ReadyCall)
   /** A streaming tool yielded a value. */
   | { readonly type: "tool.progress"; readonly id: string; readonly name: string; readonly value: unknown }

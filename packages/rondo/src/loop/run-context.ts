@@ -14,7 +14,7 @@ import { RunProgress } from "./run-progress.ts";
 import { checkedOf } from "./traced.ts";
 
 /** What a run is made from. */
-export interface RunSetup {
+export interface LoopSetup {
   readonly messages: readonly Message[];
   readonly options: LoopOptions;
   readonly tools: OfferedTools;
@@ -38,7 +38,7 @@ export class RunContext {
   /** Whether it was said that the shape is only asked for in words. */
   hasWarned = false;
 
-  constructor({ messages, options, tools }: RunSetup, tell: Tell<LoopEvent>, signal: AbortSignal) {
+  constructor({ messages, options, tools }: LoopSetup, tell: Tell<LoopEvent>, signal: AbortSignal) {
     this.tell = tell;
     this.messages = [...messages];
     this.options = options;

@@ -1,3 +1,4 @@
+import { getEventListeners } from "node:events";
 import { expect, test } from "vitest";
 import { tool } from "../index.ts";
 import type { Message } from "../model/message.ts";
@@ -35,6 +36,37 @@ test("a tool starts when its event was taken", async () => {
   });
   expect(order).toEqual(["taken", "runs"]);
 });
+
+test.for([
+  "model.started",
+  "text.delta",
+  "call.ready",
+  "model.finished",
+  "tool.started",
+  "tool.progress",
+  "tool.finished",
+])(
+  "an abort while '%s' is taken ends the run with `aborted`, and every call has its answer",
+  async (type) => {
+    using model = scriptedModel([{ text: "One moment.", calls: [callAdd, { name: "count" }] }]);
+    const count = tool("count", "Counts.", {}, async function* () {
+      yield 1;
+      yield 2;
+    });
+    const outside = new AbortController();
+    const { signal } = outside;
+    const messages: Message[] = [...prompt];
+    const onMessage = (message: Message) => messages.push(message);
+    const taken: LoopEvent[] = [];
+    await runToEnd(prompt, { model, tools: [add, count], onMessage, signal }, async (event) => {
+      taken.push(event);
+      if (event.type === type) outside.abort();
+    });
+    expect(taken.at(-1)).toMatchObject({ type: "run.finished", reason: "aborted" });
+    expect(flawsOf(messages)).toEqual([]);
+    expect(getEventListeners(signal, "abort")).toEqual([]);
+  },
+);
 
 test.for(["model.started", "text.delta", "call.ready", "model.finished", "tool.started", "tool.finished"])(
   "where taking '%s' fails, the run ends, its tools are aborted, and every call has its answer",

@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from "node:async_hooks";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { setLogger } from "../error/logger.ts";
 import { tool } from "../index.ts";
@@ -5,6 +6,7 @@ import type { Message } from "../model/message.ts";
 import { scriptedModel } from "../testing/index.ts";
 import { flawsOf } from "../testkit/flaws-of.ts";
 import type { PendingCall } from "./options.ts";
+import { run } from "./run.ts";
 import { add, callAdd, eventsOf, last, prompt, types } from "./testkit/loop-kit.ts";
 
 beforeEach(() => setLogger({ warn: () => {} }));
@@ -231,4 +233,17 @@ test("no call is run where the limit is 0, and each is answered", async () => {
   const events = await eventsOf(prompt, { model, tools: [add], maxToolIterations: 0, onMessage });
   expect(events.at(-1)).toMatchObject({ reason: "max_turns" });
   expect(flawsOf(messages)).toEqual([]);
+});
+
+test("tools run in the async context in which the first event was asked for", async () => {
+  const storage = new AsyncLocalStorage<string>();
+  const seen: unknown[] = [];
+  const look = tool("look", "Looks.", {}, () => void seen.push(storage.getStore()));
+  using model = scriptedModel([{ calls: [{ name: "look" }] }, "Done."]);
+  const events = run(prompt, { model, tools: [look] });
+  await storage.run("first", () => events.next());
+  await storage.run("later", async () => {
+    for await (const _ of events);
+  });
+  expect(seen).toEqual(["first"]);
 });

@@ -1,7 +1,7 @@
 // The one loop: ask the model, run its tools, ask again. Client, agents and server are views on it.
 
 import { Run } from "../async/run.ts";
-import { Left, Pulled, passTo } from "../async/telling.ts";
+import { PulledEvents, passTo, RunLeft } from "../async/telling.ts";
 import { checkLimit } from "../error/check.ts";
 import type { Message, ToolCall, ToolMessage } from "../model/message.ts";
 import { checkOnTrace } from "../trace/run-trace.ts";
@@ -12,7 +12,7 @@ import type { CallHere } from "./check-call.ts";
 import type { LoopEvent, RunReason } from "./events.ts";
 import { OfferedTools } from "./offered-tools.ts";
 import type { LoopOptions } from "./options.ts";
-import { RunContext, type RunSetup } from "./run-context.ts";
+import { type LoopSetup, RunContext } from "./run-context.ts";
 import type { RunProgress } from "./run-progress.ts";
 import { checkRunState } from "./state.ts";
 import { failure, toToolMessage } from "./tool-result.ts";
@@ -30,7 +30,7 @@ import { unansweredCalls } from "./unanswered.ts";
 export function run(messages: readonly Message[], options: LoopOptions): Run<LoopEvent> {
   const setup = checkRun(messages, options);
   const { signal, graceMs } = options;
-  return new Run((inner) => new Pulled((tell) => new Loop(new RunContext(setup, tell, inner)).work()), {
+  return new Run((inner) => new PulledEvents((tell) => new Loop(new RunContext(setup, tell, inner)).work()), {
     signal,
     graceMs,
   });
@@ -49,7 +49,7 @@ export async function runToEnd(
   await passTo(take, (tell, inner) => new Loop(new RunContext(setup, tell, inner)).work(), options);
 }
 
-function checkRun(messages: readonly Message[], options: LoopOptions): RunSetup {
+function checkRun(messages: readonly Message[], options: LoopOptions): LoopSetup {
   for (const field of [
     "maxToolIterations",
     "maxToolCalls",
@@ -104,7 +104,7 @@ class Loop {
       trace?.finish(reason, state.usage);
       await this.#run.tell({ type: "run.finished", reason, usage: state.usage, state });
     } catch (error) {
-      if (!(error instanceof Left)) trace?.fail(error);
+      if (!(error instanceof RunLeft)) trace?.fail(error);
       throw error;
     } finally {
       // Left between an answer and its calls: each of them still gets a result, but for those that stay open.

@@ -1,7 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { setLogger } from "../error/logger.ts";
 import { tool } from "../index.ts";
-import type { Message } from "../model/message.ts";
+import type { Message, ToolMessage } from "../model/message.ts";
+import type { ModelDelta, ModelProvider } from "../model/provider.ts";
 import { scriptedModel } from "../testing/index.ts";
 import { flawsOf } from "../testkit/flaws-of.ts";
 import type { LoopEvent } from "./events.ts";
@@ -112,7 +113,58 @@ describe("an abort", () => {
   });
 });
 
+test.each([
+  ["f", '{"error":"cancelled","tool":"s"}'],
+  ["s", "[1,2,3]"],
+])(
+  "an error of `onMessage` ends a run in which a streaming tool waits for its progress to be taken (%s)",
+  async (failing, content) => {
+    const ticks = async (count: number) => {
+      for (let index = 0; index < count; index += 1) await new Promise(setImmediate);
+    };
+    let isClosed = false;
+    const s = tool("s", "Streams.", {}, async function* () {
+      try {
+        yield 1;
+        await ticks(3);
+        yield 2;
+        yield 3;
+      } finally {
+        isClosed = true;
+      }
+    });
+    const f = tool("f", "Is fast.", {}, () => ticks(2));
+    using model = scriptedModel([{ calls: [{ name: "f" }, { name: "s" }] }]);
+    const results: ToolMessage[] = [];
+    const onMessage = (message: Message) => {
+      if (message.role === "tool") results.push(message);
+      if (message.role === "tool" && message.name === failing) throw new Error("no room");
+    };
+    await expect(eventsOf(prompt, { model, tools: [s, f], onMessage })).rejects.toThrow("no room");
+    expect(isClosed).toBe(true);
+    expect(results.find(({ name }) => name === "s")?.content).toBe(content);
+  },
+);
+
 describe("leaving", () => {
+  test("throws an error of the model's cleanup", async () => {
+    const { name, endpoint, profile } = scriptedModel([]);
+    async function* stream(): AsyncGenerator<ModelDelta, void, void> {
+      await using cleanup = new AsyncDisposableStack();
+      cleanup.defer(() => Promise.reject(new Error("cleanup broke")));
+      yield { type: "text.delta", text: "a" };
+      yield { type: "text.delta", text: "b" };
+    }
+    const model: ModelProvider = { name, endpoint, profile, stream };
+    const traced: string[] = [];
+    const leaving = async () => {
+      for await (const event of run(prompt, { model, onTrace: ({ type }) => traced.push(type) }))
+        if (event.type === "text.delta") break;
+    };
+    await expect(leaving()).rejects.toThrow("cleanup broke");
+    expect(traced).toContain("run.failed");
+  });
+
   test.each([
     "model.started",
     "text.delta",

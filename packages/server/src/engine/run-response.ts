@@ -263,7 +263,7 @@ async function runLoop(
   const { journal, onEvent, tracer, progress, modelWait } = context;
   const { recorder, output, messages, signal, audit } = parts;
   let reason: RunReason = "aborted";
-  const record = (event: LoopEvent): Promise<void> | undefined => {
+  const take = (event: LoopEvent): Promise<void> | undefined => {
     recorder.accept(event);
     if (event.type === "model.finished" && modelWait) {
       if (modelWait.awaySinceMs !== undefined) journal.tracer?.note({ type: "model.back" });
@@ -295,7 +295,7 @@ async function runLoop(
     onEvent?.(event);
     // First: the log has a call before the store knows of it, and before it runs.
     const audited = audit?.accept(event);
-    return audited ? audited.then(() => record(event)) : record(event);
+    return audited ? audited.then(() => take(event)) : take(event);
   });
   return reason;
 }
