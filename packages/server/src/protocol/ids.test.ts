@@ -1,3 +1,4 @@
+import fc from "fast-check";
 import { expect, test } from "vitest";
 import {
   inputId,
@@ -53,6 +54,31 @@ test("the id of an item of a request tells its place", () => {
     { ...place, responseId: "resp_1" },
   ])
     expect(readInputId(inputId("fc", other, mark))).toBeUndefined();
+});
+
+test("the check of an id for a place agrees with reading it", () => {
+  const responseId = newResponseId();
+  const parts = [
+    fc.constantFrom("msg", "fc", "", "Msg", "a".repeat(16), "a".repeat(17), "m_g", "m{"),
+    fc.constantFrom("_", "", "__"),
+    fc.constantFrom(responseId.slice(5), newResponseId().slice(5), responseId.slice(5).toUpperCase(), ""),
+    fc.constantFrom("000000", "000007", "00000A", "1000000", "00007", ""),
+    fc.constantFrom("", "_01234567", "_0123456", "_012345678", "_0123456X", "01234567", "_"),
+  ] as const;
+  const places = fc.record({
+    responseId: fc.constantFrom(responseId, responseId.toUpperCase(), responseId.slice(0, -1), "", "resp_"),
+    position: fc.constantFrom(0, 7, 10, 2 ** 24),
+  });
+  let matches = 0;
+  const sameAsRead = fc.property(fc.tuple(...parts), places, (written, place) => {
+    const id = written.join("");
+    const read = readInputId(id);
+    const isThere = read?.responseId === place.responseId && read.position === place.position;
+    expect(isInputIdOf(id, place)).toBe(isThere);
+    if (isThere) matches += 1;
+  });
+  fc.assert(sameAsRead, { numRuns: 20_000 });
+  expect(matches).toBeGreaterThan(0);
 });
 
 test("ids of items that come together are neighbours, and later ones come after them", async () => {

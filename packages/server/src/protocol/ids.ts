@@ -87,19 +87,30 @@ export function inputId(
   { responseId, position }: InputPlace,
   mark: string | undefined,
 ): string {
-  if (!wholeResponseId.test(responseId) || position > maxPosition) return newTimedId(prefix, mark);
+  if (!isWholeResponseId(responseId) || position > maxPosition) return newTimedId(prefix, mark);
   return withMark(`${prefix}${responseId.slice("resp".length)}${positionDigits(position)}`, mark);
 }
 
-/** Whether an id is that of the item at this place. */
+/** Whether an id is that of the item at this place: what `readInputId()` gives for it. */
 export function isInputIdOf(id: string, { responseId, position }: InputPlace): boolean {
   const start = id.indexOf("_");
+  const end = start + "_".length + 32 + 6;
   return (
-    id.startsWith(positionDigits(position), start + 33) &&
+    id.startsWith(positionDigits(position), end - 6) &&
     id.startsWith(responseId.slice("resp".length), start) &&
-    wholeResponseId.test(responseId) &&
-    idOfInput.test(id)
+    isWholeResponseId(responseId) &&
+    (id.length === end || markAtEnd.test(id.slice(end))) &&
+    isPrefix(id, start)
   );
+}
+
+/** Whether an id begins with so many small letters: an expression takes longer, and requests have dozens of items. */
+function isPrefix(id: string, length: number): boolean {
+  for (let index = 0; index < length; index += 1) {
+    const code = id.charCodeAt(index);
+    if (code < 0x61 || code > 0x7a) return false;
+  }
+  return length > 0 && length <= 16;
 }
 
 /** The place of an item of a request; undefined for an id of another kind. */
@@ -122,6 +133,7 @@ function writePosition(position: number): string {
   return position.toString(16).padStart(6, "0");
 }
 
+const markAtEnd = /^_[0-9a-f]{8}$/;
 const idOfInput = /^[a-z]{1,16}_([0-9a-f]{32})([0-9a-f]{6})(?:_[0-9a-f]{8})?$/;
 
 // Of `newItemId()`, `inputId()` and `newTimedId()`, or of an approval request.
@@ -172,6 +184,16 @@ export function readItemId(id: string): { responseId: string; hasServerCalls: bo
 }
 
 const wholeResponseId = /^resp_([0-9a-f]{32})$/;
+let lastWholeResponseId = "";
+
+/** The items of a request ask for the same one. */
+function isWholeResponseId(id: string): boolean {
+  if (id === lastWholeResponseId) return true;
+  if (!wholeResponseId.test(id)) return false;
+  lastWholeResponseId = id;
+  return true;
+}
+
 const itemId = /^[a-z]{1,16}_([0-9a-f]{32})([0-9a-f]{2})[0-9a-f]{12}(?:_[0-9a-f]{8})?$/;
 
 function withMark(id: string, mark: string | undefined): string {
